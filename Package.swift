@@ -1,0 +1,67 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "trellis",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Trellis", targets: ["Trellis"]),
+    .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
+    .executable(name: "diary", targets: ["diary"]),
+  ],
+  targets: [
+    // The values that describe a model, and everything that is built on them. Arrows point one way: down this list.
+    .target(name: "TrellisSchema", swiftSettings: settings),
+    .target(name: "TrellisQuery", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .target(name: "TrellisStorage", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .target(
+      name: "TrellisRuntime", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings),
+
+    // Stores. None of them knows the runtime or another store.
+    .target(
+      name: "TrellisMemory", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings),
+    .target(
+      name: "TrellisSQL", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings),
+    .target(
+      name: "CSQLite", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
+    .target(
+      name: "TrellisSQLite",
+      dependencies: ["CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisSQL"],
+      swiftSettings: settings),
+
+    // What people import.
+    .target(
+      name: "Trellis",
+      dependencies: [
+        "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime", "TrellisMemory", "TrellisSQLite",
+      ],
+      swiftSettings: settings),
+
+    // The build tool: built from source by every user before their first file compiles, so kept small.
+    .target(name: "TrellisModelFile", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .target(name: "TrellisGenerator", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .executableTarget(
+      name: "trellis-gen", dependencies: ["TrellisSchema", "TrellisModelFile", "TrellisGenerator"],
+      swiftSettings: settings),
+    .plugin(name: "TrellisPlugin", capability: .buildTool(), dependencies: ["trellis-gen"]),
+
+    // Sample models and the programs that use them.
+    .target(
+      name: "DiaryModel", dependencies: ["Trellis"], path: "Models/Diary", swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .executableTarget(name: "diary", dependencies: ["DiaryModel", "Trellis"], swiftSettings: settings),
+
+    .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

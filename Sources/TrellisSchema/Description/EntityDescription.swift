@@ -1,0 +1,87 @@
+/// An entity as the model file declares it; inherited properties are not repeated.
+public struct EntityDescription: Hashable, Sendable {
+  public var name: String
+  public var parent: String?
+  public var isAbstract: Bool
+  public var attributes: [AttributeDescription]
+  public var relationships: [RelationshipDescription]
+  /// Lists of property names whose values together belong to one object.
+  public var uniqueKeys: [[String]]
+  public var indexes: [IndexDescription]
+  public var fetchRequests: [FetchRequestDescription]
+  public var renamedFrom: String?
+  public var doc: String?
+  public var userInfo: [UserInfoEntry]
+
+  public init(
+    _ name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
+    relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
+    fetchRequests: [FetchRequestDescription] = [], renamedFrom: String? = nil, doc: String? = nil,
+    userInfo: [UserInfoEntry] = []
+  ) {
+    self.name = name
+    self.parent = parent
+    self.isAbstract = isAbstract
+    self.attributes = attributes
+    self.relationships = relationships
+    self.uniqueKeys = uniqueKeys
+    self.indexes = indexes
+    self.fetchRequests = fetchRequests
+    self.renamedFrom = renamedFrom
+    self.doc = doc
+    self.userInfo = userInfo
+  }
+}
+
+/// An index that the model asks for: it makes fetches fast and changes no result.
+public struct IndexDescription: Hashable, Sendable {
+  public struct Element: Hashable, Sendable {
+    public var property: String
+    public var isDescending: Bool
+
+    public init(_ property: String, descending: Bool = false) {
+      self.property = property
+      isDescending = descending
+    }
+  }
+
+  public var elements: [Element]
+
+  public init(_ elements: [Element]) {
+    self.elements = elements
+  }
+}
+
+/// A fetch request that the model declares by name.
+public struct FetchRequestDescription: Hashable, Sendable {
+  public struct Sort: Hashable, Sendable {
+    /// A property, or a dotted path through to-one relationships.
+    public var path: String
+    public var isDescending: Bool
+
+    public init(_ path: String, descending: Bool = false) {
+      self.path = path
+      isDescending = descending
+    }
+  }
+
+  public var name: String
+  /// The predicate as text; `$name` stands for an argument.
+  public var predicate: String?
+  public var sort: [Sort]
+  public var limit: Int?
+  public var offset: Int?
+  public var doc: String?
+
+  public init(
+    _ name: String, predicate: String? = nil, sort: [Sort] = [], limit: Int? = nil, offset: Int? = nil,
+    doc: String? = nil
+  ) {
+    self.name = name
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
+    self.doc = doc
+  }
+}

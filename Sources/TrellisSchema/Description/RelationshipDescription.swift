@@ -1,0 +1,52 @@
+/// A relationship as the model file declares it.
+public struct RelationshipDescription: Hashable, Sendable {
+  public var name: String
+  public var destination: String
+  public var inverse: String?
+  public var deleteRule: DeleteRule
+  public var isToMany: Bool
+  public var isOrdered: Bool
+  public var minimumCount: Int?
+  public var maximumCount: Int?
+  public var isOptional: Bool
+  public var isTransient: Bool
+  /// The property's name in Swift where it differs from ``name``.
+  public var swiftName: String?
+  public var renamedFrom: String?
+  public var doc: String?
+  public var userInfo: [UserInfoEntry]
+
+  public init(
+    _ name: String, to destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
+    toMany: Bool = false, ordered: Bool = false, minCount: Int? = nil, maxCount: Int? = nil, optional: Bool = false,
+    transient: Bool = false, swiftName: String? = nil, renamedFrom: String? = nil, doc: String? = nil,
+    userInfo: [UserInfoEntry] = []
+  ) {
+    self.name = name
+    self.destination = destination
+    self.inverse = inverse
+    self.deleteRule = deleteRule
+    isToMany = toMany
+    isOrdered = ordered
+    minimumCount = minCount
+    maximumCount = maxCount
+    isOptional = optional
+    isTransient = transient
+    self.swiftName = swiftName
+    self.renamedFrom = renamedFrom
+    self.doc = doc
+    self.userInfo = userInfo
+  }
+}
+
+/// What becomes of the objects at the other end when an object is deleted.
+public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
+  /// They let go of it.
+  case nullify
+  /// They are deleted too.
+  case cascade
+  /// While there are any, the delete is refused at save.
+  case deny
+  /// They keep their reference, which reads nil from then on.
+  case noAction
+}
