@@ -1,0 +1,52 @@
+public import TrellisSchema
+
+
+/// One row of a store while it is being read: values by column number, typed, without a detour through a common value.
+///
+/// A store has one subclass. Columns are numbered as in ``Entity/columns`` of the row's ``entity``. A reader is valid only
+/// inside the call that handed it out. Reading never fails at once: the first value that does not fit is noted in
+/// ``problem``, its placeholder is returned, and who asked for the row looks at ``problem`` at the end.
+open class RowReader {
+  /// The object's key.
+  public final var key: Int64 = 0
+  /// The row's version: 1 when inserted, one more at each update.
+  public final var version: Int64 = 0
+  /// The row's own entity, by number, which in a hierarchy may lie below the one asked for.
+  public final var entity: Int = 0
+  /// The first value that did not fit its column.
+  public final var problem: RowProblem?
+
+  public init() {}
+
+  /// Whether the column holds null.
+  open func isNull(_ column: Int) -> Bool { true }
+  open func integer(_ column: Int) -> Int64 { 0 }
+  open func real(_ column: Int) -> Double { 0 }
+  open func text(_ column: Int) -> String { "" }
+  /// The bytes of a blob or of a text. They are valid until the next call of this reader.
+  open func bytes(_ column: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+  /// Notes that a column's value does not fit its type. Only the first is kept.
+  @inline(never) public final func report(_ column: Int, _ what: String) {
+    if problem == nil { problem = RowProblem(entity: entity, key: key, column: column, what: what) }
+  }
+
+  /// A value as it lies in the store.
+  public final func value(_ column: Int, _ storageClass: StorageClass) -> StoredValue {
+    guard !isNull(column) else { return .null }
+    switch storageClass {
+    case .integer: return .integer(integer(column))
+    case .real: return .real(real(column))
+    case .text: return .text(text(column))
+    case .blob: return .blob([UInt8](bytes(column)))
+    }
+  }
+}
+
+/// A stored value that does not fit its column.
+public struct RowProblem: Hashable, Sendable {
+  public let entity: Int
+  public let key: Int64
+  public let column: Int
+  public let what: String
+}

@@ -1,0 +1,39 @@
+/// Where a row's values go, one after the other in the order of its columns. A store has one subclass.
+open class RowWriter {
+  public init() {}
+
+  open func null() {}
+  open func integer(_ value: Int64) {}
+  open func real(_ value: Double) {}
+  open func text(_ value: String) {}
+  /// The bytes are valid during the call only.
+  open func blob(_ value: UnsafeRawBufferPointer) {}
+}
+
+/// An object whose row a store can write.
+public protocol StoredRecord: AnyObject {
+  /// The object's key, which is its row's primary key.
+  var storedKey: Int64 { get }
+  /// The version that the row had when the object read it; 0 for one that was never saved.
+  var storedVersion: Int64 { get }
+  /// Writes every column of the object's entity, in order.
+  func writeRow(to row: RowWriter)
+  /// Writes the columns of the marked properties, in the order of the columns.
+  ///
+  /// - Parameter properties: what ``ColumnMask`` says.
+  func writeColumns(of properties: ColumnMask, to row: RowWriter)
+}
+
+/// A set of properties, by number: bit n stands for property n, the last bit for property 63 and all beyond it.
+///
+/// So an entity with more properties writes a few columns more than have changed, and nothing else costs a second word.
+public struct ColumnMask: Hashable, Sendable {
+  public var bits: UInt64
+
+  public init(bits: UInt64) { self.bits = bits }
+
+  /// The bit of a property.
+  @inlinable public static func bit(of property: Int) -> UInt64 { 1 << UInt64(truncatingIfNeeded: min(property, 63)) }
+
+  @inlinable public func contains(_ property: Int) -> Bool { bits & Self.bit(of: property) != 0 }
+}

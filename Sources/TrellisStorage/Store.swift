@@ -1,0 +1,62 @@
+public import TrellisSchema
+
+/// A place where objects are kept: one for all contexts of a container, from any thread.
+///
+/// To write one, see `Docs/WritingAStore.md`.
+public protocol Store: AnyObject, Sendable {
+  /// What the store calls itself in messages, such as a file's path.
+  var name: String { get }
+  /// Makes a connection for one context.
+  ///
+  /// - Throws: ``StoreError``.
+  func connect() throws -> any StoreConnection
+  /// Takes keys that no object has or ever had, in this process or another.
+  ///
+  /// - Throws: ``StoreError``.
+  func reserveKeys(_ count: Int64) throws -> Range<Int64>
+  /// Gives back the upper part of the range reserved last, of which no object was made. A store may ignore it.
+  func returnKeys(_ unused: Range<Int64>)
+}
+
+/// One context's way to a store. It is used by one thread at a time.
+public protocol StoreConnection: AnyObject {
+  /// Reads the rows that a request asks for, in its order.
+  ///
+  /// - Parameter body: gets each row; the reader is the same each time and valid inside the call only. `body` must not
+  ///   use the connection.
+  /// - Throws: ``StoreError``, or what `body` throws.
+  func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws
+  /// Reads the keys and entities of the rows that a request asks for, in its order.
+  func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws
+  /// How many rows a request asks for, its limit and offset included.
+  func count(_ request: StoreRequest) throws -> Int
+  /// Reads the rows of an entity, and of those below it, that have these keys, in any order; keys without a row are left
+  /// out. `keys` may be many.
+  func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws
+  /// Reads the rows at the other end of a relationship that lies in their rows or in a join table, for many owners at
+  /// once: each owner's members together, in their order (by place where the relationship is ordered, then by key).
+  func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void) throws
+  /// The same, but keys only, with the member's place (0 where the relationship has no order).
+  func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void) throws
+  /// The greatest place among each owner's members in an ordered relationship; owners without members are left out.
+  func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws
+  /// Writes all of a request or nothing.
+  ///
+  /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``StoreError`` for everything else.
+  func save(_ request: SaveRequest) throws
+}
+
+/// How to open a store; stores add their own, such as `.sqlite(at:)`.
+public struct StoreConfiguration: Sendable {
+  /// Opens, or creates, the store for a model.
+  public let open: @Sendable (Model) throws -> any Store
+
+  public init(open: @escaping @Sendable (Model) throws -> any Store) {
+    self.open = open
+  }
+}

@@ -1,0 +1,80 @@
+/// Why a store could not do what it was asked: a code to switch over, a sentence for a person, and the way out.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is. The set may grow.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The store's library is missing or too old.
+    public static let libraryUnavailable = Code(rawValue: "library-unavailable")
+    /// The file or its folder cannot be opened.
+    public static let cannotOpen = Code(rawValue: "cannot-open")
+    /// The file is not one of Trellis's.
+    public static let foreignFile = Code(rawValue: "foreign-file")
+    /// The file is damaged.
+    public static let damaged = Code(rawValue: "damaged")
+    /// The file was written with another model.
+    public static let otherModel = Code(rawValue: "other-model")
+    /// The file was written by a newer version of Trellis.
+    public static let newerFormat = Code(rawValue: "newer-format")
+    /// The store is read-only.
+    public static let readOnly = Code(rawValue: "read-only")
+    /// Somebody else held the store for longer than the time-out.
+    public static let busy = Code(rawValue: "busy")
+    /// The disk is full.
+    public static let full = Code(rawValue: "disk-full")
+    /// Reading or writing failed.
+    public static let inputOutput = Code(rawValue: "input-output")
+    /// Two objects would have the same unique key.
+    public static let notUnique = Code(rawValue: "not-unique")
+    /// A reference would lead nowhere.
+    public static let danglingReference = Code(rawValue: "dangling-reference")
+    /// A stored value does not fit its attribute.
+    public static let unreadableValue = Code(rawValue: "unreadable-value")
+    /// A value cannot be stored.
+    public static let unstorableValue = Code(rawValue: "unstorable-value")
+    /// A limit of the store was passed.
+    public static let limit = Code(rawValue: "limit")
+    /// A mistake in Trellis or in a store.
+    public static let internalError = Code(rawValue: "internal-error")
+  }
+
+  public var code: Code
+  /// What happened and where, as a sentence. It holds no user data.
+  public var message: String
+  /// What can be done about it, as a sentence.
+  public var remedy: String
+  /// The entity and the properties concerned, where there are any.
+  public var entity: String?
+  public var properties: [String]
+
+  public init(
+    _ code: Code, _ message: String, remedy: String, entity: String? = nil, properties: [String] = []
+  ) {
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+    self.entity = entity
+    self.properties = properties
+  }
+
+  public var description: String { "\(message) \(remedy) [\(code.rawValue)]" }
+}
+
+/// Rows that are not as their objects remember them: somebody else changed or deleted them. Nothing was written.
+public struct SaveConflict: Error, Sendable {
+  public struct Row: Hashable, Sendable {
+    public var entity: Int
+    public var key: Int64
+
+    public init(entity: Int, key: Int64) {
+      self.entity = entity
+      self.key = key
+    }
+  }
+
+  public var rows: [Row]
+
+  public init(rows: [Row]) { self.rows = rows }
+}
