@@ -84,7 +84,7 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
     mood: Swift.String? = nil
   ) {
     _row = Snapshot(
-      objectID: .none,
+      objectID: .unassigned,
       id: id ?? Foundation.UUID(),
       emotion: emotion,
       content: content,
@@ -301,7 +301,7 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
     data: Foundation.Data? = nil,
     diary: EmotionDiary? = nil
   ) {
-    _row = Snapshot(objectID: .none, imagePath: imagePath, data: data, diary: nil)
+    _row = Snapshot(objectID: .unassigned, imagePath: imagePath, data: data, diary: nil)
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
     if let diary { self.diary = diary }
@@ -485,7 +485,7 @@ public final class Tag: ManagedObject, Swift.Identifiable {
 
   /// Inserts a new object into a context.
   public init(in context: ManagedObjectContext, name: Swift.String) {
-    _row = Snapshot(objectID: .none, name: name)
+    _row = Snapshot(objectID: .unassigned, name: name)
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
   }
