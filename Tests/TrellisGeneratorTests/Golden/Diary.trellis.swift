@@ -263,9 +263,12 @@ extension EmotionDiary {
   /// The properties by name, for predicates and sorts.
   public struct Columns: EntityColumns {
     public typealias Object = EmotionDiary
+    public typealias Snapshot = EmotionDiary.Snapshot
     public let path: PropertyPath
 
     public init(_ path: PropertyPath) { self.path = path }
+
+    public static func snapshot(of object: EmotionDiary) -> EmotionDiary.Snapshot { object.snapshot }
 
     public var id: AttributePath<Foundation.UUID> { AttributePath(path, 0) }
     public var emotion: AttributePath<Emotion> { AttributePath(path, 1) }
@@ -460,9 +463,12 @@ extension DiaryImage {
   /// The properties by name, for predicates and sorts.
   public struct Columns: EntityColumns {
     public typealias Object = DiaryImage
+    public typealias Snapshot = DiaryImage.Snapshot
     public let path: PropertyPath
 
     public init(_ path: PropertyPath) { self.path = path }
+
+    public static func snapshot(of object: DiaryImage) -> DiaryImage.Snapshot { object.snapshot }
 
     public var imagePath: AttributePath<Swift.String> { AttributePath(path, 0) }
     public var data: AttributePath<Foundation.Data?> { AttributePath(path, 1) }
@@ -581,9 +587,12 @@ extension Tag {
   /// The properties by name, for predicates and sorts.
   public struct Columns: EntityColumns {
     public typealias Object = Tag
+    public typealias Snapshot = Tag.Snapshot
     public let path: PropertyPath
 
     public init(_ path: PropertyPath) { self.path = path }
+
+    public static func snapshot(of object: Tag) -> Tag.Snapshot { object.snapshot }
 
     public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
     public var diaries: ToManyPath<EmotionDiary.Columns> { ToManyPath(path, 1) }
