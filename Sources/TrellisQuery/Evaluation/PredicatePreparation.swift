@@ -1,0 +1,61 @@
+import TrellisSchema
+
+/// Makes an ``EvaluationNode`` of a predicate whose depth is checked.
+struct PredicatePreparation {
+  /// The variables that the quantifiers around bind; 0 always is.
+  private var bound: [Int] = [0]
+
+  mutating func node(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
+    switch predicate {
+    case .constant(let value): return .constant(value)
+    case .not(let inner): return .not(try node(inner))
+    case .and(let terms): return .and(try nodes(terms))
+    case .or(let terms): return .or(try nodes(terms))
+    case .comparison(let comparison):
+      return .comparison(
+        PreparedComparison(comparison, left: try operand(comparison.left), right: try operand(comparison.right)))
+    case .isIn(let tested, let values, let kind):
+      return .isIn(try operand(tested), Set(values.map { ValueOrder.normalized($0, kind: kind) }), kind)
+    case .quantified(let quantifier, let path, let variable, let condition):
+      return try quantified(quantifier, path, variable, condition)
+    }
+  }
+
+  private mutating func nodes(_ terms: [QueryPredicate]) throws(EvaluationError) -> [EvaluationNode] {
+    var nodes: [EvaluationNode] = []
+    nodes.reserveCapacity(terms.count)
+    for term in terms { nodes.append(try node(term)) }
+    return nodes
+  }
+
+  private mutating func quantified(
+    _ quantifier: Quantifier, _ path: PropertyPath, _ variable: Int, _ condition: QueryPredicate
+  ) throws(EvaluationError) -> EvaluationNode {
+    let members = try prepared(path, "A quantifier")
+    bound.append(variable)
+    defer { bound.removeLast() }
+    return .quantified(quantifier, members, variable: variable, try node(condition))
+  }
+
+  private func operand(_ operand: Operand) throws(EvaluationError) -> PreparedOperand {
+    switch operand {
+    case .value(let value): return .value(value)
+    case .path(let path):
+      try checkVariable(path)
+      return PreparedPath(path).map { .property($0) } ?? .key(variable: Int(path.variable))
+    case .count(let path): return .count(try prepared(path, "A count"))
+    }
+  }
+
+  private func prepared(_ path: PropertyPath, _ place: String) throws(EvaluationError) -> PreparedPath {
+    try checkVariable(path)
+    guard let path = PreparedPath(path) else { throw EvaluationError("\(place) needs a path to a to-many.") }
+    return path
+  }
+
+  private func checkVariable(_ path: PropertyPath) throws(EvaluationError) {
+    guard bound.contains(Int(path.variable)) else {
+      throw EvaluationError("The predicate uses variable \(path.variable), which no quantifier around it binds.")
+    }
+  }
+}

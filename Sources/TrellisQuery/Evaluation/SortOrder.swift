@@ -1,0 +1,74 @@
+public import TrellisSchema
+
+/// Sort keys made ready to order many objects, the same way as every store does.
+///
+/// nil comes first when ascending. Ties go by the objects' keys in the direction of the last sort key; without sort keys
+/// objects go by their keys, ascending.
+public struct SortOrder: Sendable {
+  @usableFromInline let keys: [SortKey]
+  @usableFromInline let operands: [PreparedOperand]
+
+  /// - Throws: ``EvaluationError`` when a path starts at a variable other than 0.
+  public init(_ keys: [SortKey]) throws(EvaluationError) {
+    guard keys.allSatisfy({ $0.path.variable == 0 }) else {
+      throw EvaluationError("A sort key starts at an object other than the one that is fetched.")
+    }
+    self.keys = keys
+    operands = keys.map { key in PreparedPath(key.path).map { .property($0) } ?? .key(variable: 0) }
+  }
+
+  /// Below zero when `left` comes first, above zero when `right` does; zero only for the same key.
+  ///
+  /// - Throws: what the objects' methods throw.
+  @inlinable public func compare<Object: QueryObject>(_ left: Object, _ right: Object) throws -> Int {
+    compare(try sortValues(of: left), left.queryKey, try sortValues(of: right), right.queryKey)
+  }
+
+  /// The objects in order.
+  ///
+  /// - Throws: what the objects' methods throw.
+  /// - Complexity: O(*n* log *n*) comparisons; each object's values are read once.
+  @inlinable public func sorted<Object: QueryObject>(_ objects: [Object]) throws -> [Object] {
+    var entries: [SortEntry] = []
+    entries.reserveCapacity(objects.count)
+    for (place, object) in objects.enumerated() {
+      entries.append(SortEntry(place: place, key: object.queryKey, values: try sortValues(of: object)))
+    }
+    entries.sort { compare($0.values, $0.key, $1.values, $1.key) < 0 }
+    return entries.map { objects[$0.place] }
+  }
+
+  /// What an object is sorted by, folded where a key's options ask for it.
+  @inlinable func sortValues<Object: QueryObject>(of object: Object) throws -> [StoredValue] {
+    let scope = EvaluationScope(object)
+    var values: [StoredValue] = []
+    values.reserveCapacity(keys.count)
+    for (key, operand) in zip(keys, operands) {
+      let value = try operand.value(in: scope)
+      values.append(key.kind == .text ? PreparedComparison.fold(value, key.options) : value)
+    }
+    return values
+  }
+
+  @usableFromInline func compare(_ a: [StoredValue], _ aKey: Int64, _ b: [StoredValue], _ bKey: Int64) -> Int {
+    for (key, values) in zip(keys, zip(a, b)) {
+      let order = ValueOrder.compare(values.0, values.1, kind: key.kind)
+      if order != 0 { return key.isDescending ? -order : order }
+    }
+    let order = aKey < bKey ? -1 : aKey > bKey ? 1 : 0
+    return keys.last?.isDescending == true ? -order : order
+  }
+}
+
+/// An object's place among those to be sorted, and what it is sorted by.
+@usableFromInline struct SortEntry {
+  @usableFromInline let place: Int
+  @usableFromInline let key: Int64
+  @usableFromInline let values: [StoredValue]
+
+  @usableFromInline init(place: Int, key: Int64, values: [StoredValue]) {
+    self.place = place
+    self.key = key
+    self.values = values
+  }
+}

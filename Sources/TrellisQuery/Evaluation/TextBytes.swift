@@ -1,0 +1,71 @@
+/// Texts as their UTF-8 bytes: the order, equality and search that every store shares.
+public enum TextBytes {
+  /// Below zero when `left` comes first, zero when the bytes are the same, above zero otherwise.
+  ///
+  /// - Complexity: linear in the common prefix.
+  public static func compare(_ left: String, _ right: String) -> Int {
+    withBytes(left) { a in withBytes(right) { b in compare(a, b) } }
+  }
+
+  /// Whether both are the same bytes.
+  public static func areEqual(_ left: String, _ right: String) -> Bool {
+    withBytes(left) { a in withBytes(right) { b in a.count == b.count && commonPrefix(a, b) == a.count } }
+  }
+
+  public static func hasPrefix(_ text: String, _ prefix: String) -> Bool {
+    withBytes(text) { a in withBytes(prefix) { b in a.count >= b.count && commonPrefix(a, b) == b.count } }
+  }
+
+  public static func hasSuffix(_ text: String, _ suffix: String) -> Bool {
+    withBytes(text) { a in
+      withBytes(suffix) { b in
+        a.count >= b.count && commonPrefix(UnsafeRawBufferPointer(rebasing: a.suffix(b.count)), b) == b.count
+      }
+    }
+  }
+
+  /// Whether `part` occurs in `text`; an empty part always does.
+  public static func contains(_ text: String, _ part: String) -> Bool {
+    withBytes(text) { a in withBytes(part) { b in contains(a, b) } }
+  }
+
+  /// The order of bytes; of two that are alike as far as both go, the shorter comes first.
+  public static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+    let same = commonPrefix(left, right)
+    guard same < left.count, same < right.count else { return left.count - right.count }
+    return Int(left[same]) - Int(right[same])
+  }
+
+  private static func withBytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    if let result = text.utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
+    return Array(text.utf8).withUnsafeBytes(body)
+  }
+
+  /// How many bytes are alike at the start.
+  private static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+    let end = min(a.count, b.count)
+    var index = 0
+    while index + 8 <= end {
+      let difference =
+        a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        ^ b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      if difference != 0 { return index + UInt64(littleEndian: difference).trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < end, a[index] == b[index] { index += 1 }
+    return index
+  }
+
+  private static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+    guard let first = part.first else { return true }
+    var start = 0
+    while start + part.count <= text.count {
+      if text[start] == first {
+        let here = UnsafeRawBufferPointer(rebasing: text[start..<(start + part.count)])
+        if commonPrefix(here, part) == part.count { return true }
+      }
+      start += 1
+    }
+    return false
+  }
+}

@@ -1,0 +1,75 @@
+public import TrellisSchema
+
+/// The order and equality of stored values, the same in every store.
+public enum ValueOrder {
+  /// Below zero when `left` comes first, zero when both are equal, above zero otherwise. Null comes first.
+  ///
+  /// Values that do not fit the kind, which a checked query never has, are still in a total order: null, numbers, texts,
+  /// blobs. A real that is not a number counts as null, as no store can hold it.
+  public static func compare(_ left: StoredValue, _ right: StoredValue, kind: ValueKind) -> Int {
+    switch (left, right) {
+    case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
+    case (.real(let a), .real(let b)): compare(a, b)
+    case (.text(let a), .text(let b)): kind == .decimal ? DecimalOrder.compare(a, b) : TextBytes.compare(a, b)
+    case (.blob(let a), .blob(let b)): a.withUnsafeBytes { a in b.withUnsafeBytes { b in TextBytes.compare(a, b) } }
+    case (.integer(let a), .real(let b)): b.isNaN ? 1 : compare(a, b)
+    case (.real(let a), .integer(let b)): a.isNaN ? -1 : -compare(b, a)
+    default: rank(left) - rank(right)
+    }
+  }
+
+  /// Whether two values are equal; nulls equal each other.
+  public static func areEqual(_ left: StoredValue, _ right: StoredValue, kind: ValueKind) -> Bool {
+    switch (left, right) {
+    case (.integer(let a), .integer(let b)): a == b
+    case (.text(let a), .text(let b)) where kind != .decimal: TextBytes.areEqual(a, b)
+    default: compare(left, right, kind: kind) == 0
+    }
+  }
+
+  /// Whether a value counts as nil.
+  static func isNil(_ value: StoredValue) -> Bool {
+    switch value {
+    case .null: true
+    case .real(let real): real.isNaN
+    default: false
+    }
+  }
+
+  /// The value in the form in which equal ones are the same ``StoredValue``, for sets and dictionaries.
+  public static func normalized(_ value: StoredValue, kind: ValueKind) -> StoredValue {
+    switch value {
+    case .real(let real) where real.isNaN: .null
+    // Whole numbers are equal in both classes, so one of them stands for both.
+    case .real(let real): Int64(exactly: real).map(StoredValue.integer) ?? value
+    case .text(let text) where kind == .decimal: .text(DecimalOrder.canonical(text))
+    default: value
+    }
+  }
+
+  private static func compare(_ a: Double, _ b: Double) -> Int {
+    if a < b { return -1 }
+    if a > b { return 1 }
+    if a == b { return 0 }
+    return a.isNaN ? (b.isNaN ? 0 : -1) : 1
+  }
+
+  /// Exact, where converting the integer to a real would round.
+  private static func compare(_ integer: Int64, _ real: Double) -> Int {
+    if real >= 0x1p63 { return -1 }
+    if real < -0x1p63 { return 1 }
+    let whole = Int64(real)
+    if integer != whole { return integer < whole ? -1 : 1 }
+    return compare(0.0, real - Double(whole))
+  }
+
+  private static func rank(_ value: StoredValue) -> Int {
+    switch value {
+    case .null: 0
+    case .real(let real): real.isNaN ? 0 : 1
+    case .integer: 1
+    case .text: 2
+    case .blob: 3
+    }
+  }
+}
