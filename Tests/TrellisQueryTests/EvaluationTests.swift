@@ -143,7 +143,7 @@ final class Person: QueryObject {
         done.resume(returning: try? PredicateEvaluator(Self.nested(QueryPredicate.depthLimit)).matches(person))
         person.children = []
       }
-      thread.stackSize = 512 * 1024
+      thread.stackSize = 1024 * 1024
       thread.start()
     }
     #expect(held == true)
