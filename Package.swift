@@ -61,6 +61,7 @@ let package = Package(
     .executableTarget(name: "diary", dependencies: ["DiaryModel", "Trellis"], swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

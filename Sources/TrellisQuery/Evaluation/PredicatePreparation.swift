@@ -11,11 +11,9 @@ struct PredicatePreparation {
     case .not(let inner): return .not(try node(inner))
     case .and(let terms): return .and(try nodes(terms))
     case .or(let terms): return .or(try nodes(terms))
-    case .comparison(let comparison):
-      return .comparison(
-        PreparedComparison(comparison, left: try operand(comparison.left), right: try operand(comparison.right)))
+    case .comparison(let comparison): return .comparison(try prepared(comparison))
     case .isIn(let tested, let values, let kind):
-      return .isIn(try operand(tested), Set(values.map { ValueOrder.normalized($0, kind: kind) }), kind)
+      return .isIn(PreparedList(try operand(tested), values, kind))
     case .quantified(let quantifier, let path, let variable, let condition):
       return try quantified(quantifier, path, variable, condition)
     }
@@ -34,7 +32,11 @@ struct PredicatePreparation {
     let members = try prepared(path, "A quantifier")
     bound.append(variable)
     defer { bound.removeLast() }
-    return .quantified(quantifier, members, variable: variable, try node(condition))
+    return .quantified(PreparedQuantifier(quantifier, members, variable: variable, try node(condition)))
+  }
+
+  private func prepared(_ comparison: Comparison) throws(EvaluationError) -> PreparedComparison {
+    PreparedComparison(comparison, left: try operand(comparison.left), right: try operand(comparison.right))
   }
 
   private func operand(_ operand: Operand) throws(EvaluationError) -> PreparedOperand {
