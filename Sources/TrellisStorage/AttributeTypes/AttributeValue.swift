@@ -1,3 +1,4 @@
+public import TrellisQuery
 public import TrellisSchema
 
 /// A Swift type that an attribute can have: how it is read from a row, written to one, and compared.
@@ -12,6 +13,8 @@ public protocol AttributeValue: Hashable, Sendable {
   func write(to row: RowWriter)
   /// The value as stores keep it.
   var storedValue: StoredValue { get }
+  /// How values of this type are compared by predicates and sorts.
+  static var valueKind: ValueKind { get }
   /// Whether both are the same when stored. Texts are compared by their bytes, which `==` does not do.
   func isSameStored(as other: Self) -> Bool
 }
@@ -22,6 +25,7 @@ extension AttributeValue {
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
   @inlinable public static var placeholder: Wrapped? { nil }
+  @inlinable public static var valueKind: ValueKind { Wrapped.valueKind }
 
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Wrapped? {
     row.isNull(column) ? nil : Wrapped.read(row, column)

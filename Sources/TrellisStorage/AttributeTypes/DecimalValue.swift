@@ -1,7 +1,9 @@
 public import Foundation
+public import TrellisQuery
 public import TrellisSchema
 
 extension Decimal: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .decimal }
   @inlinable public static var placeholder: Decimal { 0 }
 
   public static func read(_ row: RowReader, _ column: Int) -> Decimal {

@@ -1,7 +1,9 @@
 public import Foundation
+public import TrellisQuery
 public import TrellisSchema
 
 extension UUID: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .blob }
   @inlinable public static var placeholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> UUID {
@@ -18,6 +20,7 @@ extension UUID: AttributeValue {
 }
 
 extension Data: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .blob }
   @inlinable public static var placeholder: Data { Data() }
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Data { Data(row.bytes(column)) }
   @inlinable public func write(to row: RowWriter) { withUnsafeBytes { row.blob($0) } }
@@ -25,6 +28,7 @@ extension Data: AttributeValue {
 }
 
 extension URL: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .text }
   /// `about:blank`.
   public static let placeholder = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
 
@@ -40,6 +44,7 @@ extension URL: AttributeValue {
 }
 
 extension Date: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .integer }
   /// The first moment of 1970 in UTC.
   @inlinable public static var placeholder: Date { Date(timeIntervalSinceReferenceDate: -978_307_200) }
 

@@ -1,4 +1,5 @@
 import Foundation
+public import TrellisQuery
 public import TrellisSchema
 
 /// A `Codable` struct of yours that attributes may have as their type. It is kept as one JSON text.
@@ -12,6 +13,8 @@ public import TrellisSchema
 public protocol CodableAttribute: AttributeValue, Codable {}
 
 extension CodableAttribute {
+  public static var valueKind: ValueKind { .text }
+
   public static func read(_ row: RowReader, _ column: Int) -> Self {
     JSONText.decode(row, column) ?? placeholder
   }
@@ -22,6 +25,7 @@ extension CodableAttribute {
 
 extension Array: AttributeValue where Element: AttributeValue & Codable {
   public static var placeholder: [Element] { [] }
+  public static var valueKind: ValueKind { .text }
 
   public static func read(_ row: RowReader, _ column: Int) -> [Element] {
     JSONText.decode(row, column) ?? []

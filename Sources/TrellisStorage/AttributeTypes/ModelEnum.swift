@@ -1,3 +1,4 @@
+public import TrellisQuery
 public import TrellisSchema
 
 /// An enum that the model declares. The generated code conforms to it.
@@ -10,6 +11,8 @@ public protocol ModelEnum: AttributeValue, Codable {
 }
 
 extension ModelEnum {
+  @inlinable public static var valueKind: ValueKind { RawValue.valueKind }
+
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Self {
     if let value = Self(stored: RawValue.read(row, column)) { return value }
     row.report(column, "the stored raw value is no case of \(Self.self)")

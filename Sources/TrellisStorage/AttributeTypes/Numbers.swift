@@ -1,6 +1,8 @@
+public import TrellisQuery
 public import TrellisSchema
 
 extension Bool: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Bool { false }
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Bool { row.integer(column) != 0 }
   @inlinable public func write(to row: RowWriter) { row.integer(self ? 1 : 0) }
@@ -8,6 +10,7 @@ extension Bool: AttributeValue {
 }
 
 extension Int64: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Int64 { 0 }
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int64 { row.integer(column) }
   @inlinable public func write(to row: RowWriter) { row.integer(self) }
@@ -15,6 +18,7 @@ extension Int64: AttributeValue {
 }
 
 extension Int32: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Int32 { 0 }
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int32 { narrowed(row, column) }
   @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
@@ -22,6 +26,7 @@ extension Int32: AttributeValue {
 }
 
 extension Int16: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Int16 { 0 }
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int16 { narrowed(row, column) }
   @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
@@ -29,6 +34,7 @@ extension Int16: AttributeValue {
 }
 
 extension Double: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .real }
   @inlinable public static var placeholder: Double { 0 }
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Double { row.real(column) }
   @inlinable public func write(to row: RowWriter) { row.real(self) }
@@ -36,6 +42,7 @@ extension Double: AttributeValue {
 }
 
 extension Float: AttributeValue {
+  @inlinable public static var valueKind: ValueKind { .real }
   @inlinable public static var placeholder: Float { 0 }
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Float { Float(row.real(column)) }
   @inlinable public func write(to row: RowWriter) { row.real(Double(self)) }

@@ -1,0 +1,73 @@
+import Dispatch
+public import TrellisStorage
+
+/// A model, a store, and the contexts that work with them.
+///
+/// ```swift
+/// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url))
+/// let context = container.mainContext        // on the main actor
+/// let names = try await container.perform { context in
+///   try context.fetch(Tag.all).map(\.name)   // beside it
+/// }
+/// ```
+/// A container may be used from anywhere. It lives as long as it or one of its contexts is held.
+public final class PersistentContainer: Sendable {
+  let core: ContainerCore
+  private let queue = DispatchQueue(label: "Trellis.PersistentContainer", qos: .userInitiated)
+  @MainActor private var main: ManagedObjectContext?
+
+  /// Opens a store for a model, or creates it.
+  ///
+  /// - Parameters:
+  ///   - model: A generated model, such as `.diary`.
+  ///   - store: Where the objects are kept, such as `.sqlite(at:)` or `.memory`.
+  ///   - onProblem: Called for whatever goes wrong where nothing can be thrown, such as in a property; from the thread on
+  ///     which it goes wrong. By default it is printed to standard error.
+  /// - Throws: ``StoreError`` when the store cannot be opened, or was made with another model.
+  public init(
+    model: ObjectModel, store: StoreConfiguration,
+    onProblem: @escaping @Sendable (GraphProblem) -> Void = PersistentContainer.printProblem
+  ) throws {
+    let runtime = try RuntimeModel(model)
+    core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), errorHandler: onProblem)
+  }
+
+  /// The context of the main actor. It takes over by itself what ``perform(_:)`` saves.
+  @MainActor public var mainContext: ManagedObjectContext {
+    if let main { return main }
+    let made = ManagedObjectContext(core: core)
+    main = made
+    return made
+  }
+
+  /// A context of its own for whatever isolation domain keeps it.
+  public func newContext() -> sending ManagedObjectContext {
+    ManagedObjectContext(core: core)
+  }
+
+  /// Runs work beside the main actor, on a new context of a thread of the container's own.
+  ///
+  /// Blocks run one after the other, in the order in which they were handed in, and never nest. Changes that the block does
+  /// not save are dropped. Before this returns, ``mainContext`` has taken over what was saved.
+  ///
+  /// - Parameter body: The work. Objects stay inside; what it returns must be Sendable, such as snapshots.
+  /// - Throws: what `body` throws.
+  public func perform<Result: Sendable>(
+    _ body: sending @escaping (ManagedObjectContext) throws -> Result
+  ) async throws -> Result {
+    let core = core
+    // Sound because the closure is handed over for good: nobody but the queue runs it, and once.
+    nonisolated(unsafe) let body = body
+    let result: Result = try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(with: Swift.Result { try body(ManagedObjectContext(core: core)) })
+      }
+    }
+    await mergeIntoMain()
+    return result
+  }
+
+  @MainActor private func mergeIntoMain() {
+    main?.mergeSavesOfOthers()
+  }
+}

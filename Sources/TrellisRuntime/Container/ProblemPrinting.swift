@@ -1,0 +1,8 @@
+import Foundation
+
+extension PersistentContainer {
+  /// Prints a problem to standard error.
+  public static let printProblem: @Sendable (GraphProblem) -> Void = { problem in
+    FileHandle.standardError.write(Data("Trellis: \(problem)\n".utf8))
+  }
+}

@@ -1,0 +1,124 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Whether there is anything to save.
+  ///
+  /// - Complexity: linear in the number of objects that were written to.
+  public var hasChanges: Bool {
+    !deleted.isEmpty || inserted.contains { $0.phase == .inserted } || changed.contains { $0.isUpdated }
+      || waiting.lists.values.contains { $0.hasChanges }
+  }
+
+  /// The objects that the next save will insert, in the order in which they were made.
+  public var insertedObjects: [ManagedObject] { inserted.filter { $0.phase == .inserted } }
+  /// The saved objects that have changes to save.
+  public var updatedObjects: [ManagedObject] { changed.filter(\.isUpdated) }
+  /// The objects that the next save will delete.
+  public var deletedObjects: [ManagedObject] { Array(deleted) }
+  /// How many objects the context has in memory.
+  public var registeredCount: Int { map.count }
+
+  /// The object of an identity if it is in memory. No store is asked.
+  public func registeredObject<Object: ManagedObject>(with id: ObjectID<Object>) -> Object? {
+    map[id.key].flatMap { $0.phase == .deleted ? nil : $0 as? Object }
+  }
+
+  // MARK: Undoing what was not saved
+
+  /// Takes back everything since the last save: new objects are no objects any more, deleted ones are back, values and
+  /// relationships are as they were last fetched or saved.
+  ///
+  /// - Complexity: linear in the number of changes.
+  public func rollback() {
+    for object in inserted where object.phase == .inserted { detach(object) }
+    for object in deleted { revive(object) }
+    for object in changed { restore(object) }
+    waiting.lists.removeAll()
+    inserted = []
+    changed = []
+    deleted = []
+    pendingFailure = nil
+  }
+
+  /// Forgets everything: changes, objects, what was loaded. Objects that somebody still holds keep their values, read-only.
+  public func reset() {
+    map.forEach { object in
+      object.phase = .detached
+      object._attention.insert(.readOnly)
+    }
+    map.removeAll()
+    inserted = []
+    changed = []
+    deleted = []
+    waiting.lists.removeAll()
+    batches = FetchBatches()
+    pendingFailure = nil
+  }
+
+  /// Makes an object read from the store again when it is next used.
+  ///
+  /// - Parameters:
+  ///   - object: An object of this context. New objects stay as they are.
+  ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values.
+  /// - Throws: ``StoreError`` when the store fails.
+  public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
+    guard object.link === link, object.phase == .persistent else { return }
+    if discardingChanges {
+      restore(object)
+      changed.removeAll { $0 === object }
+      object.isNoted = false
+    }
+    try refreshRows([object])
+  }
+
+  /// Makes all unchanged objects read from the store again when they are next used; changed ones keep their edits.
+  public func refreshAll() {
+    map.forEach { object in
+      guard object.phase == .persistent, !object.isNoted else { return }
+      turnIntoFault(object)
+    }
+  }
+
+  /// Drops the unchanged objects that nobody but the context holds.
+  ///
+  /// The context does so by itself whenever the number of its objects has doubled; then those are spared that were loaded
+  /// since the time before.
+  ///
+  /// - Returns: how many objects were dropped.
+  /// - Complexity: linear in the number of objects in memory.
+  @discardableResult public func dropUnusedObjects() -> Int {
+    sweep(sparingRecent: false)
+  }
+
+  // MARK: Steps
+
+  /// Makes an object one of no context.
+  func detach(_ object: ManagedObject) {
+    map.remove(object._key)
+    object.phase = .detached
+    object._attention.insert(.readOnly)
+  }
+
+  private func revive(_ object: ManagedObject) {
+    object.phase = .persistent
+    object._attention.remove(.readOnly)
+    if !object.isNoted { restore(object) }
+  }
+
+  /// Gives an object the row that was last fetched or saved. Its to-manys are asked for anew.
+  private func restore(_ object: ManagedObject) {
+    object.isNoted = false
+    if let committed = object.extras?.committed {
+      object._restore(ColumnMask(bits: object._changed), from: committed)
+      object.extras?.committed = nil
+    }
+    object._changed = 0
+    object.extras?.lists.removeAll()
+    object.extras?.partners.removeAll()
+  }
+
+  func turnIntoFault(_ object: ManagedObject) {
+    object._attention.insert(.fault)
+    object.extras = nil
+  }
+}

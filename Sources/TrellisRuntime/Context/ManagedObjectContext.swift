@@ -1,0 +1,106 @@
+import TrellisStorage
+
+/// A place to work with objects: it has one object for each identity, keeps track of what changes, and saves it.
+///
+/// A context is not Sendable: it and its objects stay in the isolation domain that it was made in. Take one from a container:
+///
+/// ```swift
+/// let context = container.newContext()
+/// let diary = EmotionDiary(in: context, emotion: .happy, content: "산책하고 커피")
+/// try context.save()
+/// ```
+/// Fetches, saves and lazy loads are synchronous; for work beside the main actor there is
+/// ``PersistentContainer/perform(_:)``.
+public final class ManagedObjectContext {
+  let core: ContainerCore
+  let link = ContextLink()
+  var map = IdentityMap()
+  /// Changes of to-manys whose owners are not in memory.
+  var waiting = WaitingLists()
+  /// Objects made since the last save; some may have been deleted again.
+  var inserted: ContiguousArray<ManagedObject> = []
+  /// Saved objects that were written to, or whose to-manys were.
+  var changed: ContiguousArray<ManagedObject> = []
+  /// Saved objects that will be deleted by the next save.
+  var deleted: ContiguousArray<ManagedObject> = []
+  var batches = FetchBatches()
+  var sweeper = Sweeper()
+  /// A load that failed where nothing could be thrown; the next fetch or save throws it.
+  var pendingFailure: GraphProblem?
+  let inbox: ContextInbox
+
+  private var keys: Range<Int64> = 0..<0
+  private var keyBlock: Int64 = 1
+  private var openConnection: (any StoreConnection)?
+
+  init(core: ContainerCore) {
+    self.core = core
+    inbox = core.hub.makeInbox()
+    link.context = self
+  }
+
+  deinit {
+    core.hub.close(inbox)
+    link.context = nil
+    // Whoever still holds an object may read what was loaded; unloaded values read as placeholders, writes are ignored.
+    map.forEach { $0._attention.insert(.readOnly) }
+  }
+
+  var runtime: RuntimeModel { core.runtime }
+
+  func info(of object: ManagedObject) -> EntityInfo { runtime.entities[type(of: object)._entity] }
+
+  /// The way to the store, opened when it is first needed.
+  func connection() throws -> any StoreConnection {
+    if let openConnection { return openConnection }
+    let made = try core.store.connect()
+    openConnection = made
+    return made
+  }
+
+  // MARK: What objects call
+
+  /// A key for a new object, from a block that the context has for itself.
+  func takeKey() -> Int64 {
+    if keys.isEmpty {
+      keys = core.keys.takeBlock(keyBlock) { report($0) }
+      keyBlock = min(keyBlock * 2, 1024)
+    }
+    let key = keys.lowerBound
+    keys = (key + 1)..<keys.upperBound
+    return key
+  }
+
+  func registerInserted(_ object: ManagedObject) {
+    map.insert(object, for: object._key)
+    inserted.append(object)
+  }
+
+  /// Notes that a saved object was written to.
+  func noteChanged(_ object: ManagedObject) {
+    if object.isNoted { return }
+    object.isNoted = true
+    changed.append(object)
+  }
+
+  /// Notes that a to-many of an object has other members.
+  func noteListChanged(_ object: ManagedObject) {
+    if object.phase == .persistent { noteChanged(object) }
+  }
+
+  /// Tells the container's error handler; a failed load is also kept for the next fetch or save.
+  func report(_ problem: GraphProblem) {
+    if problem.code == .loadFailed && pendingFailure == nil { pendingFailure = problem }
+    core.report(problem)
+  }
+
+  /// Throws what went wrong where nothing could be thrown.
+  func throwPendingFailure() throws {
+    guard let failure = pendingFailure else { return }
+    pendingFailure = nil
+    throw failure
+  }
+}
+
+@available(*, unavailable, message: "a context stays where it was made; use container.perform or a context of your own")
+extension ManagedObjectContext: @unchecked Sendable {}

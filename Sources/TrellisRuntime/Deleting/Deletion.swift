@@ -1,0 +1,127 @@
+extension ManagedObjectContext {
+  /// Deletes an object at once in this context, and in the store at the next save.
+  ///
+  /// What its relationships' rules demand happens at once too: cascades delete, nullified partners let go. A deny is judged
+  /// at save. The object's values stay readable until it is released.
+  ///
+  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; then nothing is deleted.
+  /// - Complexity: linear in the number of objects that are deleted or let go.
+  public func delete(_ object: ManagedObject) throws {
+    guard object.link === link else {
+      return report(GraphProblem(.foreignObject, "An object of another context was not deleted."))
+    }
+    guard object.phase == .persistent || object.phase == .inserted else { return }
+    var deletion = Deletion()
+    try deletion.collect(object, in: self)
+    for victim in deletion.victims { loosen(victim) }
+    for victim in deletion.victims { markDeleted(victim) }
+  }
+
+  /// The partners of a victim that survive let go of it. The victim keeps its own values.
+  private func loosen(_ victim: ManagedObject) {
+    for relationship in info(of: victim).allRelationships where relationship.deleteRule != .noAction {
+      guard let inverse = runtime.inverse(of: relationship) else { continue }
+      for key in presentPartners(of: victim, relationship) {
+        guard let partner = map[key], partner.phase != .deleted else { continue }
+        letGo(partner, inverse, victim._key)
+      }
+    }
+  }
+
+  private func markDeleted(_ victim: ManagedObject) {
+    if victim.phase == .inserted { return detach(victim) }
+    victim.phase = .deleted
+    victim._attention.insert(.readOnly)
+    deleted.append(victim)
+  }
+
+  /// The partners that are in memory, without asking the store.
+  func presentPartners(of object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+    if relationship.isToMany { return object.extras?.list(relationship.property).map { Array($0.keys) } ?? [] }
+    let known = knownReference(of: object, relationship)
+    return known > 0 ? [known] : []
+  }
+}
+
+/// The objects that one delete takes along, found level by level, so that a chain of any length needs no stack and the
+/// members of a whole level come in one statement.
+private struct Deletion {
+  private(set) var victims: [ManagedObject] = []
+  private var seen: Set<Int64> = []
+
+  mutating func collect(_ object: ManagedObject, in context: ManagedObjectContext) throws {
+    var level = [object]
+    seen.insert(object._key)
+    while !level.isEmpty {
+      victims += level
+      level = try nextLevel(after: level, in: context)
+    }
+  }
+
+  private mutating func nextLevel(
+    after level: [ManagedObject], in context: ManagedObjectContext
+  ) throws -> [ManagedObject] {
+    var next: [ManagedObject] = []
+    for (entity, objects) in Dictionary(grouping: level, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key }) {
+      for relationship in context.runtime.entities[entity].allRelationships {
+        guard try loadIfNeeded(relationship, of: objects, in: context) else { continue }
+        guard relationship.deleteRule == .cascade else { continue }
+        for object in objects {
+          for key in context.presentPartners(of: object, relationship) where seen.insert(key).inserted {
+            if let partner = context.map[key], partner.phase != .deleted { next.append(partner) }
+          }
+        }
+      }
+    }
+    return next
+  }
+
+  /// Brings into memory the partners that a rule has something to do with.
+  ///
+  /// - Returns: whether there is anything to do.
+  private func loadIfNeeded(
+    _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
+  ) throws -> Bool {
+    for object in objects where object._attention.contains(.fault) { try context.refreshRows([object]) }
+    let inverse = context.runtime.inverse(of: relationship)
+    switch relationship.deleteRule {
+    case .noAction: return false
+    // Pairs of a join table go with the row, and a one-way reference goes with the row that holds it.
+    case .nullify where inverse == nil || relationship.isJoined: return true
+    case .deny: return true
+    case .nullify, .cascade: break
+    }
+    if relationship.isToMany {
+      try context.loadMembersIfNeeded(of: objects, relationship)
+    } else {
+      try context.loadPartnersIfNeeded(of: objects, relationship, needsObjects: relationship.deleteRule == .cascade)
+    }
+    return true
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate func loadMembersIfNeeded(of objects: [ManagedObject], _ relationship: RelationshipInfo) throws {
+    let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
+    if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship) }
+    var missing: [Int64] = []
+    for object in objects {
+      for key in list(of: object, relationship).keys where map[key] == nil { missing.append(key) }
+    }
+    if !missing.isEmpty { try loadObjects(missing, entity: relationship.destination) }
+  }
+
+  fileprivate func loadPartnersIfNeeded(
+    of objects: [ManagedObject], _ relationship: RelationshipInfo, needsObjects: Bool
+  ) throws {
+    var missing: Set<Int64> = []
+    for object in objects {
+      let key = partnerKey(of: object, relationship)
+      if key > 0 && map[key] == nil { missing.insert(key) }
+    }
+    try throwPendingFailure()
+    if needsObjects && !missing.isEmpty {
+      try loadObjects(missing.sorted(), entity: relationship.destination)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// Decides when a context looks for objects that nobody needs any more.
+struct Sweeper {
+  /// Objects loaded in this generation are spared by the next sweep.
+  private(set) var generation: UInt8 = 0
+  private var threshold = Sweeper.leastCount
+
+  private static let leastCount = 4096
+
+  func isDue(_ count: Int) -> Bool { count >= threshold }
+
+  mutating func didSweep(leaving count: Int) {
+    generation &+= 1
+    threshold = max(Sweeper.leastCount, count * 2)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Sweeps if the number of objects has doubled since the last time.
+  func sweepIfDue() {
+    if sweeper.isDue(map.count) { sweep(sparingRecent: true) }
+  }
+
+  @discardableResult func sweep(sparingRecent: Bool) -> Int {
+    let generation = sweeper.generation
+    let dropped = map.removeUnreferenced { object in
+      object.phase == .persistent && !object.isNoted && !(sparingRecent && object.generation == generation)
+    }
+    sweeper.didSweep(leaving: map.count)
+    batches.removeUnused(in: map)
+    return dropped
+  }
+}

@@ -1,0 +1,88 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Loads the row of a fault, its siblings' along with it. When there is no such row any more the object becomes deleted;
+  /// when the store fails the object reads as placeholders until it is used again.
+  func fulfilFault(of object: ManagedObject) {
+    guard object.phase == .persistent else {
+      object._attention.remove(.fault)
+      return
+    }
+    do {
+      try refreshRows(faults(beside: object))
+    } catch {
+      report(
+        GraphProblem(.loadFailed, "An object of \(info(of: object).name) could not be loaded.", cause: error))
+    }
+  }
+
+  private func faults(beside object: ManagedObject) -> [ManagedObject] {
+    guard let batch = batches[object.batch] else { return [object] }
+    let entity = type(of: object)._entity
+    var found = [object]
+    for key in batch.siblings(from: object._key, property: -1) where key != object._key {
+      guard let sibling = map[key], sibling._attention.contains(.fault), type(of: sibling)._entity == entity else {
+        continue
+      }
+      found.append(sibling)
+    }
+    return found
+  }
+
+  /// Reads the rows of objects of one entity again. Edits stay, on top of the new row.
+  func refreshRows(_ objects: [ManagedObject]) throws {
+    guard let first = objects.first else { return }
+    var missing = Set(objects.map(\._key))
+    try connection().rows(of: info(of: first).root, keys: objects.map(\._key)) { row in
+      missing.remove(row.key)
+      guard let object = map[row.key], type(of: object)._entity == row.entity else { return }
+      try refreshRow(of: object, with: row)
+    }
+    for key in missing { if let object = map[key] { markGone(object) } }
+  }
+
+  private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
+    guard object._changed != 0, let extras = object.extras, extras.committed != nil else {
+      if !object.isNoted { object.extras = nil }
+      return try replaceRow(of: object, with: row)
+    }
+    // The new row becomes what was committed; what was set since is put back on top of it.
+    let edited = object._copyRow()
+    let mask = object._changed
+    try replaceRow(of: object, with: row)
+    extras.committed = object._copyRow()
+    object._restore(ColumnMask(bits: mask), from: edited)
+  }
+
+  /// The object's row is gone: the object is deleted, what was loaded of it stays readable.
+  func markGone(_ object: ManagedObject) {
+    object._attention.remove(.fault)
+    detach(object)
+  }
+
+  /// Loads one object by key; nil when there is no such row.
+  ///
+  /// Failures are reported, as this is called where nothing can be thrown.
+  func loadObject(_ key: Int64, entity: Int) -> ManagedObject? {
+    do {
+      return try loadObjects([key], entity: entity).first
+    } catch {
+      report(
+        GraphProblem(
+          .loadFailed, "An object of \(runtime.entities[entity].name) could not be loaded.", cause: error))
+      return nil
+    }
+  }
+
+  /// Loads objects of an entity, and of those below it, by key.
+  @discardableResult func loadObjects(_ keys: [Int64], entity: Int) throws -> [ManagedObject] {
+    let batch = FetchBatch()
+    let number = keys.count > 1 ? batches.add(batch) : 0
+    var objects: [ManagedObject] = []
+    try connection().rows(of: entity, keys: keys) { row in
+      objects.append(try object(of: row, batch: number))
+      batch.append(row.key)
+    }
+    return objects
+  }
+}

@@ -1,0 +1,96 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// The list of a to-many with all its keys, for the siblings too.
+  func loadedList(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
+    let list = list(of: object, relationship)
+    if list.isLoaded || object.phase == .detached { return list }
+    do {
+      try loadKeys(of: ownersToLoad(like: object, relationship), relationship)
+    } catch {
+      reportFailure(of: relationship, error)
+    }
+    return list
+  }
+
+  /// The members of a to-many, with their rows, for the siblings too.
+  func memberObjects(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+    let list = list(of: object, relationship)
+    do {
+      if !list.isLoaded && object.phase != .detached {
+        try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
+      }
+      let missing = list.keys.filter { map[$0] == nil }
+      if !missing.isEmpty { try loadObjects(Array(missing), entity: relationship.destination) }
+    } catch {
+      reportFailure(of: relationship, error)
+    }
+    return list.keys.compactMap { map[$0] }
+  }
+
+  /// Loads the members of many owners with their rows, in a few statements.
+  func loadMembers(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+    let batch = FetchBatch()
+    let batchNumber = batches.add(batch)
+    var loading = ListLoading(relationship, runtime.inverse(of: relationship))
+    try connection().members(of: number(of: relationship), owners: owners.map(\._key)) { owner, row in
+      let isNew = map[row.key] == nil
+      let member = try object(of: row, batch: batchNumber)
+      if isNew { batch.append(row.key) }
+      if loading.belongs(member, to: owner) { loading.add(row.key, to: owner) }
+    }
+    finish(loading, owners)
+  }
+
+  /// Loads the keys of the members of many owners, without their rows.
+  private func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+    var loading = ListLoading(relationship, runtime.inverse(of: relationship))
+    try connection().memberKeys(of: number(of: relationship), owners: owners.map(\._key)) { owner, member, _ in
+      if let known = map[member], !loading.belongs(known, to: owner) { return }
+      loading.add(member, to: owner)
+    }
+    finish(loading, owners)
+  }
+
+  private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
+    for owner in owners { list(of: owner, loading.relationship).load(loading.keys[owner._key] ?? []) }
+  }
+
+  private func ownersToLoad(like object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+    siblings(of: object, relationship).filter { sibling in
+      sibling === object || sibling.extras?.list(relationship.property)?.isLoaded != true
+    }
+  }
+
+  func number(of relationship: RelationshipInfo) -> RelationshipNumber {
+    RelationshipNumber(entity: relationship.entity, property: relationship.property)
+  }
+
+  private func reportFailure(of relationship: RelationshipInfo, _ error: any Error) {
+    report(
+      GraphProblem(.loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+  }
+}
+
+/// The keys that a load has found so far, by owner.
+private struct ListLoading {
+  let relationship: RelationshipInfo
+  let inverse: RelationshipInfo?
+  private(set) var keys: [Int64: ContiguousArray<Int64>] = [:]
+
+  init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?) {
+    self.relationship = relationship
+    self.inverse = inverse
+  }
+
+  /// Whether a member, which may have changed since it was saved, is still one of the owner's.
+  func belongs(_ member: ManagedObject, to owner: Int64) -> Bool {
+    guard member.phase != .deleted else { return false }
+    guard let inverse, inverse.isColumn else { return true }
+    return member._attention.contains(.fault) || member._reference(inverse.property) == owner
+  }
+
+  mutating func add(_ key: Int64, to owner: Int64) {
+    keys[owner, default: []].append(key)
+  }
+}

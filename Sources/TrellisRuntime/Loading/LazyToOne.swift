@@ -1,0 +1,76 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Loads the object at the other end of a to-one, and those of the object's siblings in the same statements.
+  func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> ManagedObject? {
+    do {
+      try loadObjects(partnersWanted(key, object, relationship), entity: relationship.destination)
+    } catch {
+      report(
+        GraphProblem(
+          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+    }
+    return map[key].flatMap { $0.phase == .deleted ? nil : $0 }
+  }
+
+  private func partnersWanted(_ key: Int64, _ object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+    guard let batch = batches[object.batch] else { return [key] }
+    var wanted: [Int64] = [key]
+    var last = key
+    for sibling in batch.siblings(from: object._key, property: relationship.property) {
+      guard let sibling = map[sibling], !sibling._attention.contains(.fault) else { continue }
+      let reference = sibling._reference(relationship.property)
+      // Siblings in a row often share a partner: skipping repeats here keeps the sort below small.
+      if reference > 0 && reference != last && map[reference] == nil { wanted.append(reference) }
+      last = reference
+    }
+    return sortedUnique(wanted)
+  }
+
+  private func sortedUnique(_ keys: [Int64]) -> [Int64] {
+    var result: [Int64] = []
+    result.reserveCapacity(keys.count)
+    for key in keys.sorted() where result.last != key { result.append(key) }
+    return result
+  }
+
+  /// Finds out the partner of a to-one whose reference lies in the partner's row, for the siblings too.
+  ///
+  /// - Returns: the partner's key, 0 for nil.
+  func loadPartnerKeys(like object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+    var owners: [Int64] = []
+    for owner in siblings(of: object, relationship) where owner.extras?.partner(relationship.property) == nil {
+      owners.append(owner._key)
+    }
+    let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
+    let inverse = runtime.inverse(of: relationship)
+    do {
+      var found: [Int64: Int64] = [:]
+      try connection().members(of: number, owners: owners) { owner, row in
+        let partner = try self.object(of: row, batch: 0)
+        // A partner that was set to another one meanwhile does not count.
+        if let inverse, partner._reference(inverse.property) == owner { found[owner] = row.key }
+      }
+      for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
+    } catch {
+      report(
+        GraphProblem(
+          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+      return 0
+    }
+    return object.extras?.partner(relationship.property) ?? 0
+  }
+
+  /// The object and those that came with it, as far as one load takes them along.
+  func siblings(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+    guard let batch = batches[object.batch] else { return [object] }
+    var found = [object]
+    for key in batch.siblings(from: object._key, property: relationship.property) where key != object._key {
+      guard let sibling = map[key], sibling.phase == .persistent,
+        info(of: sibling).relationships.indices.contains(relationship.property)
+      else { continue }
+      found.append(sibling)
+    }
+    return found
+  }
+}

@@ -1,0 +1,53 @@
+import TrellisSchema
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// The object of a row: the one that is in memory, brought up to date, or a new one.
+  ///
+  /// - Parameter batch: the number of the fetch that reads the row.
+  /// - Throws: ``StoreError`` when the row does not fit the model.
+  func object(of row: RowReader, batch: UInt32) throws -> ManagedObject {
+    if let object = map[row.key] {
+      try bringUpToDate(object, with: row, batch: batch)
+      return object
+    }
+    guard row.entity >= 0 && row.entity < runtime.entities.count else { throw unreadable(row) }
+    row.problem = nil
+    let object = runtime.entities[row.entity].type.init(row, in: link)
+    if row.problem != nil { throw unreadable(row) }
+    object.batch = batch
+    object.generation = sweeper.generation
+    map.insert(object, for: row.key)
+    return object
+  }
+
+  /// A newer row replaces what a clean object holds; an object that was written to keeps its edits and its snapshot.
+  private func bringUpToDate(_ object: ManagedObject, with row: RowReader, batch: UInt32) throws {
+    guard type(of: object)._entity == row.entity else { throw unreadable(row) }
+    object.generation = sweeper.generation
+    if batch != 0 { object.batch = batch }
+    let isFault = object._attention.contains(.fault)
+    guard object.phase == .persistent, isFault || (object._changed == 0 && row.version != object.version) else { return }
+    try replaceRow(of: object, with: row)
+  }
+
+  func replaceRow(of object: ManagedObject, with row: RowReader) throws {
+    row.problem = nil
+    object._read(row)
+    if row.problem != nil { throw unreadable(row) }
+    object.version = row.version
+    object._attention.remove(.fault)
+  }
+
+  func unreadable(_ row: RowReader) -> StoreError {
+    let entity = runtime.entities.indices.contains(row.entity) ? runtime.entities[row.entity].entity : nil
+    let columns = entity?.columns ?? []
+    let column = row.problem.map(\.column).flatMap { columns.indices.contains($0) ? columns[$0].name : nil }
+    let place = [entity?.name, column].compactMap(\.self).joined(separator: ".")
+    return StoreError(
+      .unreadableValue,
+      "The row \(row.key) of \(place.isEmpty ? "the store" : place) cannot be read: \(row.problem?.what ?? "another entity has its key").",
+      remedy: "Restore the store from a backup, or repair the row with another tool.",
+      entity: entity?.name, properties: column.map { [$0] } ?? [])
+  }
+}

@@ -1,0 +1,152 @@
+import TrellisSchema
+
+/// What the runtime looks up about an entity while it works: classes and numbers, without a name or a description to copy.
+final class EntityInfo: Sendable {
+  let number: Int
+  let root: Int
+  let name: String
+  let type: ManagedObject.Type
+  /// By property number; nil for attributes.
+  let relationships: [RelationshipInfo?]
+  /// The relationships alone, in order.
+  let allRelationships: [RelationshipInfo]
+  /// The one-way relationships of any entity that lead to this one.
+  let oneWayReferences: [RelationshipNumberedInfo]
+  /// The attributes that something has to be checked of at save.
+  let checkedAttributes: [Attribute]
+  /// The relationships whose partners are counted at save.
+  let checkedRelationships: [RelationshipInfo]
+  let entity: Entity
+
+  struct RelationshipNumberedInfo: Sendable {
+    let entity: Int
+    let relationship: RelationshipInfo
+  }
+
+  init(
+    _ entity: Entity, type: ManagedObject.Type, relationships: [RelationshipInfo?],
+    oneWayReferences: [RelationshipNumberedInfo]
+  ) {
+    number = entity.index
+    root = entity.root
+    name = entity.name
+    self.type = type
+    self.relationships = relationships
+    allRelationships = relationships.compactMap(\.self)
+    self.oneWayReferences = oneWayReferences
+    checkedAttributes = entity.properties.compactMap(\.attribute).filter { attribute in
+      !attribute.description.rules.isEmpty || attribute.storageClass == .real || attribute.type == .decimal
+    }
+    checkedRelationships = allRelationships.filter { relationship in
+      relationship.isRequired || relationship.minimumCount != nil || relationship.maximumCount != nil
+    }
+    self.entity = entity
+  }
+}
+
+/// What the runtime looks up about a relationship.
+final class RelationshipInfo: Sendable {
+  /// The property's number, the same in the entity that declares it and in all below.
+  let property: Int
+  /// The entity that declares it.
+  let entity: Int
+  let destination: Int
+  /// The other end's property number; nil for a one-way relationship.
+  let inverse: Int?
+  let name: String
+  let entityName: String
+  let isToMany: Bool
+  let isOrdered: Bool
+  let home: RelationshipHome
+  let deleteRule: DeleteRule
+  let isRequired: Bool
+  let isOptional: Bool
+  let minimumCount: Int?
+  let maximumCount: Int?
+
+  init(_ relationship: Relationship, entityName: String) {
+    property = relationship.index
+    entity = relationship.entity
+    destination = relationship.destination
+    inverse = relationship.inverse
+    name = relationship.name
+    self.entityName = entityName
+    isToMany = relationship.isToMany
+    isOrdered = relationship.isOrdered
+    home = relationship.home
+    deleteRule = relationship.deleteRule
+    isRequired = relationship.isRequired
+    isOptional = relationship.description.isOptional
+    minimumCount = relationship.description.minimumCount
+    maximumCount = relationship.description.maximumCount
+  }
+
+  /// Whether the object's own row holds the reference.
+  var isColumn: Bool {
+    if case .column = home { true } else { false }
+  }
+
+  /// Whether pairs in a table of their own hold it.
+  var isJoined: Bool {
+    if case .joinTable = home { true } else { false }
+  }
+
+  /// Whether both are the same relationship, perhaps seen from different entities of one hierarchy.
+  func isSame(as other: RelationshipInfo) -> Bool { entity == other.entity && property == other.property }
+
+  /// Whether it lives in memory only.
+  var isTransient: Bool { home == .transient }
+}
+
+/// A model as the runtime uses it, made once for each container.
+final class RuntimeModel: Sendable {
+  let model: Model
+  let entities: [EntityInfo]
+
+  init(_ objectModel: ObjectModel) throws {
+    let model = try Model(objectModel.description)
+    guard objectModel.types.count == model.entities.count else {
+      throw ModelMismatch(model: model.name)
+    }
+    let relationships = model.entities.map { entity in
+      entity.properties.map { property in
+        property.relationship.map { RelationshipInfo($0, entityName: model.entities[$0.entity].name) }
+      }
+    }
+    self.model = model
+    entities = zip(model.entities, objectModel.types).map { entity, type in
+      EntityInfo(
+        entity, type: type, relationships: relationships[entity.index],
+        oneWayReferences: Self.oneWayReferences(to: entity, in: model, relationships))
+    }
+  }
+
+  private static func oneWayReferences(
+    to entity: Entity, in model: Model, _ relationships: [[RelationshipInfo?]]
+  ) -> [EntityInfo.RelationshipNumberedInfo] {
+    var found: [EntityInfo.RelationshipNumberedInfo] = []
+    for source in model.entities {
+      for case let relationship? in relationships[source.index]
+      where relationship.entity == source.index && relationship.inverse == nil && !relationship.isTransient {
+        guard model.entities[relationship.destination].subtree.contains(entity.index) else { continue }
+        found.append(.init(entity: source.index, relationship: relationship))
+      }
+    }
+    return found
+  }
+
+  /// The other end of a relationship; nil for a one-way relationship.
+  func inverse(of relationship: RelationshipInfo) -> RelationshipInfo? {
+    guard let inverse = relationship.inverse else { return nil }
+    return entities[relationship.destination].relationships[inverse]
+  }
+}
+
+/// The generated classes do not belong to the description beside them.
+struct ModelMismatch: Error, CustomStringConvertible {
+  let model: String
+
+  var description: String {
+    "The classes generated for the model '\(model)' do not match its description. Build the package again from clean."
+  }
+}

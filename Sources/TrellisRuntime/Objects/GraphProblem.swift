@@ -1,0 +1,36 @@
+/// Something that went wrong where no error can be thrown: in a property, in a lazy load, in a setter.
+///
+/// It goes to the container's error handler. A failed load is also thrown by the context's next fetch or save.
+public struct GraphProblem: Error, Sendable, CustomStringConvertible {
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A value was set on an object that is deleted or of no context any more.
+    public static let ignoredWrite = Code(rawValue: "ignored-write")
+    /// An object of another context, or a deleted one, was put into a relationship.
+    public static let foreignObject = Code(rawValue: "foreign-object")
+    /// A row could not be loaded.
+    public static let loadFailed = Code(rawValue: "load-failed")
+    /// A number or a position lies outside a to-many.
+    public static let outOfRange = Code(rawValue: "out-of-range")
+  }
+
+  public let code: Code
+  /// What happened and where, as a sentence without user data.
+  public let message: String
+  /// What the store threw, where it was the store.
+  public let cause: (any Error)?
+
+  init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+  }
+
+  public var description: String {
+    let why = cause.map { " \($0)" } ?? ""
+    return "\(message)\(why) [\(code.rawValue)]"
+  }
+}

@@ -1,0 +1,105 @@
+public import TrellisSchema
+public import TrellisStorage
+
+/// What every generated class inherits: identity, state, and the way to its context.
+///
+/// Objects belong to their context and to its isolation domain; they are not Sendable. Hand over an ``ObjectID`` or a
+/// snapshot instead.
+open class ManagedObject: StoredRecord {
+  /// What an access must stop for: 0 for an object whose values may be read and written at once.
+  ///
+  /// `@exclusivity(unchecked)` here and on the generated rows halves the cost of an access. It is sound because only
+  /// accessors touch these fields, each access is over before the next begins, and the context is confined to one domain.
+  @_spi(Generated) @exclusivity(unchecked) public final var _attention: Attention = []
+  /// Where the object is in its life.
+  @exclusivity(unchecked) final var phase: ObjectPhase
+  /// The fetch that brought the object, by number; 0 for none. Its siblings are loaded together with it.
+  @exclusivity(unchecked) final var batch: UInt32 = 0
+  /// Whether the context has the object in its list of changed ones.
+  @exclusivity(unchecked) final var isNoted = false
+  /// The sweep after which the object was last loaded.
+  @exclusivity(unchecked) final var generation: UInt8 = 0
+  /// The stored properties that were set since the last save, as a ``ColumnMask``.
+  @_spi(Generated) @exclusivity(unchecked) public final var _changed: UInt64 = 0
+  @_spi(Generated) public final let _key: Int64
+  /// The row's version as last read or written; 0 when the object was never saved.
+  @exclusivity(unchecked) final var version: Int64
+  final let link: ContextLink
+  /// What few objects need, made when it is first needed.
+  @exclusivity(unchecked) final var extras: ObjectExtras?
+
+  /// Makes a new object and registers it as inserted.
+  @_spi(Generated) public init(_insertedInto context: ManagedObjectContext) {
+    _key = context.takeKey()
+    link = context.link
+    version = 0
+    phase = .inserted
+    context.registerInserted(self)
+  }
+
+  /// Makes the object of a row.
+  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+    _key = row.key
+    self.link = link
+    version = row.version
+    phase = .persistent
+  }
+
+  // MARK: What generated classes override
+
+  /// The entity's number in its model.
+  @_spi(Generated) open class var _entity: Int { -1 }
+  /// Replaces the values by those of a row.
+  @_spi(Generated) open func _read(_ row: RowReader) {}
+  @_spi(Generated) open func writeRow(to row: RowWriter) {}
+  @_spi(Generated) open func writeColumns(of properties: ColumnMask, to row: RowWriter) {}
+  /// The value of an attribute or the key of a to-one that lies in the row.
+  @_spi(Generated) open func _value(_ property: Int) -> StoredValue { .null }
+  /// The key of a to-one that lies in the row, 0 for nil; -1 when the property lies elsewhere.
+  @_spi(Generated) open func _reference(_ property: Int) -> Int64 { -1 }
+  @_spi(Generated) open func _setReference(_ property: Int, _ key: Int64) {}
+  /// The place among the members of the ordered to-many at the other end of this to-one.
+  @_spi(Generated) open func _place(_ property: Int) -> Int64? { nil }
+  @_spi(Generated) open func _setPlace(_ property: Int, _ place: Int64?) {}
+  /// Copies the row before its first change.
+  @_spi(Generated) open func _copyRow() -> RowCopyBase { RowCopyBase(parent: nil) }
+  /// Puts the marked properties back to what a copy holds.
+  @_spi(Generated) open func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {}
+  /// Adds the numbers of the properties whose stored value differs from a copy's.
+  @_spi(Generated) open func _changes(since copy: RowCopyBase, into changed: inout [Int]) {}
+
+  // MARK: Storing
+
+  @_spi(Generated) public final var storedKey: Int64 { _key }
+  @_spi(Generated) public final var storedVersion: Int64 { version }
+}
+
+@available(*, unavailable, message: "objects belong to their context; pass the objectID or the snapshot instead")
+extension ManagedObject: @unchecked Sendable {}
+
+/// Where an object is in its life.
+enum ObjectPhase: UInt8 {
+  /// Its row is in the store, as far as the context knows.
+  case persistent
+  /// It was made in the context and never saved.
+  case inserted
+  /// It will be deleted by the next save.
+  case deleted
+  /// It is of no context any more: deleted and saved, its insertion withdrawn, or its context reset or gone.
+  case detached
+}
+
+/// What an access to an object must stop for.
+@_spi(Generated) public struct Attention: OptionSet, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Whether nothing has to be looked after.
+  @inlinable public var isClear: Bool { rawValue == 0 }
+
+  /// The values are not loaded.
+  static let fault = Attention(rawValue: 1)
+  /// The object is deleted or detached: its values are readable, and writes are ignored.
+  static let readOnly = Attention(rawValue: 2)
+}

@@ -1,0 +1,141 @@
+public import Foundation
+public import TrellisQuery
+import TrellisSchema
+public import TrellisStorage
+
+extension AttributePath {
+  func compared(
+    _ relation: ComparisonOperator, _ right: Operand, kind: ValueKind, options: TextOptions = []
+  ) -> QueryCondition {
+    QueryCondition(.comparison(Comparison(.path(path), relation, right, kind: kind, options: options)))
+  }
+
+  func compared(_ relation: ComparisonOperator, to value: Value) -> QueryCondition {
+    compared(relation, .value(value.storedValue), kind: Value.valueKind)
+  }
+
+  public static func == (left: AttributePath, right: Value) -> QueryCondition { left.compared(.equal, to: right) }
+  public static func != (left: AttributePath, right: Value) -> QueryCondition { left.compared(.notEqual, to: right) }
+
+  public static func == (left: AttributePath, right: AttributePath) -> QueryCondition {
+    left.compared(.equal, .path(right.path), kind: Value.valueKind)
+  }
+
+  public static func != (left: AttributePath, right: AttributePath) -> QueryCondition {
+    left.compared(.notEqual, .path(right.path), kind: Value.valueKind)
+  }
+
+  @available(*, unavailable, message: "this attribute is not optional, so it is never nil")
+  public static func == (left: AttributePath, right: _OptionalNilComparisonType) -> QueryCondition {
+    QueryCondition(.constant(false))
+  }
+
+  @available(*, unavailable, message: "this attribute is not optional, so it is never nil")
+  public static func != (left: AttributePath, right: _OptionalNilComparisonType) -> QueryCondition {
+    QueryCondition(.constant(true))
+  }
+
+  /// Whether the value is one of these.
+  public func isIn(_ values: some Sequence<Value>) -> QueryCondition {
+    QueryCondition(.isIn(.path(path), values.map(\.storedValue), Value.valueKind))
+  }
+
+  /// Smallest first; nil comes before everything.
+  public var ascending: SortTerm { SortTerm(SortKey(path, kind: Value.valueKind)) }
+  /// Greatest first; nil comes last.
+  public var descending: SortTerm { SortTerm(SortKey(path, descending: true, kind: Value.valueKind)) }
+}
+
+/// A type with an order that predicates know: numbers, dates and texts, optional or not.
+public protocol OrderedAttributeValue: AttributeValue {}
+
+extension Bool: OrderedAttributeValue {}
+extension Int16: OrderedAttributeValue {}
+extension Int32: OrderedAttributeValue {}
+extension Int64: OrderedAttributeValue {}
+extension Float: OrderedAttributeValue {}
+extension Double: OrderedAttributeValue {}
+extension Decimal: OrderedAttributeValue {}
+extension Date: OrderedAttributeValue {}
+extension String: OrderedAttributeValue {}
+extension Optional: OrderedAttributeValue where Wrapped: OrderedAttributeValue {}
+
+extension AttributePath where Value: OrderedAttributeValue {
+  public static func < (left: AttributePath, right: Value) -> QueryCondition { left.compared(.less, to: right) }
+  public static func <= (left: AttributePath, right: Value) -> QueryCondition { left.compared(.lessOrEqual, to: right) }
+  public static func > (left: AttributePath, right: Value) -> QueryCondition { left.compared(.greater, to: right) }
+  public static func >= (left: AttributePath, right: Value) -> QueryCondition {
+    left.compared(.greaterOrEqual, to: right)
+  }
+
+  public static func < (left: AttributePath, right: AttributePath) -> QueryCondition {
+    left.compared(.less, .path(right.path), kind: Value.valueKind)
+  }
+
+  public static func <= (left: AttributePath, right: AttributePath) -> QueryCondition {
+    left.compared(.lessOrEqual, .path(right.path), kind: Value.valueKind)
+  }
+
+  public static func > (left: AttributePath, right: AttributePath) -> QueryCondition {
+    left.compared(.greater, .path(right.path), kind: Value.valueKind)
+  }
+
+  public static func >= (left: AttributePath, right: AttributePath) -> QueryCondition {
+    left.compared(.greaterOrEqual, .path(right.path), kind: Value.valueKind)
+  }
+
+  /// Whether the value lies in a closed range.
+  public func isIn(_ range: ClosedRange<Value>) -> QueryCondition where Value: Comparable {
+    self >= range.lowerBound && self <= range.upperBound
+  }
+
+  /// Whether the value lies in a half-open range.
+  public func isIn(_ range: Range<Value>) -> QueryCondition where Value: Comparable {
+    self >= range.lowerBound && self < range.upperBound
+  }
+}
+
+/// Text, optional or not.
+public protocol TextAttributeValue: AttributeValue {}
+
+extension String: TextAttributeValue {}
+extension Optional: TextAttributeValue where Wrapped: TextAttributeValue {}
+
+extension AttributePath where Value: TextAttributeValue {
+  /// Whether the text contains another, byte for byte unless options say otherwise. Every text contains the empty one.
+  public func contains(_ text: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.contains, .value(.text(text)), kind: .text, options: options)
+  }
+
+  public func hasPrefix(_ text: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.hasPrefix, .value(.text(text)), kind: .text, options: options)
+  }
+
+  public func hasSuffix(_ text: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.hasSuffix, .value(.text(text)), kind: .text, options: options)
+  }
+
+  /// Whether the texts are the same under the options.
+  public func equals(_ text: String, _ options: TextOptions) -> QueryCondition {
+    compared(.equal, .value(.text(text)), kind: .text, options: options)
+  }
+
+  /// Sorts by the texts as the options prepare them.
+  public func ascending(_ options: TextOptions) -> SortTerm { SortTerm(SortKey(path, kind: .text, options: options)) }
+
+  public func descending(_ options: TextOptions) -> SortTerm {
+    SortTerm(SortKey(path, descending: true, kind: .text, options: options))
+  }
+}
+
+/// One key of a sort.
+public struct SortTerm: Sendable {
+  let key: SortKey
+
+  init(_ key: SortKey) { self.key = key }
+}
+
+/// Puts sort keys together, the most important first.
+@resultBuilder public enum SortBuilder {
+  public static func buildBlock(_ terms: SortTerm...) -> [SortTerm] { terms }
+}

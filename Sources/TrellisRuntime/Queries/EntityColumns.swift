@@ -1,0 +1,156 @@
+public import TrellisQuery
+import TrellisSchema
+public import TrellisStorage
+
+/// The properties of an entity by name, for predicates and sorts. The generated code has one for each entity.
+public protocol EntityColumns: Sendable {
+  /// The class of the objects that have these properties.
+  associatedtype Object: ManagedObject
+  /// The struct of the objects' stored values.
+  associatedtype Snapshot: EntitySnapshot
+  /// How to get from the fetched object to the one whose properties these are.
+  var path: PropertyPath { get }
+  init(_ path: PropertyPath)
+  /// The stored values of an object.
+  static func snapshot(of object: Object) -> Snapshot
+}
+
+/// An attribute in a predicate or a sort.
+public struct AttributePath<Value: AttributeValue>: Sendable {
+  let path: PropertyPath
+
+  @_spi(Generated) @inlinable public init(_ path: PropertyPath, _ property: Int) {
+    self.init(path: path.appending(property))
+  }
+
+  @usableFromInline init(path: PropertyPath) { self.path = path }
+}
+
+/// A to-one relationship in a predicate or a sort: its object's properties follow after a dot.
+///
+/// ```swift
+/// DiaryImage.where { $0.diary.emotion == .happy }
+/// ```
+@dynamicMemberLookup public struct ToOnePath<Columns: EntityColumns>: Sendable {
+  let path: PropertyPath
+
+  @_spi(Generated) @inlinable public init(_ path: PropertyPath, _ property: Int) {
+    self.init(path: path.appending(property))
+  }
+
+  @usableFromInline init(path: PropertyPath) { self.path = path }
+
+  public subscript<Token>(dynamicMember property: KeyPath<Columns, Token>) -> Token {
+    Columns(path)[keyPath: property]
+  }
+
+  /// Whether this object is at the other end; nil asks whether none is.
+  public func `is`(_ object: Columns.Object?) -> QueryCondition {
+    QueryCondition(.comparison(Comparison(.path(path), .equal, .value(object.keyValue), kind: .integer)))
+  }
+
+  /// Whether the object of this identity is at the other end.
+  public func `is`(_ id: ObjectID<Columns.Object>) -> QueryCondition {
+    QueryCondition(.comparison(Comparison(.path(path), .equal, .value(.integer(id.key)), kind: .integer)))
+  }
+
+  /// Whether one of these objects is at the other end.
+  public func isIn(_ objects: some Sequence<Columns.Object>) -> QueryCondition {
+    QueryCondition(.isIn(.path(path), objects.map { .integer($0._key) }, .integer))
+  }
+
+  public static func == (path: ToOnePath, nothing: _OptionalNilComparisonType) -> QueryCondition {
+    path.is(nil)
+  }
+
+  public static func != (path: ToOnePath, nothing: _OptionalNilComparisonType) -> QueryCondition {
+    QueryCondition(.comparison(Comparison(.path(path.path), .notEqual, .value(.null), kind: .integer)))
+  }
+}
+
+/// A to-many relationship in a predicate.
+///
+/// ```swift
+/// EmotionDiary.where { $0.images.any { $0.imagePath.hasSuffix(".png") } }
+/// EmotionDiary.where { $0.tags.count >= 2 }
+/// ```
+public struct ToManyPath<Columns: EntityColumns>: Sendable {
+  let path: PropertyPath
+
+  @_spi(Generated) @inlinable public init(_ path: PropertyPath, _ property: Int) {
+    self.init(path: path.appending(property))
+  }
+
+  @usableFromInline init(path: PropertyPath) { self.path = path }
+
+  /// Whether the conditions hold together for at least one member.
+  public func any(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
+    quantified(.any, conditions)
+  }
+
+  /// Whether the conditions hold for every member, which they do when there is none.
+  public func all(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
+    quantified(.all, conditions)
+  }
+
+  /// Whether the conditions hold for no member.
+  public func none(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
+    quantified(.none, conditions)
+  }
+
+  /// Whether this object is a member.
+  public func contains(_ object: Columns.Object) -> QueryCondition {
+    let variable = VariableScope.next
+    return QueryCondition(
+      .quantified(
+        .any, path, variable: variable,
+        .comparison(
+          Comparison(.path(PropertyPath(variable: variable)), .equal, .value(.integer(object._key)), kind: .integer))))
+  }
+
+  /// How many members there are.
+  public var count: CountPath { CountPath(path: path) }
+
+  /// Whether there are no members.
+  public var isEmpty: QueryCondition { count == 0 }
+
+  private func quantified(_ quantifier: Quantifier, _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
+    VariableScope.enter { variable in
+      let inner = conditions(Columns(PropertyPath(variable: variable)))
+      return QueryCondition(.quantified(quantifier, path, variable: variable, inner.predicate))
+    }
+  }
+}
+
+/// The number of a to-many's members in a predicate.
+public struct CountPath: Sendable {
+  let path: PropertyPath
+
+  public static func == (left: CountPath, right: Int) -> QueryCondition { left.compared(.equal, right) }
+  public static func != (left: CountPath, right: Int) -> QueryCondition { left.compared(.notEqual, right) }
+  public static func < (left: CountPath, right: Int) -> QueryCondition { left.compared(.less, right) }
+  public static func <= (left: CountPath, right: Int) -> QueryCondition { left.compared(.lessOrEqual, right) }
+  public static func > (left: CountPath, right: Int) -> QueryCondition { left.compared(.greater, right) }
+  public static func >= (left: CountPath, right: Int) -> QueryCondition { left.compared(.greaterOrEqual, right) }
+
+  private func compared(_ relation: ComparisonOperator, _ number: Int) -> QueryCondition {
+    QueryCondition(
+      .comparison(Comparison(.count(path), relation, .value(.integer(Int64(number))), kind: .integer)))
+  }
+}
+
+/// Numbers the variables of nested `any`, `all` and `none`, so that an inner one may speak of an outer one.
+enum VariableScope {
+  @TaskLocal static var depth = 0
+
+  static var next: Int { depth + 1 }
+
+  static func enter(_ body: (Int) -> QueryCondition) -> QueryCondition {
+    let variable = next
+    return $depth.withValue(variable) { body(variable) }
+  }
+}
+
+extension Optional where Wrapped: ManagedObject {
+  fileprivate var keyValue: StoredValue { map { .integer($0._key) } ?? .null }
+}

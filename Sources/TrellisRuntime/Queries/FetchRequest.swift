@@ -1,0 +1,61 @@
+public import TrellisQuery
+import TrellisStorage
+
+/// What to fetch: an entity, conditions, an order, and how many.
+///
+/// ```swift
+/// let request = EmotionDiary.where {
+///   $0.emotion == .happy
+///   $0.content.contains("커피")
+/// }.sorted { $0.createdAt.descending }.limit(20)
+/// ```
+/// A request is a value: it may be kept, passed on and refined, and used in any context of the model.
+public struct FetchRequest<Columns: EntityColumns>: Sendable {
+  public private(set) var predicate: QueryPredicate?
+  private(set) var sort: [SortKey] = []
+  private(set) var maximum: Int?
+  private(set) var skipped = 0
+
+  /// A fetch of every object of the entity and of those below it.
+  public init() {}
+
+  @_spi(Generated) public init(_ conditions: (Columns) -> QueryCondition) {
+    predicate = conditions(Columns(PropertyPath(variable: 0))).predicate
+  }
+
+  /// The request with more conditions, all of which must hold too.
+  public func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
+    var refined = self
+    let added = conditions(Columns(PropertyPath(variable: 0))).predicate
+    refined.predicate = predicate.map { .and([$0, added]) } ?? added
+    return refined
+  }
+
+  /// The request with this order, in place of any it had. Objects that are equal in it come in the order in which they were
+  /// inserted, or the reverse where the last key is descending.
+  public func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
+    var refined = self
+    refined.sort = terms(Columns(PropertyPath(variable: 0))).map(\.key)
+    return refined
+  }
+
+  /// The request for at most so many objects; less than 0 counts as 0.
+  public func limit(_ count: Int) -> FetchRequest {
+    var refined = self
+    refined.maximum = max(0, count)
+    return refined
+  }
+
+  /// The request without the first so many objects; less than 0 counts as 0.
+  public func offset(_ count: Int) -> FetchRequest {
+    var refined = self
+    refined.skipped = max(0, count)
+    return refined
+  }
+
+  /// The request as stores understand it.
+  var storeRequest: StoreRequest {
+    StoreRequest(
+      entity: Columns.Object._entity, predicate: predicate, sort: sort, limit: maximum, offset: skipped)
+  }
+}

@@ -1,0 +1,109 @@
+import TrellisQuery
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Fetches objects: those that the store and this context's unsaved changes together hold, as if the context had just
+  /// saved.
+  ///
+  /// - Returns: the objects in the request's order. An object that is in memory already is the same one.
+  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before.
+  /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus the
+  ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
+  public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
+    try results(of: request.storeRequest).compactMap { $0 as? Columns.Object }
+  }
+
+  /// The first object of a request, or nil when there is none.
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  public func first<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Columns.Object? {
+    var storeRequest = request.storeRequest
+    if storeRequest.limit ?? 1 > 1 || storeRequest.limit == nil { storeRequest.limit = 1 }
+    return try results(of: storeRequest).first as? Columns.Object
+  }
+
+  /// How many objects a request has, its limit and offset included. None is loaded unless unsaved changes matter.
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  public func count<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
+    try prepareFetch()
+    let storeRequest = request.storeRequest
+    if pendingChanges(for: storeRequest) == .none { return try connection().count(storeRequest) }
+    return try results(of: storeRequest).count
+  }
+
+  /// Whether a request has any object.
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  public func exists<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Bool {
+    try count(request.limit(1)) > 0
+  }
+
+  /// The object of an identity, from memory or from the store; nil when there is none.
+  ///
+  /// - Throws: ``StoreError`` when the store fails.
+  public func object<Object: ManagedObject>(with id: ObjectID<Object>) throws -> Object? {
+    if let known = map[id.key] { return known.phase == .deleted ? nil : known as? Object }
+    try prepareFetch()
+    let info = runtime.entities[Object._entity]
+    return try loadObjects([id.key], entity: info.number).first as? Object
+  }
+
+  /// The stored values of a request's objects as values, without making objects of them.
+  ///
+  /// ```swift
+  /// let days = try context.snapshots(of: EmotionDiary.where { $0.emotion == .happy })
+  /// ```
+  /// Where unsaved changes matter to the request, the objects are made.
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  /// - Complexity: as ``fetch(_:)``; nothing is kept in the context.
+  public func snapshots<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [Columns.Snapshot] {
+    try prepareFetch()
+    let storeRequest = request.storeRequest
+    guard pendingChanges(for: storeRequest) == .none else {
+      return try results(of: storeRequest).compactMap { $0 as? Columns.Object }.map(Columns.snapshot)
+    }
+    var found: [Columns.Snapshot] = []
+    try connection().fetch(storeRequest) { row in
+      row.problem = nil
+      found.append(Columns.Snapshot(row))
+      if row.problem != nil { throw unreadable(row) }
+    }
+    return found
+  }
+
+  // MARK: Steps
+
+  private func prepareFetch() throws {
+    try throwPendingFailure()
+    mergeInbox()
+    sweepIfDue()
+  }
+
+  private func results(of request: StoreRequest) throws -> [ManagedObject] {
+    try prepareFetch()
+    switch pendingChanges(for: request) {
+    case .none: return try stored(request)
+    case .ofResults: return try overlay(request)
+    case .ofOthers: return try evaluateAll(request)
+    }
+  }
+
+  /// The store's answer alone.
+  func stored(_ request: StoreRequest) throws -> [ManagedObject] {
+    var objects: [ManagedObject] = []
+    if request.limit == 1 {
+      try connection().fetch(request) { objects.append(try object(of: $0, batch: 0)) }
+      return objects
+    }
+    let batch = FetchBatch()
+    let number = batches.add(batch)
+    try connection().fetch(request) { row in
+      objects.append(try object(of: row, batch: number))
+      batch.append(row.key)
+    }
+    if objects.count < 2 { batches.remove(number) }
+    return objects
+  }
+}

@@ -1,0 +1,124 @@
+/// Keeps both ends of relationships in step, for every shape by the same four steps: who holds the old partner lets go on
+/// both sides, then both sides take the new one.
+///
+/// Nothing here loads a to-many; an end whose members are not loaded notes what came and went.
+extension ManagedObjectContext {
+  // MARK: Whole links
+
+  /// Makes two objects partners. Partners that a to-one end had before let go.
+  ///
+  /// - Parameter place: where the partner goes among the members of an ordered to-many; nil for the end.
+  func connect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil) {
+    let inverse = runtime.inverse(of: relationship)
+    if !relationship.isToMany {
+      let old = partnerKey(of: object, relationship)
+      if old == partner._key { return }
+      if old != 0 { disconnect(object, relationship, old) }
+    }
+    if let inverse, !inverse.isToMany {
+      let old = partnerKey(of: partner, inverse)
+      if old != 0 && old != object._key { disconnect(partner, inverse, old) }
+    }
+    take(object, relationship, partner._key, at: place)
+    if let inverse, object !== partner || !inverse.isSame(as: relationship) { take(partner, inverse, object._key) }
+  }
+
+  /// Makes an object and the partner of a key let go of each other.
+  func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
+    letGo(object, relationship, partner)
+    guard let inverse = runtime.inverse(of: relationship) else { return }
+    letGo(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
+  }
+
+  // MARK: One end
+
+  private func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
+    if relationship.isToMany {
+      list(of: object, relationship).insert(key, at: place)
+      noteListChanged(object)
+    } else {
+      setReference(of: object, relationship, key)
+    }
+  }
+
+  func letGo(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    if relationship.isToMany {
+      list(of: object, relationship).remove(key)
+      noteListChanged(object)
+    } else if knownReference(of: object, relationship) == key {
+      setReference(of: object, relationship, 0)
+    }
+  }
+
+  /// The other end lets go, which may not be in memory: then a row that holds a reference is loaded to be changed, and a
+  /// list of members notes who went.
+  private func letGo(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
+    if let partner = map[key] {
+      letGo(partner, relationship, gone)
+    } else if relationship.isColumn {
+      if let partner = loadObject(key, entity: entity) { letGo(partner, relationship, gone) }
+    } else if relationship.isJoined {
+      waitingList(of: key, relationship).remove(gone)
+    }
+  }
+
+  private func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    if relationship.isColumn {
+      guard object._willWrite(relationship.property) else { return }
+      object._setReference(relationship.property, key)
+      object._setPlace(relationship.property, nil)
+    } else {
+      object.needExtras().setPartner(relationship.property, key)
+      noteListChanged(object)
+    }
+  }
+
+  // MARK: Who is there
+
+  /// The key of a to-one's partner, loaded if need be; 0 for nil.
+  func partnerKey(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+    let known = knownReference(of: object, relationship)
+    return known >= 0 ? known : loadPartnerKeys(like: object, relationship)
+  }
+
+  /// The key of a to-one's partner as far as it is in memory; -1 where the store has to be asked.
+  func knownReference(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+    if relationship.isColumn {
+      object._willRead(relationship.property)
+      return object._reference(relationship.property)
+    }
+    if let known = object.extras?.partner(relationship.property) { return known }
+    return object.phase == .inserted || relationship.isTransient ? 0 : -1
+  }
+
+  /// The list of a to-many, made if there is none. A new object's list is complete from the start.
+  func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
+    let extras = object.needExtras()
+    if let list = extras.list(relationship.property) { return list }
+    let list =
+      adoptWaitingList(object._key, relationship)
+      ?? MemberList(isLoaded: object.phase == .inserted || relationship.isTransient)
+    extras.lists.append((relationship.property, list))
+    return list
+  }
+}
+
+extension ObjectExtras {
+  func list(_ property: Int) -> MemberList? {
+    for entry in lists where entry.property == property { return entry.list }
+    return nil
+  }
+
+  func partner(_ property: Int) -> Int64? {
+    for entry in partners where entry.property == property { return entry.key }
+    return nil
+  }
+
+  func setPartner(_ property: Int, _ key: Int64) {
+    for index in partners.indices where partners[index].property == property {
+      partners[index].key = key
+      return
+    }
+    partners.append((property, key))
+  }
+}

@@ -1,0 +1,53 @@
+extension ManagedObject {
+  /// The object at the other end of a to-one, loaded if need be, its siblings' partners along with it.
+  @_spi(Generated) @inlinable public final func _partner<Partner: ManagedObject>(_ property: Int) -> Partner? {
+    _willRead(property)
+    return _findPartner(property) as? Partner
+  }
+
+  @_spi(Generated) public final func _findPartner(_ property: Int) -> ManagedObject? {
+    var key = _reference(property)
+    if key == 0 { return nil }
+    guard let context = link.context else { return nil }
+    if key < 0 {
+      guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+      key = context.partnerKey(of: self, relationship)
+      if key == 0 { return nil }
+    }
+    if let partner = context.map[key] { return partner.phase == .deleted ? nil : partner }
+    guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+    return context.loadPartner(key, of: self, relationship)
+  }
+
+  /// Sets a to-one and keeps the other end in step.
+  @_spi(Generated) public final func _setPartner(_ property: Int, _ partner: ManagedObject?) {
+    guard let context = link.context, let relationship = context.relationship(property, of: self) else { return }
+    guard context.isUsable(self, as: "the object", property: property) else { return }
+    guard let partner else {
+      let old = context.partnerKey(of: self, relationship)
+      if old > 0 { context.disconnect(self, relationship, old) }
+      return
+    }
+    guard context.isUsable(partner, as: "the partner", property: property) else { return }
+    context.connect(self, relationship, partner)
+  }
+}
+
+extension ManagedObjectContext {
+  func relationship(_ property: Int, of object: ManagedObject) -> RelationshipInfo? {
+    let all = info(of: object).relationships
+    return property >= 0 && property < all.count ? all[property] : nil
+  }
+
+  /// Whether an object may take part in a change of relationships here; if not, that is reported.
+  func isUsable(_ object: ManagedObject, as role: String, property: Int) -> Bool {
+    let isOurs = object.link === link
+    if isOurs && object._attention.contains(.fault) { fulfilFault(of: object) }
+    guard isOurs, object.phase != .detached, object.phase != .deleted else {
+      let why = isOurs ? "is deleted" : "belongs to another context"
+      report(GraphProblem(.foreignObject, "A relationship was left as it is, since \(role) \(why)."))
+      return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,28 @@
+/// What was changed in the to-manys of objects that are not in memory, until they are.
+///
+/// Only join tables need it: where members hold the reference in their own rows, those rows tell.
+struct WaitingLists {
+  struct ID: Hashable {
+    let owner: Int64
+    let entity: Int
+    let property: Int
+  }
+
+  var lists: [ID: MemberList] = [:]
+}
+
+extension ManagedObjectContext {
+  func waitingList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
+    let id = WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
+    if let list = waiting.lists[id] { return list }
+    let list = MemberList(isLoaded: false)
+    waiting.lists[id] = list
+    return list
+  }
+
+  func adoptWaitingList(_ owner: Int64, _ relationship: RelationshipInfo) -> MemberList? {
+    guard !waiting.lists.isEmpty else { return nil }
+    return waiting.lists.removeValue(
+      forKey: WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property))
+  }
+}

@@ -1,0 +1,65 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Writes every change since the last save: all of it or nothing.
+  ///
+  /// First the plan, then the checks, then one transaction, and only then do the objects count as saved. Whatever fails, the
+  /// store and the context are as they were.
+  ///
+  /// - Throws: ``ValidationError`` with every rule that is broken; ``SaveConflict`` when somebody else changed or deleted a
+  ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before.
+  /// - Complexity: linear in the number of changed objects, whatever else is in memory.
+  public func save() throws {
+    try throwPendingFailure()
+    mergeInbox()
+    var plan = SavePlan(self)
+    try validate(plan)
+    try plan.prepareRequest(self)
+    if !plan.isEmpty { try connection().save(plan.request) }
+    finish(plan)
+    publish(plan)
+  }
+
+  private func validate(_ plan: SavePlan) throws {
+    var rules = ObjectRules(self)
+    for object in plan.inserted { try rules.check(object) }
+    for (object, _) in plan.updated { try rules.check(object) }
+    for object in plan.relinked { try rules.check(object) }
+    for object in plan.deleted { try rules.checkDeleted(object) }
+    guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
+  }
+
+  /// What was planned is in the store: snapshots move, and nothing is pending any more.
+  private func finish(_ plan: SavePlan) {
+    for object in plan.inserted {
+      object.phase = .persistent
+      object.version = 1
+      settle(object)
+    }
+    for (object, _) in plan.updated { object.version += 1 }
+    for object in changed where object.phase == .persistent { settle(object) }
+    for object in deleted { detach(object) }
+    waiting.lists.removeAll()
+    inserted.removeAll(keepingCapacity: inserted.count < 1024)
+    changed.removeAll(keepingCapacity: changed.count < 1024)
+    deleted.removeAll(keepingCapacity: deleted.count < 1024)
+  }
+
+  private func settle(_ object: ManagedObject) {
+    object._changed = 0
+    object.isNoted = false
+    guard let extras = object.extras else { return }
+    extras.committed = nil
+    for entry in extras.lists { entry.list.didSave() }
+  }
+
+  private func publish(_ plan: SavePlan) {
+    guard core.hub.hasOthers(than: inbox) else { return }
+    var notice = SaveNotice()
+    for (object, _) in plan.updated { notice.updated.append(object._key) }
+    for object in plan.relinked { notice.relinked.append(object._key) }
+    for object in plan.deleted { notice.deleted.append(object._key) }
+    for object in plan.inserted { notice.addInserted(object, self) }
+    core.hub.post(notice, from: inbox)
+  }
+}

@@ -1,0 +1,177 @@
+import TrellisStorage
+
+/// The numbers that keep members in order: far enough apart that most insertions fit between two of them.
+enum PlaceNumbering {
+  static let gap: Int64 = 1024
+
+  /// A place behind the last one.
+  static func after(_ last: Int64?) -> Int64 {
+    let next = (last ?? 0).addingReportingOverflow(gap)
+    return next.overflow ? .max : next.partialValue
+  }
+
+  /// Places for members in their wanted order, of which as many as possible stay where they are.
+  ///
+  /// - Parameter places: the present place of each member, nil for one that has none.
+  /// - Returns: the place of each member, strictly growing.
+  /// - Complexity: n log n in the number of members; linear when all are new.
+  static func arrange(_ places: [Int64?]) -> [Int64] {
+    let kept = longestRisingRun(places)
+    var result = [Int64](repeating: 0, count: places.count)
+    var index = 0
+    var last: Int64 = 0
+    while index < places.count {
+      if kept[index], let place = places[index] {
+        result[index] = place
+        last = place
+        index += 1
+        continue
+      }
+      let end = (index..<places.count).first { kept[$0] } ?? places.count
+      let next = end < places.count ? places[end] : nil
+      guard let step = step(from: last, to: next, count: Int64(end - index)) else { return renumbered(places.count) }
+      for offset in index..<end {
+        last += step
+        result[offset] = last
+      }
+      index = end
+    }
+    return result
+  }
+
+  /// The distance at which a number of members fit between two places; nil when they do not.
+  private static func step(from last: Int64, to next: Int64?, count: Int64) -> Int64? {
+    guard let next else {
+      return last.addingReportingOverflow(gap.multipliedReportingOverflow(by: count).partialValue).overflow ? nil : gap
+    }
+    let room = next.subtractingReportingOverflow(last)
+    guard !room.overflow else { return gap }
+    let step = min(gap, room.partialValue / (count + 1))
+    return step > 0 ? step : nil
+  }
+
+  private static func renumbered(_ count: Int) -> [Int64] {
+    (0..<count).map { Int64($0 + 1) * gap }
+  }
+
+  /// Marks a longest run of members whose positive places rise.
+  private static func longestRisingRun(_ places: [Int64?]) -> [Bool] {
+    var kept = [Bool](repeating: false, count: places.count)
+    // ends[n] is the index of the member with the smallest place that a rising run of n + 1 members can end in.
+    var ends: [Int] = []
+    var previous = [Int](repeating: -1, count: places.count)
+    for (index, place) in places.enumerated() {
+      guard let place, place > 0 else { continue }
+      var low = 0
+      var high = ends.count
+      while low < high {
+        let middle = (low + high) / 2
+        if (places[ends[middle]] ?? 0) < place { low = middle + 1 } else { high = middle }
+      }
+      previous[index] = low > 0 ? ends[low - 1] : -1
+      if low == ends.count { ends.append(index) } else { ends[low] = index }
+    }
+    var index = ends.last ?? -1
+    while index >= 0 {
+      kept[index] = true
+      index = previous[index]
+    }
+    return kept
+  }
+}
+
+extension SavePlan {
+  /// Gives the members of changed ordered one-to-manys their places: those that are written anyway carry them, the others'
+  /// are written alone.
+  mutating func assignPlaces(_ context: ManagedObjectContext) throws {
+    var assignment = PlaceAssignment(context, rewritten: updated)
+    for object in inserted { try assignment.add(object) }
+    for (object, _) in updated { try assignment.add(object) }
+    for object in relinked { try assignment.add(object) }
+    try assignment.appendToUnloaded()
+    request.places = assignment.places
+  }
+}
+
+private struct PlaceAssignment {
+  private struct ColumnNumber: Hashable {
+    let entity: Int
+    let column: Int
+  }
+
+  private let context: ManagedObjectContext
+  private let rewritten: [Int64: ColumnMask]
+  private var alone: [ColumnNumber: SaveRequest.Places] = [:]
+  private var unloaded: [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
+
+  init(_ context: ManagedObjectContext, rewritten: [(object: ManagedObject, mask: ColumnMask)]) {
+    self.context = context
+    self.rewritten = Dictionary(uniqueKeysWithValues: rewritten.map { ($0.object._key, $0.mask) })
+  }
+
+  /// The places that no row is written with.
+  var places: [SaveRequest.Places] {
+    alone.values.sorted { ($0.entity, $0.column) < ($1.entity, $1.column) }
+  }
+
+  mutating func add(_ owner: ManagedObject) throws {
+    guard let extras = owner.extras else { return }
+    let relationships = context.info(of: owner).relationships
+    for entry in extras.lists where relationships.indices.contains(entry.property) {
+      guard let relationship = relationships[entry.property], relationship.isOrdered,
+        relationship.home == .inverseColumn, owner.phase == .inserted || entry.list.hasChanges,
+        !entry.list.keys.isEmpty
+      else { continue }
+      if entry.list.isLoaded {
+        try arrange(entry.list.keys, of: owner, relationship)
+      } else {
+        unloaded[context.number(of: relationship), default: []].append((owner._key, relationship, entry.list.keys))
+      }
+    }
+  }
+
+  private mutating func arrange(
+    _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: RelationshipInfo
+  ) throws {
+    guard let inverse = context.runtime.inverse(of: relationship) else { return }
+    let missing = keys.filter { context.map[$0] == nil }
+    if !missing.isEmpty { try context.loadObjects(Array(missing), entity: relationship.destination) }
+    let members = keys.compactMap { context.map[$0] }
+    let old = members.map { $0._place(inverse.property) }
+    for (member, (old, new)) in zip(members, zip(old, PlaceNumbering.arrange(old))) where old != new {
+      set(new, of: member, inverse)
+    }
+  }
+
+  /// Members that were added to lists that are not loaded come behind the last one in the store.
+  mutating func appendToUnloaded() throws {
+    for (number, lists) in unloaded {
+      var last: [Int64: Int64] = [:]
+      try context.connection().lastPlaces(of: number, owners: lists.map(\.owner)) { last[$0] = $1 }
+      for (owner, relationship, keys) in lists {
+        guard let inverse = context.runtime.inverse(of: relationship) else { continue }
+        for member in keys.compactMap({ context.map[$0] }) {
+          let place = PlaceNumbering.after(last[owner])
+          last[owner] = place
+          set(place, of: member, inverse)
+        }
+      }
+    }
+  }
+
+  private mutating func set(_ place: Int64, of member: ManagedObject, _ reference: RelationshipInfo) {
+    member._setPlace(reference.property, place)
+    let isWritten = member.phase == .inserted || rewritten[member._key]?.contains(reference.property) == true
+    guard !isWritten, case .column(_, let column?) = reference.home else { return }
+    let entity = type(of: member)._entity
+    alone[ColumnNumber(entity: entity, column: column), default: SaveRequest.Places(entity: entity, column: column)]
+      .append(member._key, place)
+  }
+}
+
+extension SaveRequest.Places {
+  fileprivate mutating func append(_ key: Int64, _ place: Int64) {
+    keys.append(key)
+    places.append(place)
+  }
+}
