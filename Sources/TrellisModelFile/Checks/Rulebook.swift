@@ -1,0 +1,16 @@
+/// The checks in their order. Each uses only what earlier ones established; after a stage with errors nothing follows,
+/// because later stages would only repeat its errors in other words.
+enum Rulebook {
+  typealias Pass = @Sendable (inout Draft, Findings) -> Void
+
+  static let stages: [[Pass]] = []
+
+  /// Whether the model passes every check.
+  static func check(_ draft: inout Draft, _ findings: Findings) -> Bool {
+    for stage in stages {
+      for pass in stage { pass(&draft, findings) }
+      guard findings.errorCount == 0 else { return false }
+    }
+    return true
+  }
+}
