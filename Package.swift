@@ -62,6 +62,9 @@ let package = Package(
     .executableTarget(name: "diary", dependencies: ["DiaryModel", "Trellis"], swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisModelFileTests", dependencies: ["TrellisSchema", "TrellisModelFile"], exclude: ["Cases", "Good"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
