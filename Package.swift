@@ -62,6 +62,9 @@ let package = Package(
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
     .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisModelFileTests", dependencies: ["TrellisSchema", "TrellisModelFile"], exclude: ["Cases", "Good"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
