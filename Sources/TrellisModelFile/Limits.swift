@@ -13,9 +13,6 @@ public enum Limits {
   public static let ancestors = 64
   /// UTF-8 bytes of a name.
   public static let nameLength = 255
-  /// UTF-8 bytes of a pattern, and groups inside each other in it.
-  public static let patternLength = 1_000
-  public static let patternDepth = 50
   /// Diagnostics that are written out.
   public static let shownDiagnostics = 100
   /// Diagnostics that are kept at all.
