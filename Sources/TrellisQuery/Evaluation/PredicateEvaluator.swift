@@ -1,5 +1,3 @@
-
-
 /// A predicate made ready to be asked about many objects: paths are unrolled, constants folded, lists hashed.
 ///
 /// ```swift
