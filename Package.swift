@@ -61,6 +61,13 @@ let package = Package(
     .executableTarget(name: "diary", dependencies: ["DiaryModel", "Trellis"], swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisSQLTests", dependencies: ["TrellisSQL", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrellisSQLiteTests",
+      dependencies: ["TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
