@@ -61,18 +61,16 @@ let package = Package(
     .executableTarget(name: "diary", dependencies: ["DiaryModel", "Trellis"], swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
-<<<<<<< HEAD
     .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
     .testTarget(
       name: "TrellisModelFileTests", dependencies: ["TrellisSchema", "TrellisModelFile"], exclude: ["Cases", "Good"],
-=======
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisSQLTests", dependencies: ["TrellisSQL", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisSQLiteTests",
       dependencies: ["TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
->>>>>>> sqlite
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
