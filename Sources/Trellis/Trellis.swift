@@ -10,3 +10,5 @@
 @_exported import struct TrellisStorage.StoreConfiguration
 @_exported import struct TrellisStorage.StoreError
 @_exported import struct TrellisStorage.UnknownRawValue
+@_exported import TrellisMemory
+@_exported import TrellisSQLite
