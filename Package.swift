@@ -64,6 +64,9 @@ let package = Package(
       swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisGenerator"],
+      swiftSettings: settings),
     .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
     .testTarget(
       name: "TrellisModelFileTests", dependencies: ["TrellisSchema", "TrellisModelFile"], exclude: ["Cases", "Good"],

@@ -22,7 +22,7 @@ extension ObjectModel {
 
 // MARK: - Emotion
 
-public enum Emotion: ModelEnum, CaseIterable {
+public enum Emotion: ModelEnum, Swift.CaseIterable {
   case happy
   case sad
   case angry
@@ -209,18 +209,25 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
     attributes: [
       AttributeDescription("id", .uuid, default: .new),
       AttributeDescription("emotion", .enumeration("Emotion")),
-      AttributeDescription("content", .string, rules: AttributeRules(minLength: 1), searchable: true, doc: "What was written."),
+      AttributeDescription(
+        "content", .string, rules: AttributeRules(minLength: 1), searchable: true, doc: "What was written."
+      ),
       AttributeDescription("createdAt", .date, default: .now),
       AttributeDescription("mood", .string, optional: true),
     ],
     relationships: [
-      RelationshipDescription("images", to: "DiaryImage", inverse: "diary", deleteRule: .cascade, toMany: true, ordered: true, maxCount: 10, doc: "The pictures, in the order in which they are shown."),
+      RelationshipDescription(
+        "images", to: "DiaryImage", inverse: "diary", deleteRule: .cascade, toMany: true, ordered: true, maxCount: 10,
+        doc: "The pictures, in the order in which they are shown."
+      ),
       RelationshipDescription("tags", to: "Tag", inverse: "diaries", toMany: true),
     ],
     uniqueKeys: [["id"]],
     indexes: [IndexDescription([.init("emotion"), .init("createdAt")])],
     fetchRequests: [
-      FetchRequestDescription("latest", predicate: "emotion == $emotion", sort: [.init("createdAt", descending: true)], limit: 1)
+      FetchRequestDescription(
+        "latest", predicate: "emotion == $emotion", sort: [.init("createdAt", descending: true)], limit: 1
+      )
     ],
     doc: "One day's entry."
   )
@@ -429,9 +436,7 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
       AttributeDescription("imagePath", .string),
       AttributeDescription("data", .data, optional: true, external: true),
     ],
-    relationships: [
-      RelationshipDescription("diary", to: "EmotionDiary", inverse: "images", optional: true)
-    ]
+    relationships: [RelationshipDescription("diary", to: "EmotionDiary", inverse: "images", optional: true)]
   )
 }
 
@@ -563,9 +568,7 @@ public final class Tag: ManagedObject, Swift.Identifiable {
   fileprivate static let _description = EntityDescription(
     "Tag",
     attributes: [AttributeDescription("name", .string)],
-    relationships: [
-      RelationshipDescription("diaries", to: "EmotionDiary", inverse: "tags", toMany: true)
-    ],
+    relationships: [RelationshipDescription("diaries", to: "EmotionDiary", inverse: "tags", toMany: true)],
     uniqueKeys: [["name"]]
   )
 }
