@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TrellisModelFile
+import TrellisSchema
 
 /// Changes sample models at random and reads them: nothing may trap or hang.
 ///
@@ -63,6 +64,33 @@ import TrellisModelFile
       for _ in 0..<Int.random(in: 1...4, using: &random) { Self.change(&bytes, other, &random) }
       let result = ModelFile.parse(bytes, path: "f")
       #expect(result.description != nil || result.rendered().contains("error:"), "seed \(seed)")
+      guard let description = result.description else { continue }
+      // What passes the checks can be resolved, and comes back from its canonical text.
+      #expect(throws: Never.self, "seed \(seed)") { try Model(description) }
+      let text = description.canonicalJSON()
+      #expect(ModelFile.parse(Array(text.utf8), path: "f").description == description, "seed \(seed)\n\(text)")
+    }
+  }
+
+  @Test("in patterns never trap the reader")
+  func patterns() {
+    let rounds = (Self.environment["TRELLIS_FUZZ"].flatMap { Int($0) } ?? 1_000) / 4
+    let seed = Self.environment["TRELLIS_FUZZ_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    print("random patterns: TRELLIS_FUZZ=\(rounds * 4) TRELLIS_FUZZ_SEED=\(seed)")
+    var random = Random(state: seed)
+    let parts = [
+      "a", "b", "(", ")", "[", "]", "[^", "(?:", "(?<n>", "(?i)", "(?=", "(?!", "*", "+", "?", "{2}", "{2,1}", "|", ".",
+      "^", "$",
+      "\\\\d", "\\\\w", "\\\\1", "\\\\k<n>", "\\\\p{L}", "\\\\p{x=y}", "\\\\X", "\\\\R", "\\\\Q", "\\\\E",
+      "\\\\u{110000}", "(?R)", "(?C)", "(?#", "-", "&&",
+      "[:alpha:]", "커", "\\\\b", "\\\\y", "(*FAIL)", "\\\\N{x}", "{99999999999}", "(?(1)", "(?|", "(?x)", "\\\\x{0}",
+    ]
+    for _ in 0..<rounds {
+      let pattern = (0..<Int.random(in: 1...6, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }
+        .joined()
+      _ = parse(
+        #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "#
+          + #""pattern": "\#(pattern)", "default": "ab1" } } } } }"#)
     }
   }
 }
