@@ -91,7 +91,7 @@ enum Inverses {
         : "declare a relationship to '\(draft.entities[entity].name.value)' in '\(destination)', and let both name each other"
       findings.warning(
         .missingInverse, at: relationship.name.offset,
-        "Relationship '\(path(relationship))' has no inverse: a '\(destination)' cannot tell who refers to it; \(remedy).",
+        "Relationship '\(path(relationship))' has no inverse: no '\(destination)' can tell who refers to it; \(remedy).",
         notes: free.count == 1 ? [("'\(destination).\(free[0].name.value)' leads back", free[0].name.offset)] : [])
     }
 
@@ -151,6 +151,8 @@ enum Inverses {
 
     private func reportAsymmetry(_ place: RelationshipPlace, of relationship: RelationshipDraft) {
       let other = draft.entities[place.entity].relationships[place.index]
+      // The other end wrongly names itself, which is reported there.
+      if other.description.inverse == other.name.value, place.entity != entity { return }
       let fact = other.description.inverse.map { "names \($0.quoted) as its inverse" } ?? "names no inverse"
       findings.error(
         .asymmetricInverse, at: relationship.place(of: "inverse"),

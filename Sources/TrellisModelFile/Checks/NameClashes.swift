@@ -32,8 +32,10 @@ enum NameClashes {
       if let first = seen[name.value] {
         findings.error(
           .nameClash, at: name.offset,
-          "\(thing.capitalizedFirst) '\(name.value)' has the name of \(first.thing) '\(name.value)'; types of one model "
-            + "need different names.", notes: [("\(first.thing) '\(name.value)' is here", first.offset)])
+          thing == first.thing
+            ? "\(thing.capitalizedFirst) '\(name.value)' is listed twice; keep one of the two."
+            : "\(thing.capitalizedFirst) '\(name.value)' has the name of \(first.thing) '\(name.value)'; types of one model "
+              + "need different names.", notes: [("\(first.thing) '\(name.value)' is here", first.offset)])
       } else {
         seen[name.value] = (thing, name.offset)
       }

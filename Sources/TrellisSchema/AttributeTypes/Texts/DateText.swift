@@ -14,6 +14,8 @@ public enum DateText {
       seconds += time.seconds - offset
       microseconds = time.microseconds
     }
+    // Towards zero first: the earliest date of all has whole seconds that alone would not fit.
+    if seconds < 0, microseconds > 0 { (seconds, microseconds) = (seconds + 1, microseconds - 1_000_000) }
     let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
     let (sum, isSumTooLarge) = product.addingReportingOverflow(microseconds)
     return isTooLarge || isSumTooLarge ? nil : sum
@@ -98,8 +100,8 @@ public enum DateText {
       if take(".") {
         let length = rest.prefix(while: { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }).count
         guard let digits = number(1...6, in: 0...999_999) else { return nil }
-        microseconds = (length..<6).reduce(digits) { value, _ in value * 10 }
         guard length <= 6 else { return nil }
+        microseconds = (length..<6).reduce(digits) { value, _ in value * 10 }
       }
       return (hour * 3_600 + minute * 60 + second, microseconds)
     }
