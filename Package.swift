@@ -78,6 +78,9 @@ let package = Package(
       name: "TrellisSQLiteTests",
       dependencies: ["TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
       swiftSettings: settings),
+    .testTarget(
+      name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel"], swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
   ],
   swiftLanguageModes: [.v6]
 )

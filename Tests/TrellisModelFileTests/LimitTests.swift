@@ -89,7 +89,7 @@ import TrellisModelFile
 
   @Test("patterns that would take the reader too far are refused")
   func patterns() {
-    for pattern in [String(repeating: "(", count: 900), String(repeating: "a", count: 2_000)] {
+    for pattern in [String(repeating: "(", count: 900), String(repeating: "a", count: 5_000)] {
       #expect(
         codes(
           #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "pattern": "\#(pattern)" } } } } }"#
