@@ -12,6 +12,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Trellis", targets: ["Trellis"]),
+    .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .executable(name: "diary", targets: ["TrellisDiary"]),
   ],
@@ -36,6 +37,11 @@ let package = Package(
     .target(
       name: "TrellisSQLite",
       dependencies: ["CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisSQL"],
+      swiftSettings: settings),
+
+    // The rules that every store obeys, as cases to run against one.
+    .target(
+      name: "TrellisStoreTesting", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
       swiftSettings: settings),
 
     // What people import.
@@ -81,6 +87,12 @@ let package = Package(
     .testTarget(
       name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisMemoryTests",
+      dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisStoreTests", dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisSQLite"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,73 @@
+import TrellisSchema
+import TrellisStorage
+
+/// An object that is nothing but its row.
+final class Record: StoredRecord {
+  let entity: Entity
+  let storedKey: Int64
+  var storedVersion: Int64 = 0
+  var values: [StoredValue]
+
+  init(_ entity: Entity, key: Int64, values: [StoredValue]) {
+    self.entity = entity
+    storedKey = key
+    self.values = values
+  }
+
+  func writeRow(to row: RowWriter) {
+    for value in values { row.append(value) }
+  }
+
+  func writeColumns(of properties: ColumnMask, to row: RowWriter) {
+    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) { row.append(value) }
+  }
+
+  /// The value of a column by name; null when there is none.
+  subscript(column: String) -> StoredValue {
+    get { entity.columns.firstIndex { $0.name == column }.map { values[$0] } ?? .null }
+    set { if let place = entity.columns.firstIndex(where: { $0.name == column }) { values[place] = newValue } }
+  }
+}
+
+extension Column {
+  /// The property that the column belongs to, by number.
+  var property: Int {
+    switch content {
+    case .attribute(let property), .reference(let property, destination: _), .order(let property): property
+    }
+  }
+}
+
+extension RowWriter {
+  func append(_ value: StoredValue) {
+    switch value {
+    case .null: null()
+    case .integer(let value): integer(value)
+    case .real(let value): real(value)
+    case .text(let value): text(value)
+    case .blob(let value): value.withUnsafeBytes { blob($0) }
+    }
+  }
+}
+
+/// A row as it was read, for comparing.
+struct RowImage: Hashable {
+  let entity: Int
+  let key: Int64
+  let version: Int64
+  let values: [StoredValue]
+
+  init(_ record: Record) {
+    entity = record.entity.index
+    key = record.storedKey
+    version = record.storedVersion
+    values = record.values
+  }
+
+  init(_ row: RowReader, _ model: Model) {
+    entity = row.entity
+    key = row.key
+    version = row.version
+    values = model.entities[row.entity].columns.enumerated().map { row.value($0, $1.storageClass) }
+  }
+}

@@ -1,0 +1,78 @@
+import TrellisSchema
+import TrellisStorage
+
+enum MemberCases {
+  static let all = [
+    ConformanceCase("members of an ordered one-to-many come by place, then by key") { bench in
+      let author = try bench.inserted("Author", [["name": .text("a")]])[0]
+      let places: [Int64] = [30, 10, 20, 10]
+      let books = try bench.books(author, places: places)
+      let expected = [1, 3, 2, 0].map { books[$0].storedKey }
+      bench.expect(try bench.members("Author", "books", of: author), is: expected)
+      var found: [Int64] = []
+      try bench.connection.memberKeys(of: bench.relationship("Author", "books"), owners: [author.storedKey]) {
+        found.append($2)
+      }
+      bench.expect(found, is: places.sorted())
+    },
+    ConformanceCase("places written afterwards give a new order, and the greatest is the last place") { bench in
+      let authors = try bench.inserted("Author", [["name": .text("a")], ["name": .text("b")]])
+      let books = try bench.books(authors[0], places: [1, 2, 3])
+      let order = try bench.orderColumn(books[0])
+      try bench.save { request in
+        request.places = [
+          SaveRequest.Places(
+            entity: books[0].entity.index, column: order, keys: books.map(\.storedKey), places: [9, -4, 5])
+        ]
+      }
+      let expected = [1, 2, 0].map { books[$0].storedKey }
+      bench.expect(try bench.members("Author", "books", of: authors[0]), is: expected)
+      var last: [Int64: Int64] = [:]
+      try bench.connection.lastPlaces(
+        of: bench.relationship("Author", "books"), owners: authors.map(\.storedKey)
+      ) { last[$0] = $1 }
+      bench.expect(last, is: [authors[0].storedKey: 9])
+    },
+    ConformanceCase("members of many owners come together for each owner, and owners without members not at all") {
+      bench in
+      let authors = try bench.inserted("Author", (0..<700).map { ["name": .text("a\($0)")] })
+      try bench.inserted(
+        "Dog", (0..<1400).map { ["name": .text("d\($0)"), "owner": .integer(authors[$0 % 350].storedKey)] })
+      var seen: [Int64] = []
+      var counts: [Int64: Int] = [:]
+      try bench.connection.members(of: bench.relationship("Author", "pets"), owners: authors.map(\.storedKey)) {
+        owner, row in
+        if seen.last != owner { seen.append(owner) }
+        counts[owner, default: 0] += 1
+      }
+      bench.expect(Set(seen), is: Set(authors.prefix(350).map(\.storedKey)))
+      bench.expect(seen.count, is: 350)
+      bench.expect(counts.values.allSatisfy { $0 == 4 }, "four each")
+    },
+    ConformanceCase("the other end of a one-to-one is found like a member") { bench in
+      let author = try bench.inserted("Author", [["name": .text("a")]])[0]
+      let profile = try bench.inserted("Profile", [["bio": .text("p"), "author": .integer(author.storedKey)]])[0]
+      bench.expect(try bench.members("Author", "profile", of: author), is: [profile.storedKey])
+    },
+    ConformanceCase("a member that moves to another owner has left the first") { bench in
+      let authors = try bench.inserted("Author", [["name": .text("a")], ["name": .text("b")]])
+      let book = try bench.books(authors[0], places: [1])[0]
+      book["author"] = .integer(authors[1].storedKey)
+      try bench.save(update: [(book, ["author"])])
+      bench.expect(try bench.members("Author", "books", of: authors[0]), is: [])
+      bench.expect(try bench.members("Author", "books", of: authors[1]), is: [book.storedKey])
+    },
+  ]
+}
+
+extension Bench {
+  /// Saved books of one author at these places.
+  func books(_ author: Record, places: [Int64]) throws -> [Record] {
+    let books = try places.indices.map {
+      try new("Book", ["title": .text("b\($0)"), "author": .integer(author.storedKey)])
+    }
+    for (book, place) in zip(books, places) { book.values[try orderColumn(book)] = .integer(place) }
+    try save(insert: books)
+    return books
+  }
+}

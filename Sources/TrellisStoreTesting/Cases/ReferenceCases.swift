@@ -1,0 +1,56 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+enum ReferenceCases {
+  static let all = [
+    ConformanceCase("a reference to a row that is not there is refused") { bench in
+      let book = try bench.new("Book", ["title": .text("b"), "author": .integer(777)])
+      bench.expectError(.danglingReference) { try bench.save(insert: [book]) }
+      book["author"] = .null
+      try bench.save(insert: [book])
+      book["author"] = .integer(777)
+      bench.expectError(.danglingReference) { try bench.save(update: [(book, ["author"])]) }
+    },
+    ConformanceCase("rows of one save may refer to each other in any order, in circles too") { bench in
+      let author = try bench.new("Author", ["name": .text("a")])
+      let books = [try bench.new("Book", ["title": .text("1")]), try bench.new("Book", ["title": .text("2")])]
+      books[0]["author"] = .integer(author.storedKey)
+      books[0]["sequel"] = .integer(books[1].storedKey)
+      books[1]["sequel"] = .integer(books[0].storedKey)
+      try bench.save(insert: books + [author])
+      try bench.expectRows("Book", books)
+    },
+    ConformanceCase("a row that is still referred to cannot go, unless the reference goes too") { bench in
+      let author = try bench.inserted("Author", [["name": .text("a")]])[0]
+      let books = try bench.inserted(
+        "Book", (0..<2).map { ["title": .text("\($0)"), "author": .integer(author.storedKey)] })
+      bench.expectError(.danglingReference) { try bench.save(delete: [author]) }
+      bench.expectError(.danglingReference) { try bench.save(delete: [author, books[0]]) }
+      books[1]["author"] = .null
+      try bench.save(update: [(books[1], ["author"])], delete: [author, books[0]])
+      try bench.expectRows("Author", [])
+      try bench.expectRows("Book", [books[1]])
+    },
+    ConformanceCase("a reference under the rule of no action keeps its key, and its path is nil") { bench in
+      let author = try bench.inserted("Author", [["name": .text("a")]])[0]
+      let shelf = try bench.inserted("Shelf", [["label": .text("s"), "keeper": .integer(author.storedKey)]])[0]
+      try bench.save(delete: [author])
+      try bench.expectRows("Shelf", [shelf])
+      try bench.expect("Shelf", bench.compare("Shelf", "keeper.name", .equal, .null, .text), matches: [shelf])
+    },
+    ConformanceCase("cleared references become null whoever holds them, and keep the version") { bench in
+      let target = try bench.inserted("Book", [["title": .text("target")]])[0]
+      let holders = try bench.inserted(
+        "Book", (0..<3).map { ["title": .text("\($0)"), "sequel": .integer(target.storedKey)] })
+      try bench.save(delete: [target]) { request in
+        request.clearedReferences = [
+          SaveRequest.ClearedReferences(
+            relationship: try bench.relationship("Book", "sequel"), targets: [target.storedKey])
+        ]
+      }
+      for holder in holders { holder["sequel"] = .null }
+      try bench.expectRows("Book", holders)
+    },
+  ]
+}

@@ -1,0 +1,108 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+/// Fills a store and the plainest graph with the same random objects, and compares their answers.
+struct DifferentialRun {
+  private let bench: Bench
+  private let seed: UInt64
+  private let graph: ReferenceGraph
+  private var random: RandomNumbers
+
+  init(_ bench: Bench, seed: UInt64) {
+    self.bench = bench
+    self.seed = seed
+    graph = ReferenceGraph(bench.model)
+    random = RandomNumbers(seed: seed)
+  }
+
+  func run(queries: Int) throws {
+    var run = self
+    try run.fill()
+    var predicates = RandomPredicates(bench.model, keys: run.graph.records.keys.sorted() + [-1, 0], run.random)
+    for _ in 0..<queries { try run.compare(&predicates) }
+  }
+
+  // MARK: Objects
+
+  private mutating func fill() throws {
+    var records: [Record] = []
+    for (name, count) in [
+      ("Author", 12), ("Profile", 6), ("Book", 30), ("Tag", 8), ("Shelf", 6), ("Dog", 5), ("Puppy", 4), ("Cat", 5),
+    ] {
+      for _ in 0..<count { records.append(try record(name)) }
+    }
+    for record in records { graph.records[record.storedKey] = record }
+    for record in records { link(record) }
+    try bench.save(insert: records)
+    for table in bench.model.joinTables { try fillPairs(table) }
+  }
+
+  private mutating func record(_ name: String) throws -> Record {
+    let record = try bench.new(name)
+    let unique = Set(record.entity.uniqueKeys.flatMap(\.properties))
+    for attribute in record.entity.properties.compactMap(\.attribute) {
+      guard let column = attribute.column else { continue }
+      var value = RandomValues.value(attribute, &random)
+      // Keys must differ, and here only the queries are asked about.
+      if unique.contains(attribute.index), case .text(let text) = value { value = .text("\(text)\(record.storedKey)") }
+      if unique.contains(attribute.index), case .integer = value { value = .integer(record.storedKey) }
+      record.values[column] = value
+    }
+    return record
+  }
+
+  private mutating func link(_ record: Record) {
+    for relationship in record.entity.properties.compactMap(\.relationship) {
+      guard case .column(let column, let order) = relationship.home else { continue }
+      if !relationship.isRequired && random.isOne(in: 4) { continue }
+      let candidates = partners(for: relationship, of: record)
+      guard !candidates.isEmpty else { continue }
+      record.values[column] = .integer(random.pick(candidates))
+      if let order { record.values[order] = .integer(Int64(random.below(5))) }
+    }
+  }
+
+  private func partners(for relationship: Relationship, of record: Record) -> [Int64] {
+    let keys = graph.objects(bench.model.entities[relationship.destination]).map(\.queryKey).sorted()
+    guard let inverse = bench.model.inverse(of: relationship), !inverse.isToMany else { return keys }
+    // A partner of a one-to-one is taken once.
+    return keys.filter { key in graph.records[key].map { graph.partners(of: $0, inverse).isEmpty } ?? false }
+  }
+
+  private mutating func fillPairs(_ table: JoinTable) throws {
+    let firsts = graph.objects(bench.model.entities[table.first.entity]).map(\.queryKey).sorted()
+    let partners = graph.objects(bench.model.entities[table.partnerEntity]).map(\.queryKey).sorted()
+    var chosen: Set<[Int64]> = []
+    for _ in 0..<(firsts.count * 2) {
+      let ends = [random.pick(firsts), random.pick(partners)]
+      chosen.insert(ends)
+      if table.isSymmetric { chosen.insert(ends.reversed()) }
+    }
+    let pairs = chosen.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }
+    graph.pairs[table.index] = pairs.map { ($0[0], $0[1]) }
+    try bench.savePairs(
+      table.index, add: pairs.map { SaveRequest.Pairs.Pair(first: $0[0], partner: $0[1], place: 1, inversePlace: 1) })
+  }
+
+  // MARK: Queries
+
+  private mutating func compare(_ predicates: inout RandomPredicates) throws {
+    let entity = random.pick(bench.model.entities.filter { $0.name != "Sample" })
+    let predicate = predicates.predicate(entity, depth: 4)
+    let sort = predicates.sort(entity)
+    let limit = random.isOne(in: 3) ? random.below(8) : nil
+    let offset = random.isOne(in: 4) ? random.below(5) : 0
+    let request = StoreRequest(entity: entity.index, predicate: predicate, sort: sort, limit: limit, offset: offset)
+    let evaluator = try PredicateEvaluator(predicate)
+    let matching = try graph.objects(entity).filter { try evaluator.matches($0) }
+    let sorted = try SortOrder(sort).sorted(matching).map(\.queryKey)
+    let expected = Array(sorted.dropFirst(offset).prefix(limit ?? .max))
+    do {
+      let found = try bench.keys(request)
+      if found != expected { bench.fail("\(found) instead of \(expected) for \(request), seed \(seed)", line: #line) }
+    } catch {
+      bench.fail("\(error) for \(request), seed \(seed)", line: #line)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import TrellisQuery
+import TrellisSchema
+
+/// Grows predicates that fit the model.
+struct RandomPredicates {
+  let model: Model
+  /// The keys that references may be compared with.
+  let keys: [Int64]
+  var random: RandomNumbers
+  /// The variables in scope with their entities, the object itself first.
+  private var scope: [(variable: Int, entity: Entity)] = []
+
+  init(_ model: Model, keys: [Int64], _ random: RandomNumbers) {
+    self.model = model
+    self.keys = keys
+    self.random = random
+  }
+
+  mutating func predicate(_ entity: Entity, depth: Int) -> QueryPredicate {
+    scope = [(0, entity)]
+    return node(depth)
+  }
+
+  private mutating func node(_ depth: Int) -> QueryPredicate {
+    switch depth > 0 ? random.below(10) : 9 {
+    case 0: return .not(node(depth - 1))
+    case 1, 2: return .and(nodes(depth - 1))
+    case 3, 4: return .or(nodes(depth - 1))
+    case 5, 6: return quantified(depth - 1) ?? leaf()
+    default: return leaf()
+    }
+  }
+
+  private mutating func nodes(_ depth: Int) -> [QueryPredicate] {
+    (0..<random.below(4)).map { _ in node(depth) }
+  }
+
+  private mutating func quantified(_ depth: Int) -> QueryPredicate? {
+    guard let (path, relationship) = toMany() else { return nil }
+    let variable = scope.count
+    scope.append((variable, model.entities[relationship.destination]))
+    defer { scope.removeLast() }
+    return .quantified(random.pick([.any, .all, .none]), path, variable: variable, node(depth))
+  }
+
+  private mutating func leaf() -> QueryPredicate {
+    if random.isOne(in: 12) { return .constant(random.isOne(in: 2)) }
+    if random.isOne(in: 6), let (path, _) = toMany() {
+      return .comparison(
+        Comparison(.count(path), relation(.integer), .value(.integer(Int64(random.below(4)))), kind: .integer))
+    }
+    let (path, kind, isKey) = end()
+    if random.isOne(in: 5) {
+      return .isIn(.path(path), (0..<random.below(4)).map { _ in value(kind, isKey) }, kind)
+    }
+    let options = RandomValues.options(kind, &random)
+    return .comparison(
+      Comparison(.path(path), relation(kind), .value(value(kind, isKey)), kind: kind, options: options))
+  }
+
+  private mutating func value(_ kind: ValueKind, _ isKey: Bool) -> StoredValue {
+    if random.isOne(in: 5) { return .null }
+    return isKey ? .integer(random.pick(keys)) : RandomValues.value(kind, random: &random)
+  }
+
+  private mutating func relation(_ kind: ValueKind) -> ComparisonOperator {
+    random.pick(kind == .text ? ComparisonOperator.allCases : Array(ComparisonOperator.allCases.prefix(6)))
+  }
+
+  // MARK: Paths
+
+  /// A path to an attribute, a to-one or the object itself.
+  private mutating func end() -> (PropertyPath, ValueKind, isKey: Bool) {
+    let (path, entity) = walk()
+    if random.isOne(in: 8) { return (path, .integer, true) }
+    let ends = entity.properties.filter { $0.relationship?.isToMany != true }
+    guard !ends.isEmpty else { return (path, .integer, true) }
+    let property = random.pick(ends)
+    let kind = property.attribute.map(RandomValues.kind) ?? .integer
+    return (path.appending(property.index), kind, property.attribute == nil)
+  }
+
+  private mutating func toMany() -> (PropertyPath, Relationship)? {
+    let (path, entity) = walk()
+    let ends = entity.properties.compactMap(\.relationship).filter(\.isToMany)
+    guard !ends.isEmpty else { return nil }
+    let relationship = random.pick(ends)
+    return (path.appending(relationship.index), relationship)
+  }
+
+  /// From an object in scope through a few to-ones.
+  private mutating func walk() -> (PropertyPath, Entity) {
+    let start = random.pick(scope)
+    var path = PropertyPath(variable: start.variable)
+    var entity = start.entity
+    while random.isOne(in: 3) {
+      let steps = entity.properties.compactMap(\.relationship).filter { !$0.isToMany }
+      guard !steps.isEmpty else { break }
+      let step = random.pick(steps)
+      path = path.appending(step.index)
+      entity = model.entities[step.destination]
+    }
+    return (path, entity)
+  }
+
+  /// Up to three sort keys from the object itself.
+  mutating func sort(_ entity: Entity) -> [SortKey] {
+    scope = [(0, entity)]
+    return (0..<random.below(4)).map { _ in
+      let (path, kind, _) = end()
+      return SortKey(path, descending: random.isOne(in: 2), kind: kind, options: RandomValues.options(kind, &random))
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import TrellisQuery
+import TrellisSchema
+
+/// Values from small pools, so that equal ones, nils and near misses are frequent.
+struct RandomValues {
+  private static let texts = [
+    "", "a", "A", "b", "é", "e\u{301}", "É", "커피", "아이스커피", "ß", "SS", "%", "_", "a'b", "☕️", "İ", "ı",
+  ]
+  private static let decimals = ["-10", "-2.5", "0", "0.1", "2", "2.5", "10", "12345678901234567890.5"]
+  private static let reals: [Double] = [-1.5, -0.0, 0, 0.1, 1, 2.5, .infinity]
+
+  static func value(_ attribute: Attribute, _ random: inout RandomNumbers) -> StoredValue {
+    if attribute.isOptional && random.isOne(in: 4) { return .null }
+    return value(kind(attribute), random: &random)
+  }
+
+  static func value(_ kind: ValueKind, random: inout RandomNumbers) -> StoredValue {
+    switch kind {
+    case .integer: .integer(Int64(random.below(6)) - 1)
+    case .real: .real(random.pick(reals))
+    case .text: .text(random.pick(texts))
+    case .decimal: .text(random.pick(decimals))
+    case .blob: .blob((0..<random.below(3)).map { _ in UInt8(random.below(3)) })
+    }
+  }
+
+  static func kind(_ attribute: Attribute) -> ValueKind {
+    if attribute.type == .decimal { return .decimal }
+    return switch attribute.storageClass {
+    case .integer: .integer
+    case .real: .real
+    case .text: .text
+    case .blob: .blob
+    }
+  }
+
+  static func options(_ kind: ValueKind, _ random: inout RandomNumbers) -> TextOptions {
+    kind == .text && random.isOne(in: 3) ? TextOptions(rawValue: UInt8(random.below(8))) : []
+  }
+}

@@ -1,0 +1,65 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+/// The plainest thing that can answer: all records in a dictionary, and pairs in a list. Nothing is indexed, so that a
+/// store's indexes have something to be compared with.
+final class ReferenceGraph {
+  let model: Model
+  var records: [Int64: Record] = [:]
+  var pairs: [Int: [(first: Int64, partner: Int64)]] = [:]
+
+  init(_ model: Model) { self.model = model }
+
+  func objects(_ entity: Entity) -> [ReferenceObject] {
+    records.values.filter { entity.subtree.contains($0.entity.index) }.map { ReferenceObject(record: $0, graph: self) }
+  }
+
+  /// The keys at the other end of a relationship.
+  func partners(of record: Record, _ relationship: Relationship) -> [Int64] {
+    switch relationship.home {
+    case .column(let column, _): return record.values[column].key.map { [$0] } ?? []
+    case .joinTable(let table, isFirst: true):
+      return (pairs[table] ?? []).filter { $0.first == record.storedKey }.map(\.partner)
+    case .joinTable(let table, isFirst: false):
+      return (pairs[table] ?? []).filter { $0.partner == record.storedKey }.map(\.first)
+    case .inverseColumn: return holders(of: record, relationship)
+    case .transient: return []
+    }
+  }
+
+  private func holders(of record: Record, _ relationship: Relationship) -> [Int64] {
+    guard let inverse = model.inverse(of: relationship), let column = inverse.column else { return [] }
+    let family = model.entities[inverse.entity].subtree
+    return records.values.filter {
+      family.contains($0.entity.index) && $0.values[column].key == record.storedKey
+    }.map(\.storedKey)
+  }
+}
+
+struct ReferenceObject: QueryObject {
+  let record: Record
+  let graph: ReferenceGraph
+
+  var queryKey: Int64 { record.storedKey }
+
+  func queryValue(_ property: Int) -> StoredValue {
+    let property = record.entity.properties[property]
+    if let column = property.column { return record.values[column] }
+    return property.relationship.flatMap { graph.partners(of: record, $0).first }.map { .integer($0) } ?? .null
+  }
+
+  func queryPartner(_ property: Int) -> ReferenceObject? { queryMembers(property).first }
+
+  func queryMembers(_ property: Int) -> [ReferenceObject] {
+    guard let relationship = record.entity.properties[property].relationship else { return [] }
+    return graph.partners(of: record, relationship).compactMap { key in
+      graph.records[key].map { ReferenceObject(record: $0, graph: graph) }
+    }
+  }
+}
+
+extension StoredValue {
+  /// The key that a reference holds.
+  fileprivate var key: Int64? { if case .integer(let key) = self { key } else { nil } }
+}

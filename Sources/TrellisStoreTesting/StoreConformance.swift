@@ -1,0 +1,76 @@
+public import TrellisSchema
+public import TrellisStorage
+
+/// One set of rules that every store obeys, as cases to run against yours.
+///
+/// ```swift
+/// @Test(arguments: StoreConformance.cases) func conforms(_ rule: ConformanceCase) {
+///   #expect(StoreConformance { model in try MyStore(model) }.run(rule).isEmpty)
+/// }
+/// ```
+public struct StoreConformance: Sendable {
+  private let make: @Sendable (Model) throws -> any Store
+
+  /// - Parameter make: makes a new and empty store for a model; it is called for each case.
+  public init(make: @escaping @Sendable (Model) throws -> any Store) { self.make = make }
+
+  /// All cases, in the order from simple to difficult.
+  public static let cases: [ConformanceCase] = [
+    RowCases.all, ValueCases.all, VersionCases.all, UniqueCases.all, ReferenceCases.all, MemberCases.all, PairCases.all,
+    HierarchyCases.all, FetchCases.all, PredicateCases.all, TextCases.all, AtomicityCases.all,
+  ].flatMap { $0 }
+
+  /// Runs one case.
+  ///
+  /// - Returns: what the store did otherwise than the rule says; empty when it conforms.
+  public func run(_ rule: ConformanceCase) -> [ConformanceFailure] {
+    run(rule.name, rule.body)
+  }
+
+  /// Compares a store's answers to random queries on random objects with those of the evaluator in memory.
+  ///
+  /// - Parameters:
+  ///   - seed: which random numbers; the same seed asks the same queries. It is part of every failure.
+  ///   - queries: how many queries.
+  public func runDifferential(seed: UInt64, queries: Int) -> [ConformanceFailure] {
+    run("random queries, seed \(seed)") { bench in try DifferentialRun(bench, seed: seed).run(queries: queries) }
+  }
+
+  private func run(_ name: String, _ body: (Bench) throws -> Void) -> [ConformanceFailure] {
+    do {
+      let bench = try Bench(name, make)
+      do {
+        try body(bench)
+      } catch {
+        bench.fail("an unexpected error: \(error)", line: 0)
+      }
+      return bench.failures
+    } catch {
+      return [ConformanceFailure(rule: name, message: "the store cannot be made: \(error)", place: "")]
+    }
+  }
+}
+
+/// One rule for stores, with its test.
+public struct ConformanceCase: Sendable, CustomStringConvertible {
+  /// The rule as a sentence.
+  public let name: String
+  let body: @Sendable (Bench) throws -> Void
+
+  init(_ name: String, _ body: @escaping @Sendable (Bench) throws -> Void) {
+    self.name = name
+    self.body = body
+  }
+
+  public var description: String { name }
+}
+
+/// Where a store did otherwise than a rule says.
+public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  public let rule: String
+  public let message: String
+  /// The line of the check, for looking it up.
+  public let place: String
+
+  public var description: String { "\(rule): \(message) \(place)" }
+}
