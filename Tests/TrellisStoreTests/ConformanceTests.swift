@@ -1,20 +1,40 @@
+import Foundation
 import Testing
 import TrellisMemory
+import TrellisSQLite
 import TrellisStorage
 import TrellisStoreTesting
 
-@Suite("The rules of every store") struct ConformanceTests {
-  static let memory = StoreConformance { MemoryStore($0) }
+/// A store that runs the whole suite: one line a store.
+struct TestedStore: Sendable, CustomTestStringConvertible {
+  let name: String
+  let conformance: StoreConformance
 
-  @Test("memory", arguments: StoreConformance.cases) func memory(_ rule: ConformanceCase) {
-    #expect(Self.memory.run(rule) == [])
+  var testDescription: String { name }
+
+  static let all = [
+    TestedStore(name: "memory", conformance: StoreConformance { MemoryStore($0) }),
+    TestedStore(name: "SQLite", conformance: StoreConformance { try StoreConfiguration.sqlite(at: freshFile()).open($0) }),
+  ]
+
+  private static func freshFile() -> URL {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trellis-conformance")
+    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder.appendingPathComponent("\(UUID().uuidString).db")
+  }
+}
+
+@Suite("The rules of every store") struct ConformanceTests {
+  @Test("every store keeps every rule", arguments: TestedStore.all, StoreConformance.cases)
+  func rules(_ store: TestedStore, _ rule: ConformanceCase) {
+    #expect(store.conformance.run(rule) == [])
   }
 
   @Test(
-    "memory answers random queries as the evaluator does",
-    arguments: [UInt64](1...8) + [UInt64.random(in: .min ... .max)])
-  func memoryDifferential(_ seed: UInt64) {
-    print("seed \(seed)")
-    #expect(Self.memory.runDifferential(seed: seed, queries: 400) == [])
+    "every store answers random queries as the evaluator does", arguments: TestedStore.all,
+    [UInt64](1...8) + [UInt64.random(in: .min ... .max)])
+  func queries(_ store: TestedStore, _ seed: UInt64) {
+    print("\(store.name), seed \(seed)")
+    #expect(store.conformance.runDifferential(seed: seed, queries: 400) == [])
   }
 }
