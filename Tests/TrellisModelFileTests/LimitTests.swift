@@ -50,6 +50,28 @@ import TrellisModelFile
     #expect(lines.last == "f:1:1: note: and 19900 more")
   }
 
+  @Test("a name with line breaks, or without end, does not break the lines of messages")
+  func strangeNames() {
+    let long = String(repeating: "x", count: 1_000_000)
+    let result = parse(
+      #"{ "model": "M", "entities": { "A\nerror: B": { "parent": "\n" }, "\#(long)": { "parent": "\#(long)2" } } }"#)
+    let lines = result.rendered().split(separator: "\n")
+    #expect(lines.count == result.diagnostics.count && lines.allSatisfy { $0.hasPrefix("M.model.json:1:") })
+    #expect(lines.allSatisfy { $0.utf8.count < 3_000 })
+  }
+
+  @Test("defaults of 100,000 attributes whose enum has 10,000 cases are read quickly")
+  func manyDefaults() {
+    let cases = (0..<Limits.enumCases).map { "\"c\($0)\"" }.joined(separator: ",")
+    let attributes = (0..<500).map { "\"a\($0)\":{\"type\":\"E\",\"default\":\"c9999\"}" }.joined(separator: ",")
+    let entities = (0..<200).map { "\"A\($0)\":{\"attributes\":{\(attributes)}}" }.joined(separator: ",")
+    let bytes = Array(
+      #"{"model":"M","enums":{"E":{"type":"string","cases":[\#(cases)]}},"entities":{\#(entities)}}"#.utf8)
+    let time = ContinuousClock().measure { #expect(ModelFile.parse(bytes, path: "f").rendered() == "") }
+    #expect(time < .seconds(20), "\(time)")
+    print("100,000 attributes, \(bytes.count) bytes: \(time)")
+  }
+
   @Test("1,001 properties are refused, inherited ones included")
   func properties() {
     let half = (0..<600).map { "\"p\($0)\": \"string\"" }.joined(separator: ", ")

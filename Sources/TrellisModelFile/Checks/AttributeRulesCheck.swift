@@ -3,12 +3,12 @@ import TrellisSchema
 /// A rule applies to the attribute's type, and some value can obey all rules. Establishes least and greatest values.
 enum AttributeRulesCheck {
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    let enums = draft.enumLookup
+    let reader = StoredValueReader(draft.enums)
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices where draft.entities[entity].attributes[index].hasType {
         var pass = Pass(
           attribute: draft.entities[entity].attributes[index], entity: draft.entities[entity].name.value,
-          reader: StoredValueReader(enums: enums), findings: findings)
+          reader: reader, findings: findings)
         guard !pass.attribute.object.members.isEmpty else { continue }
         pass.check()
         draft.entities[entity].attributes[index] = pass.attribute
@@ -134,14 +134,5 @@ extension StoredValue {
     case (.text(let left), .text(let right)): DecimalText.isLess(left, right)
     default: false
     }
-  }
-}
-
-extension Draft {
-  /// Finds enums by name.
-  var enumLookup: (String) -> EnumDraft? {
-    let enums = enums
-    let numbers = enumNumbers
-    return { name in numbers[name].map { enums[$0] } }
   }
 }

@@ -3,7 +3,7 @@ import TrellisSchema
 /// A default fits its attribute's type and obeys its rules. Establishes defaults in their stored form.
 enum Defaults {
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    let reader = StoredValueReader(enums: draft.enumLookup)
+    let reader = StoredValueReader(draft.enums)
     for entity in draft.entities.indices {
       for index in draft.entities[entity].attributes.indices {
         let attribute = draft.entities[entity].attributes[index]
@@ -79,7 +79,7 @@ enum Defaults {
       case ("now", _): return "; \"now\" is for 'date' alone."
       case ("new", _): return "; \"new\" is for 'uuid' alone."
       case (let name?, .enumeration(let enumeration)):
-        let cases = reader.enums(enumeration)?.cases.map(\.name.value) ?? []
+        let cases = reader.caseNames[enumeration, default: []]
         return findings.suggestions.clause(for: name, among: cases)
       default: return ""
       }

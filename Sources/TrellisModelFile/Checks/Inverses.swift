@@ -72,7 +72,8 @@ enum Inverses {
 
     /// The relationships by which a destination leads back to this entity.
     private func waysBack(_ relationship: RelationshipDraft) -> [RelationshipDraft] {
-      draft.entities[relationship.destination].relationships.filter {
+      if findings.isFull { return [] }
+      return draft.entities[relationship.destination].relationships.filter {
         $0.destination == entity && !(relationship.destination == entity && $0.name.value == relationship.name.value)
       }
     }

@@ -6,8 +6,17 @@ enum Redeclarations {
   private struct Declared {
     let thing: String
     let name: Located<String>
+    let foldedName: String
     let swiftName: String
     let entity: Int
+
+    init(_ thing: String, _ name: Located<String>, swiftName: String?, entity: Int) {
+      self.thing = thing
+      self.name = name
+      foldedName = name.value.lowercased()
+      self.swiftName = swiftName ?? name.value
+      self.entity = entity
+    }
   }
 
   /// The properties that an entity declares, by folded name and by name in Swift.
@@ -16,7 +25,7 @@ enum Redeclarations {
     var bySwiftName: [String: Declared] = [:]
 
     func clash(with property: Declared) -> Declared? {
-      byFoldedName[property.name.value.lowercased()] ?? bySwiftName[property.swiftName]
+      byFoldedName[property.foldedName] ?? bySwiftName[property.swiftName]
     }
   }
 
@@ -36,12 +45,10 @@ enum Redeclarations {
 
   private static func properties(of entity: EntityDraft, _ number: Int) -> [Declared] {
     entity.attributes.map {
-      Declared(
-        thing: "attribute", name: $0.name, swiftName: $0.description.swiftName ?? $0.name.value, entity: number)
+      Declared("attribute", $0.name, swiftName: $0.description.swiftName, entity: number)
     }
       + entity.relationships.map {
-        Declared(
-          thing: "relationship", name: $0.name, swiftName: $0.description.swiftName ?? $0.name.value, entity: number)
+        Declared("relationship", $0.name, swiftName: $0.description.swiftName, entity: number)
       }
   }
 
@@ -49,7 +56,7 @@ enum Redeclarations {
     _ property: Declared, in scope: inout Scope, _ draft: Draft, _ findings: Findings
   ) {
     if let first = scope.clash(with: property) { return report(property, first, draft, findings) }
-    scope.byFoldedName[property.name.value.lowercased()] = property
+    scope.byFoldedName[property.foldedName] = property
     scope.bySwiftName[property.swiftName] = property
   }
 
@@ -76,7 +83,7 @@ enum Redeclarations {
       findings.error(
         .propertyRedeclared, at: property.name.offset, "\(property.thing.capitalizedFirst) '\(path)' \(reason).",
         notes: notes)
-    } else if property.name.value.lowercased() == first.name.value.lowercased() {
+    } else if property.foldedName == first.foldedName {
       findings.error(
         .caseClash, at: property.name.offset,
         "'\(path)' and '\(firstPath)' differ only by case, which columns of a store do not; choose another name.",

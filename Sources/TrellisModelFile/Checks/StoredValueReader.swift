@@ -7,7 +7,23 @@ struct StoredValueReader {
     let expected: String
   }
 
-  let enums: (String) -> EnumDraft?
+  /// The raw values of each enum's cases, by name.
+  private let rawValues: [String: [String: StoredValue]]
+  /// The names of each enum's cases, in their order.
+  let caseNames: [String: [String]]
+
+  init(_ enums: [EnumDraft]) {
+    var rawValues: [String: [String: StoredValue]] = [:]
+    var caseNames: [String: [String]] = [:]
+    for enumeration in enums {
+      caseNames[enumeration.name.value] = enumeration.cases.map(\.name.value)
+      for entry in enumeration.cases {
+        rawValues[enumeration.name.value, default: [:]][entry.name.value] = entry.rawValue.value
+      }
+    }
+    self.rawValues = rawValues
+    self.caseNames = caseNames
+  }
 
   func read(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> StoredValue {
     switch type {
@@ -89,12 +105,10 @@ struct StoredValueReader {
   }
 
   private func rawValue(_ node: JSONNode, of name: String) throws(Misfit) -> StoredValue {
-    guard let enumeration = enums(name) else { throw Misfit(expected: "a case") }
-    let entry = node.string.flatMap { name in enumeration.cases.first { $0.name.value == name } }
-    guard let entry else {
-      let names = enumeration.cases.prefix(12).map(\.name.value)
-      throw Misfit(expected: "the name of a case of '\(name)': \(names.listed)")
+    guard let value = node.string.flatMap({ rawValues[name]?[$0] }) else {
+      let names = caseNames[name, default: []].prefix(12)
+      throw Misfit(expected: "the name of a case of '\(name)', such as \(Array(names).listed)")
     }
-    return entry.rawValue.value
+    return value
   }
 }

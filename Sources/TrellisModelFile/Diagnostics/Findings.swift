@@ -15,14 +15,17 @@ final class Findings {
   private(set) var omittedErrorCount = 0
   let suggestions = Suggestions()
 
+  /// Whether nothing more is kept, so that looking for good advice is in vain.
+  var isFull: Bool { kept.count >= Limits.keptDiagnostics }
+
   func error(_ code: DiagnosticCode, at offset: Int, _ message: String, notes: [Note] = []) {
     errorCount += 1
-    guard kept.count < Limits.keptDiagnostics else { return omittedErrorCount += 1 }
+    guard !isFull else { return omittedErrorCount += 1 }
     kept.append(Finding(severity: .error, code: code, message: message, offset: offset, notes: notes))
   }
 
   func warning(_ code: DiagnosticCode, at offset: Int, _ message: String, notes: [Note] = []) {
-    guard kept.count < Limits.keptDiagnostics else { return }
+    guard !isFull else { return }
     kept.append(Finding(severity: .warning, code: code, message: message, offset: offset, notes: notes))
   }
 
@@ -34,9 +37,9 @@ final class Findings {
     let sorted = kept.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }
     return sorted.map { _, finding in
       Diagnostic(
-        severity: finding.severity, code: finding.code, message: finding.message, path: path,
+        severity: finding.severity, code: finding.code, message: finding.message.asMessage, path: path,
         position: positions[finding.offset],
-        notes: finding.notes.map { Diagnostic.Note(message: $0.message, position: positions[$0.offset]) })
+        notes: finding.notes.map { Diagnostic.Note(message: $0.message.asMessage, position: positions[$0.offset]) })
     }
   }
 }
