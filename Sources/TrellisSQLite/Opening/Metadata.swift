@@ -17,8 +17,8 @@ enum Metadata {
 
   static func writeModel(_ model: Model, to database: Database) throws(StoreError) {
     try set(keys.name, .text(model.name), in: database)
-    try set(keys.signature, .text(ModelTexts.signature(model)), in: database)
-    try set(keys.whole, .text(ModelTexts.whole(model)), in: database)
+    try set(keys.signature, .text(model.storageSignature), in: database)
+    try set(keys.whole, .text(model.description.canonicalJSON()), in: database)
   }
 
   /// - Returns: whether the file holds the very same model, and not only one that is stored alike.
@@ -30,11 +30,11 @@ enum Metadata {
     guard case .integer(1...Int64(FileHeader.format)) = format, case .text(let signature) = stored else {
       throw FileHeader.newer(database.path, found: "unknown")
     }
-    let current = ModelTexts.signature(model)
+    let current = model.storageSignature
     guard signature.utf8.elementsEqual(current.utf8) else {
-      throw otherModel(ModelTexts.differences(from: signature, to: current), database.path)
+      throw otherModel(Model.differences(from: signature, to: current), database.path)
     }
-    return try value(keys.whole, in: database) == .text(ModelTexts.whole(model))
+    return try value(keys.whole, in: database) == .text(model.description.canonicalJSON())
   }
 
   private static func otherModel(_ differences: [String], _ path: String) -> StoreError {
