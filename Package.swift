@@ -14,7 +14,7 @@ let package = Package(
     .library(name: "Trellis", targets: ["Trellis"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
-    .executable(name: "diary", targets: ["diary"]),
+    .executable(name: "diary", targets: ["TrellisDiary"]),
   ],
   targets: [
     // The values that describe a model, and everything that is built on them. Arrows point one way: down this list.
@@ -60,19 +60,38 @@ let package = Package(
       swiftSettings: settings),
     .plugin(name: "TrellisPlugin", capability: .buildTool(), dependencies: ["trellis-gen"]),
 
-    // Sample models and the programs that use them.
+    // Sample models and the programs that use them. The names of targets have to be unique among all packages of a program,
+    // so these leave the short ones to whoever depends on this package.
     .target(
-      name: "DiaryModel", dependencies: ["Trellis"], path: "Models/Diary", swiftSettings: settings,
+      name: "TrellisDiaryModel", dependencies: ["Trellis"], path: "Models/Diary", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
-    .executableTarget(name: "diary", dependencies: ["DiaryModel", "Trellis"], swiftSettings: settings),
+    .executableTarget(
+      name: "TrellisDiary", dependencies: ["TrellisDiaryModel", "Trellis"], path: "Sources/diary",
+      swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisGenerator"],
+      swiftSettings: settings),
     .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisModelFileTests", dependencies: ["TrellisSchema", "TrellisModelFile"], exclude: ["Cases", "Good"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrellisSQLTests", dependencies: ["TrellisSQL", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrellisSQLiteTests",
+      dependencies: ["TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel"], swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
     .testTarget(
-      name: "TrellisStoreTests", dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory"],
+      name: "TrellisStoreTests", dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisSQLite"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-import DiaryModel
+import TrellisDiaryModel
 import Foundation
 import Trellis
 

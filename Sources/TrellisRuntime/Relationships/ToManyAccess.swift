@@ -1,7 +1,7 @@
 extension ManagedObject {
-  /// The keys of the members, loaded if need be.
+  /// The keys of the members, loaded if need be; none when there is no context to find the members in.
   final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
-    guard let (context, relationship) = place(of: property) else { return extras?.list(property)?.keys ?? [] }
+    guard let (context, relationship) = place(of: property) else { return [] }
     return context.loadedList(of: self, relationship).keys
   }
 

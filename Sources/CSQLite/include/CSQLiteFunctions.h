@@ -1,0 +1,69 @@
+// The one list of the library's functions that Trellis calls: it makes the table, the loader and the wrappers.
+#ifndef TRELLIS_CSQLITE_FUNCTIONS_H
+#define TRELLIS_CSQLITE_FUNCTIONS_H
+
+#define TRELLIS_SQLITE_FUNCTIONS(X) \
+  X(int, sqlite3_libversion_number, (void), ()) \
+  X(const char *, sqlite3_libversion, (void), ()) \
+  X(int, sqlite3_threadsafe, (void), ()) \
+  X(const char *, sqlite3_errstr, (int code), (code)) \
+  X(int, sqlite3_open_v2, (const char *path, sqlite3 **db, int flags, const char *vfs), (path, db, flags, vfs)) \
+  X(int, sqlite3_close_v2, (sqlite3 *db), (db)) \
+  X(int, sqlite3_busy_timeout, (sqlite3 *db, int milliseconds), (db, milliseconds)) \
+  X(int, sqlite3_exec, \
+    (sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **), void *data, char **message), \
+    (db, sql, callback, data, message)) \
+  X(const char *, sqlite3_errmsg, (sqlite3 *db), (db)) \
+  X(int, sqlite3_extended_errcode, (sqlite3 *db), (db)) \
+  X(int, sqlite3_get_autocommit, (sqlite3 *db), (db)) \
+  X(int, sqlite3_changes, (sqlite3 *db), (db)) \
+  X(int, sqlite3_prepare_v3, \
+    (sqlite3 *db, const char *sql, int length, unsigned flags, sqlite3_stmt **stmt, const char **tail), \
+    (db, sql, length, flags, stmt, tail)) \
+  X(int, sqlite3_step, (sqlite3_stmt *stmt), (stmt)) \
+  X(int, sqlite3_reset, (sqlite3_stmt *stmt), (stmt)) \
+  X(int, sqlite3_finalize, (sqlite3_stmt *stmt), (stmt)) \
+  X(int, sqlite3_bind_null, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(int, sqlite3_bind_int64, (sqlite3_stmt *stmt, int i, int64_t value), (stmt, i, value)) \
+  X(int, sqlite3_bind_double, (sqlite3_stmt *stmt, int i, double value), (stmt, i, value)) \
+  X(int, sqlite3_bind_text, \
+    (sqlite3_stmt *stmt, int i, const char *value, int length, trellis_destructor d), (stmt, i, value, length, d)) \
+  X(int, sqlite3_bind_blob, \
+    (sqlite3_stmt *stmt, int i, const void *value, int length, trellis_destructor d), (stmt, i, value, length, d)) \
+  X(int, sqlite3_bind_zeroblob, (sqlite3_stmt *stmt, int i, int length), (stmt, i, length)) \
+  X(int, sqlite3_bind_pointer, \
+    (sqlite3_stmt *stmt, int i, void *pointer, const char *type, trellis_destructor d), (stmt, i, pointer, type, d)) \
+  X(int, sqlite3_column_type, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(int64_t, sqlite3_column_int64, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(double, sqlite3_column_double, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(const unsigned char *, sqlite3_column_text, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(const void *, sqlite3_column_blob, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(int, sqlite3_column_bytes, (sqlite3_stmt *stmt, int i), (stmt, i)) \
+  X(int, sqlite3_create_function_v2, \
+    (sqlite3 *db, const char *name, int count, int flags, void *data, \
+     void (*function)(sqlite3_context *, int, sqlite3_value **), \
+     void (*step)(sqlite3_context *, int, sqlite3_value **), void (*final)(sqlite3_context *), trellis_destructor d), \
+    (db, name, count, flags, data, function, step, final, d)) \
+  X(int, sqlite3_create_collation_v2, \
+    (sqlite3 *db, const char *name, int encoding, void *data, \
+     int (*compare)(void *, int, const void *, int, const void *), trellis_destructor d), \
+    (db, name, encoding, data, compare, d)) \
+  X(int, sqlite3_create_module_v2, \
+    (sqlite3 *db, const char *name, const void *module, void *data, trellis_destructor d), (db, name, module, data, d)) \
+  X(int, sqlite3_declare_vtab, (sqlite3 *db, const char *sql), (db, sql)) \
+  X(int, sqlite3_value_type, (sqlite3_value *value), (value)) \
+  X(int64_t, sqlite3_value_int64, (sqlite3_value *value), (value)) \
+  X(const unsigned char *, sqlite3_value_text, (sqlite3_value *value), (value)) \
+  X(int, sqlite3_value_bytes, (sqlite3_value *value), (value)) \
+  X(void *, sqlite3_value_pointer, (sqlite3_value *value, const char *type), (value, type)) \
+  X(void, sqlite3_result_null, (sqlite3_context *context), (context)) \
+  X(void, sqlite3_result_value, (sqlite3_context *context, sqlite3_value *value), (context, value)) \
+  X(void, sqlite3_result_int64, (sqlite3_context *context, int64_t value), (context, value)) \
+  X(void, sqlite3_result_double, (sqlite3_context *context, double value), (context, value)) \
+  X(void, sqlite3_result_text, \
+    (sqlite3_context *context, const char *value, int length, trellis_destructor d), (context, value, length, d)) \
+  X(void, sqlite3_result_blob, \
+    (sqlite3_context *context, const void *value, int length, trellis_destructor d), (context, value, length, d)) \
+  X(void, sqlite3_result_error_nomem, (sqlite3_context *context), (context))
+
+#endif

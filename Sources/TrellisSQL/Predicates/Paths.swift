@@ -1,0 +1,116 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+/// What a path leads to, as SQL.
+struct TranslatedProperty {
+  let sql: String
+  /// Whether it may be null.
+  let isOptional: Bool
+}
+
+/// A row on the way of a path.
+private struct RowReference {
+  let scope: Int
+  let alias: String
+  let entity: Int
+  let key: String
+  /// Whether the row may be missing.
+  let isOptional: Bool
+}
+
+extension PredicateTranslator {
+  /// The attribute, the to-one's key or the object's own key at a path's end.
+  mutating func property(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
+    var steps = path.steps
+    guard let last = steps.popLast() else {
+      let start = try start(path)
+      return TranslatedProperty(sql: start.key, isOptional: false)
+    }
+    let row = try walk(path, steps)
+    switch try property(last, of: row.entity) {
+    case .attribute(let attribute):
+      guard let number = attribute.column, let column = layout.column(number, of: row.entity) else {
+        throw Self.unknown("stored attribute")
+      }
+      scopes[row.scope].useRow()
+      return TranslatedProperty(sql: "\(row.alias).\(column)", isOptional: row.isOptional || attribute.isOptional)
+    case .relationship(let relationship):
+      guard !relationship.isToMany else { throw Self.unknown("to-one") }
+      return TranslatedProperty(sql: try key(of: relationship, row), isOptional: true)
+    }
+  }
+
+  /// The owner of the to-many at a path's end: its key, and the relationship.
+  mutating func toMany(_ path: PropertyPath) throws(StoreError) -> (owner: String, relationship: Relationship) {
+    var steps = path.steps
+    guard let last = steps.popLast() else { throw Self.unknown("to-many") }
+    let row = try walk(path, steps)
+    guard let relationship = try property(last, of: row.entity).relationship else { throw Self.unknown("to-many") }
+    return (row.key, relationship)
+  }
+
+  private func start(_ path: PropertyPath) throws(StoreError) -> RowReference {
+    guard let number = scopes.lastIndex(where: { $0.variable == Int(path.variable) }) else {
+      throw Self.unknown("variable")
+    }
+    let scope = scopes[number]
+    return RowReference(scope: number, alias: scope.alias, entity: scope.table.entity, key: scope.key, isOptional: false)
+  }
+
+  private mutating func walk(_ path: PropertyPath, _ steps: [Int]) throws(StoreError) -> RowReference {
+    var row = try start(path)
+    for step in steps {
+      guard let relationship = try property(step, of: row.entity).relationship, !relationship.isToMany else {
+        throw Self.unknown("to-one")
+      }
+      row = try join(relationship, to: row)
+    }
+    return row
+  }
+
+  private func property(_ number: Int, of entity: Int) throws(StoreError) -> Property {
+    let properties = layout.model.entities[entity].properties
+    guard properties.indices.contains(number) else { throw Self.unknown("property") }
+    return properties[number]
+  }
+
+  /// The row at the other end of a to-one, or nulls.
+  private mutating func join(_ relationship: Relationship, to row: RowReference) throws(StoreError) -> RowReference {
+    let table = layout.tables[relationship.destination]
+    let term = try joinTerm(relationship, row)
+    let way = "\(row.alias).\(relationship.index)"
+    let alias = scopes[row.scope].joined(way) ?? nextAlias()
+    scopes[row.scope].join(way, alias, "\(table.name) AS \(alias) ON \(alias).\(term.theirs) = \(term.mine)")
+    return RowReference(
+      scope: row.scope, alias: alias, entity: relationship.destination, key: "\(alias).\(SQLName.id)", isOptional: true)
+  }
+
+  private mutating func joinTerm(
+    _ relationship: Relationship, _ row: RowReference
+  ) throws(StoreError) -> (theirs: String, mine: String) {
+    switch relationship.home {
+    case .column(let number, _):
+      guard let column = layout.column(number, of: row.entity) else { throw Self.unknown("to-one") }
+      scopes[row.scope].useRow()
+      return (SQLName.id, "\(row.alias).\(column)")
+    case .inverseColumn:
+      guard let number = layout.model.inverse(of: relationship)?.column,
+        let column = layout.column(number, of: relationship.destination)
+      else { throw Self.unknown("to-one") }
+      return (column, row.key)
+    case .joinTable, .transient: throw Self.unknown("stored to-one")
+    }
+  }
+
+  /// The key of the object at the other end of a to-one.
+  private mutating func key(of relationship: Relationship, _ row: RowReference) throws(StoreError) -> String {
+    let isLeftAlone = layout.model.inverse(of: relationship)?.deleteRule == .noAction
+    if case .column(let number, _) = relationship.home, !isLeftAlone, let column = layout.column(number, of: row.entity) {
+      scopes[row.scope].useRow()
+      return "\(row.alias).\(column)"
+    }
+    // A reference to a row that is gone reads as nil, which only the row can tell.
+    return try join(relationship, to: row).key
+  }
+}

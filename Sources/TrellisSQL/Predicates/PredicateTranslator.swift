@@ -1,0 +1,138 @@
+import TrellisQuery
+import TrellisSchema
+package import TrellisStorage
+
+/// Turns a predicate into SQL whose values are parameters.
+///
+/// Each term is true in SQL exactly when the predicate holds; where it does not hold the term is false or null, which is
+/// the same to WHERE, AND and OR. Only `not` has to tell the two apart, and says IS NOT TRUE. So the terms that indexes
+/// can serve stay plain.
+package struct PredicateTranslator {
+  let layout: TableLayout
+  private(set) var parameters: [Parameter] = []
+  /// The objects that variables stand for: the fetched one, then the members that quantifiers around bind.
+  var scopes: [TranslationScope]
+  private var valueCount = 0
+  private var aliasCount = 1
+
+  init(_ layout: TableLayout, entity: Int) {
+    self.layout = layout
+    scopes = [TranslationScope(variable: 0, table: layout.tables[entity], alias: "t0")]
+  }
+
+  var rootAlias: String { scopes[0].alias }
+  /// What comes after FROM for the fetched objects.
+  var rootSource: String { scopes[0].source }
+
+  // MARK: Values
+
+  /// A parameter for the next value of the request.
+  mutating func nextValue(_ form: Parameter.Form) -> String {
+    valueCount += 1
+    return parameter(valueCount - 1, form)
+  }
+
+  /// A further parameter for a value.
+  mutating func parameter(_ value: Int, _ form: Parameter.Form) -> String {
+    parameters.append(Parameter(value: value, form: form))
+    return "?\(parameters.count)"
+  }
+
+  mutating func skipValue() -> Int {
+    valueCount += 1
+    return valueCount - 1
+  }
+
+  mutating func nextAlias() -> String {
+    aliasCount += 1
+    return "t\(aliasCount - 1)"
+  }
+
+  // MARK: Logic
+
+  /// The terms that must all hold, so that a list at the top needs no parentheses.
+  mutating func conjuncts(_ predicate: QueryPredicate) throws(StoreError) -> [String] {
+    guard case .and(let terms) = predicate else { return [try condition(predicate)] }
+    var result: [String] = []
+    for term in terms { result += try conjuncts(term) }
+    return result.count > Self.flatLimit ? [Self.balanced(result[...], " AND ")] : result
+  }
+
+  mutating func condition(_ predicate: QueryPredicate) throws(StoreError) -> String {
+    switch predicate {
+    case .constant(let value): return value ? "1" : "0"
+    case .not(let inner): return try negation(inner)
+    case .and(let terms): return try joined(terms, " AND ", empty: "1", flattening: \.conjuncts)
+    case .or(let terms): return try joined(terms, " OR ", empty: "0", flattening: \.disjuncts)
+    case .comparison(let comparison): return try self.comparison(comparison)
+    case .isIn(let operand, let values, let kind): return try isIn(operand, values, kind)
+    case .quantified(let quantifier, let path, let variable, let inner):
+      return try quantified(quantifier, path, variable, inner)
+    }
+  }
+
+  /// True exactly when the predicate does not hold.
+  private mutating func negation(_ predicate: QueryPredicate) throws(StoreError) -> String {
+    switch predicate {
+    case .constant(let value): return value ? "0" : "1"
+    case .not(let inner): return try condition(inner)
+    case .comparison(var comparison) where comparison.relation == .equal:
+      comparison.relation = .notEqual
+      return try self.comparison(comparison)
+    case .comparison(var comparison) where comparison.relation == .notEqual:
+      comparison.relation = .equal
+      return try self.comparison(comparison)
+    case .quantified(.any, let path, let variable, let inner): return try quantified(.none, path, variable, inner)
+    case .quantified(.none, let path, let variable, let inner): return try quantified(.any, path, variable, inner)
+    default: return "(\(try condition(predicate))) IS NOT TRUE"
+    }
+  }
+
+  private mutating func joined(
+    _ terms: [QueryPredicate], _ separator: String, empty: String,
+    flattening parts: KeyPath<QueryPredicate, [QueryPredicate]?>
+  ) throws(StoreError) -> String {
+    var texts: [String] = []
+    var open = Array(terms.reversed())
+    while let term = open.popLast() {
+      if let inner = term[keyPath: parts] {
+        open.append(contentsOf: inner.reversed())
+      } else {
+        texts.append(try condition(term))
+      }
+    }
+    return texts.isEmpty ? empty : Self.balanced(texts[...], separator)
+  }
+
+  private static let flatLimit = 32
+
+  /// A list as a tree of halves: SQLite counts each operator of a flat list as one level of nesting.
+  static func balanced(_ texts: ArraySlice<String>, _ separator: String) -> String {
+    if texts.count == 1, let only = texts.first { return only }
+    if texts.count <= flatLimit { return "(\(texts.joined(separator: separator)))" }
+    let middle = texts.startIndex + texts.count / 2
+    return "(\(balanced(texts[..<middle], separator))\(separator)\(balanced(texts[middle...], separator)))"
+  }
+
+  // MARK: Errors
+
+  package static let tooDeep = StoreError(
+    .limit, "The predicate is nested too deep for the store.",
+    remedy: "Put the terms into one list of and, or, or use a list of values with isIn.")
+
+  static func unknown(_ what: String) -> StoreError {
+    StoreError(
+      .internalError, "The request names a \(what) that the store does not have.",
+      remedy: "Use a request that was made for this container's model.")
+  }
+}
+
+extension QueryPredicate {
+  fileprivate var conjuncts: [QueryPredicate]? {
+    if case .and(let terms) = self { terms } else { nil }
+  }
+
+  fileprivate var disjuncts: [QueryPredicate]? {
+    if case .or(let terms) = self { terms } else { nil }
+  }
+}

@@ -1,0 +1,55 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+extension PredicateTranslator {
+  mutating func quantified(
+    _ quantifier: Quantifier, _ path: PropertyPath, _ variable: Int, _ condition: QueryPredicate
+  ) throws(StoreError) -> String {
+    let (owner, relationship) = try toMany(path)
+    let link = try enter(relationship, owner: owner, variable: variable)
+    let inner = try self.conjuncts(quantifier == .all ? .not(condition) : condition)
+    guard let scope = scopes.popLast() else { throw Self.unknown("variable") }
+    let terms = ([link] + inner).joined(separator: " AND ")
+    let exists = "EXISTS (SELECT 1 FROM \(scope.source) WHERE \(terms))"
+    return quantifier == .any ? exists : "NOT \(exists)"
+  }
+
+  mutating func count(_ path: PropertyPath) throws(StoreError) -> String {
+    let (owner, relationship) = try toMany(path)
+    let link = try enter(relationship, owner: owner, variable: -1)
+    guard let scope = scopes.popLast() else { throw Self.unknown("variable") }
+    return "(SELECT count(*) FROM \(scope.source) WHERE \(link))"
+  }
+
+  /// Opens a scope for the members of a to-many.
+  ///
+  /// - Returns: the term that ties them to their owner.
+  private mutating func enter(
+    _ relationship: Relationship, owner: String, variable: Int
+  ) throws(StoreError) -> String {
+    let table = layout.tables[relationship.destination]
+    switch relationship.home {
+    case .inverseColumn:
+      guard let number = layout.model.inverse(of: relationship)?.column,
+        let column = layout.column(number, of: relationship.destination)
+      else { throw Self.unknown("to-many") }
+      let scope = TranslationScope(variable: variable, table: table, alias: nextAlias())
+      scopes.append(scope)
+      return "\(scope.alias).\(column) = \(owner)"
+    case .joinTable(let number, let isFirst):
+      let join = layout.model.joinTables[number]
+      let mine = SQLName.quoted(isFirst ? join.first.column : join.partnerColumn)
+      let theirs = SQLName.quoted(isFirst ? join.partnerColumn : join.first.column)
+      let pairs = nextAlias()
+      // Pairs whose other end was deleted and left alone have no row, and are no members.
+      let needsRow = layout.model.inverse(of: relationship)?.deleteRule == .noAction
+      scopes.append(
+        TranslationScope(
+          variable: variable, table: table, alias: nextAlias(), pairs: "\(SQLName.quoted(join.name)) AS \(pairs)",
+          key: "\(pairs).\(theirs)", needsRow: needsRow))
+      return "\(pairs).\(mine) = \(owner)"
+    case .column, .transient: throw Self.unknown("stored to-many")
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package import TrellisQuery
+package import TrellisSchema
+package import TrellisStorage
+
+/// What a request's statement depends on, as numbers, and the values beside it.
+///
+/// Two requests with the same words have the same statement, so that a statement is found again without making its text.
+/// One object serves many requests: its arrays keep their memory.
+package struct RequestShape {
+  /// Which statement is wanted.
+  package enum Purpose: UInt64 {
+    case rows = 1, keys, count
+  }
+
+  package private(set) var words: ContiguousArray<UInt64> = []
+  package private(set) var values: ContiguousArray<BoundValue> = []
+
+  package init() {
+    words.reserveCapacity(64)
+    values.reserveCapacity(16)
+  }
+
+  /// Takes up a request.
+  ///
+  /// - Throws: ``StoreError`` when the predicate is nested too deep.
+  /// - Complexity: linear in the number of nodes; lists of values are looked through for nulls.
+  package mutating func describe(_ request: StoreRequest, for purpose: Purpose) throws(StoreError) {
+    words.removeAll(keepingCapacity: true)
+    values.removeAll(keepingCapacity: true)
+    let flags: UInt64 =
+      (request.includesSubentities ? 1 : 0) | (request.limit == nil ? 0 : 2) | (request.offset > 0 ? 4 : 0)
+      | (request.predicate == nil ? 0 : 8)
+    words.append(purpose.rawValue | flags << 8 | UInt64(truncatingIfNeeded: request.entity) << 16)
+    for key in request.sort {
+      words.append(
+        1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16)
+      add(key.path)
+    }
+    words.append(0)
+    if let predicate = request.predicate { try add(predicate, depth: 1) }
+    if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
+    if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
+  }
+
+  private mutating func add(_ predicate: QueryPredicate, depth: Int) throws(StoreError) {
+    guard depth <= QueryPredicate.depthLimit else { throw PredicateTranslator.tooDeep }
+    switch predicate {
+    case .constant(let value): words.append(value ? 1 : 2)
+    case .not(let inner):
+      words.append(3)
+      try add(inner, depth: depth + 1)
+    case .and(let terms): try add(terms, tag: 4, depth)
+    case .or(let terms): try add(terms, tag: 5, depth)
+    case .comparison(let comparison):
+      words.append(
+        6 | comparison.relation.word << 8 | UInt64(comparison.kind.word) << 16
+          | UInt64(comparison.options.rawValue) << 24)
+      add(comparison.left)
+      add(comparison.right)
+    case .isIn(let operand, let list, let kind):
+      words.append(7 | (list.hasNull ? 1 : 0) << 8 | UInt64(kind.word) << 16)
+      add(operand)
+      values.append(.list(list))
+    case .quantified(let quantifier, let path, let variable, let condition):
+      words.append(8 | quantifier.word << 8 | UInt64(UInt32(truncatingIfNeeded: variable)) << 32)
+      add(path)
+      try add(condition, depth: depth + 1)
+    }
+  }
+
+  private mutating func add(_ terms: [QueryPredicate], tag: UInt64, _ depth: Int) throws(StoreError) {
+    words.append(tag | UInt64(terms.count) << 8)
+    for term in terms { try add(term, depth: depth + 1) }
+  }
+
+  private mutating func add(_ operand: Operand) {
+    switch operand {
+    case .value(let value):
+      words.append(value.isNil ? 10 : 9)
+      values.append(.single(value))
+    case .path(let path):
+      words.append(11)
+      add(path)
+    case .count(let path):
+      words.append(12)
+      add(path)
+    }
+  }
+
+  private mutating func add(_ path: PropertyPath) {
+    let count = path.count
+    words.append(UInt64(UInt32(bitPattern: path.variable)) | UInt64(count) << 32)
+    if let step = path.onlyStep {
+      words.append(UInt64(truncatingIfNeeded: step))
+    } else if count > 1 {
+      for step in path.steps { words.append(UInt64(truncatingIfNeeded: step)) }
+    }
+  }
+}
+
+/// One value of a request, or one list of them.
+package enum BoundValue: Sendable {
+  case single(StoredValue)
+  case list([StoredValue])
+}
+
+/// What a statement's parameter takes from the values of a request.
+package struct Parameter: Hashable, Sendable {
+  package enum Form: Hashable, Sendable {
+    case plain
+    /// Folded as the column is.
+    case folded(TextOptions)
+    /// The least text after all that have the value as their prefix.
+    case endOfPrefix
+    /// Decimals as canonical text.
+    case canonical
+  }
+
+  /// The place among the values.
+  package let value: Int
+  package let form: Form
+}
+
+extension StoredValue {
+  /// Whether SQLite would keep the value as null.
+  var isNil: Bool {
+    switch self {
+    case .null: true
+    case .real(let real): real.isNaN
+    default: false
+    }
+  }
+}
+
+extension [StoredValue] {
+  var hasNull: Bool { contains { $0.isNil } }
+}
+
+extension ValueKind {
+  var word: UInt8 {
+    switch self {
+    case .integer: 0
+    case .real: 1
+    case .text: 2
+    case .decimal: 3
+    case .blob: 4
+    }
+  }
+}
+
+extension ComparisonOperator {
+  var word: UInt64 {
+    switch self {
+    case .equal: 0
+    case .notEqual: 1
+    case .less: 2
+    case .lessOrEqual: 3
+    case .greater: 4
+    case .greaterOrEqual: 5
+    case .contains: 6
+    case .hasPrefix: 7
+    case .hasSuffix: 8
+    }
+  }
+}
+
+extension Quantifier {
+  var word: UInt64 {
+    switch self {
+    case .any: 0
+    case .all: 1
+    case .none: 2
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import TrellisQuery
+package import TrellisStorage
+
+/// The text of a request's statement, and what its parameters are.
+package struct RequestStatement {
+  package let text: String
+  package let parameters: [Parameter]
+
+  /// - Throws: ``StoreError`` when the request names what the model does not have, or is nested too deep.
+  /// - Complexity: linear in the number of the predicate's nodes.
+  package init(_ request: StoreRequest, for purpose: RequestShape.Purpose, in layout: TableLayout) throws(StoreError) {
+    guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
+    let table = layout.tables[request.entity]
+    var translator = PredicateTranslator(layout, entity: request.entity)
+    var terms: [String] = []
+    let root = translator.rootAlias
+    if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm { terms.append(term(root)) }
+    if let predicate = request.predicate { terms += try translator.conjuncts(predicate) }
+    let order = purpose == .count ? "" : try translator.order(by: request.sort)
+    let window = translator.window(limit: request.limit != nil, offset: request.offset > 0)
+    let rest =
+      translator.rootSource + (terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")) + order + window
+    switch purpose {
+    case .rows: text = "SELECT \(table.selection(root)) FROM \(rest)"
+    case .keys:
+      let entity = table.isInHierarchy ? ", \(root).\(SQLName.entity)" : ""
+      text = "SELECT \(root).\(SQLName.id)\(entity) FROM \(rest)"
+    case .count:
+      text = window.isEmpty ? "SELECT count(*) FROM \(rest)" : "SELECT count(*) FROM (SELECT 1 FROM \(rest))"
+    }
+    parameters = translator.parameters
+  }
+}
+
+extension PredicateTranslator {
+  /// The ORDER BY of a request: its keys, then the object's key in the direction of the last.
+  mutating func order(by keys: [SortKey]) throws(StoreError) -> String {
+    var terms: [String] = []
+    for key in keys {
+      let column = try property(key.path)
+      var text = column.sql
+      if key.kind == .text && !key.options.isEmpty { text = Self.folded(text, key.options) }
+      if key.kind == .decimal { text += Self.decimalOrder }
+      terms.append(text + (key.isDescending ? " DESC" : ""))
+      // Nothing ties with a key.
+      if key.path.count == 0 { return " ORDER BY " + terms.joined(separator: ", ") }
+    }
+    terms.append("\(rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
+    return " ORDER BY " + terms.joined(separator: ", ")
+  }
+
+  /// LIMIT and OFFSET, whose values come after those of the predicate.
+  mutating func window(limit: Bool, offset: Bool) -> String {
+    var text = ""
+    if limit { text = " LIMIT \(nextValue(.plain))" } else if offset { text = " LIMIT -1" }
+    if offset { text += " OFFSET \(nextValue(.plain))" }
+    return text
+  }
+}

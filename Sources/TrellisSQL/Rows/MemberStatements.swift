@@ -1,0 +1,118 @@
+import TrellisSchema
+
+/// The texts of the statements that read the other ends of a relationship for many owners.
+///
+/// Each has one parameter, the list of owners, and gives rows by owner in the order of the list, then by place, then by
+/// key. The loops are fixed by CROSS JOIN and the index is named, so that this order comes without sorting.
+package struct MemberStatements {
+  private let layout: TableLayout
+  private let relationship: Relationship
+  /// The entity at the other end.
+  package let destination: Int
+  private let source: Source
+
+  private enum Source {
+    /// The owner's own reference.
+    case reference(owner: Int, column: String)
+    /// The members' references, with the place beside them; the index has both.
+    case members(column: String, order: String?, index: String)
+    case pairs(JoinTable, isFirst: Bool)
+  }
+
+  /// Nil for a relationship that lies in memory only.
+  package init?(_ layout: TableLayout, entity: Int, property: Int) {
+    guard let relationship = layout.relationship(entity, property) else { return nil }
+    self.layout = layout
+    self.relationship = relationship
+    destination = relationship.destination
+    switch relationship.home {
+    case .column(let number, _):
+      guard let column = layout.column(number, of: entity) else { return nil }
+      source = .reference(owner: entity, column: column)
+    case .inverseColumn:
+      guard let inverse = layout.model.inverse(of: relationship), case .column(let number, let order) = inverse.home,
+        let column = layout.column(number, of: relationship.destination)
+      else { return nil }
+      let declaring = layout.model.entities[inverse.entity]
+      source = .members(
+        column: column, order: order.flatMap { layout.column($0, of: relationship.destination) },
+        index: SQLName.quoted(IndexPlan.referenceName(declaring, inverse.index)))
+    case .joinTable(let number, let isFirst):
+      source = .pairs(layout.model.joinTables[number], isFirst: isFirst)
+    case .transient: return nil
+    }
+  }
+
+  /// Owner, then the member's row.
+  package var rows: String {
+    let table = layout.tables[destination]
+    let selection = "SELECT k.value, \(table.selection("t")) FROM trellis_values(?) AS k "
+    switch source {
+    case .reference(let owner, let column):
+      return selection + "CROSS JOIN \(layout.tables[owner].name) AS o ON o.\(SQLName.id) = k.value "
+        + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = o.\(column)"
+    case .members(let column, _, let index):
+      return selection + "CROSS JOIN \(table.name) AS t INDEXED BY \(index) ON t.\(column) = k.value"
+    case .pairs(let join, let isFirst):
+      return selection + pairs(join, isFirst)
+        + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = j.\(memberColumn(join, isFirst))" + pairOrder(join, isFirst)
+    }
+  }
+
+  /// Owner, member's key, place.
+  package var keys: String {
+    switch source {
+    case .reference(let owner, let column):
+      return "SELECT k.value, t.\(SQLName.id), 0 FROM trellis_values(?) AS k "
+        + "CROSS JOIN \(layout.tables[owner].name) AS o ON o.\(SQLName.id) = k.value "
+        + "CROSS JOIN \(layout.tables[destination].name) AS t ON t.\(SQLName.id) = o.\(column)"
+    case .members(let column, let order, let index):
+      return "SELECT k.value, t.\(SQLName.id), \(order.map { "ifnull(t.\($0), 0)" } ?? "0") "
+        + "FROM trellis_values(?) AS k CROSS JOIN \(layout.tables[destination].name) AS t "
+        + "INDEXED BY \(index) ON t.\(column) = k.value"
+    case .pairs(let join, let isFirst):
+      let member = memberColumn(join, isFirst)
+      return "SELECT k.value, j.\(member), \(orderColumn(join, isFirst).map { "ifnull(j.\($0), 0)" } ?? "0") "
+        + "FROM trellis_values(?) AS k " + pairs(join, isFirst) + pairOrder(join, isFirst)
+    }
+  }
+
+  /// Owner and greatest place. Nil when the relationship has no order.
+  package var lastPlaces: String? {
+    switch source {
+    case .reference: return nil
+    case .members(let column, let order, let index):
+      guard let order else { return nil }
+      return "SELECT k.value, max(t.\(order)) FROM trellis_values(?) AS k "
+        + "CROSS JOIN \(layout.tables[destination].name) AS t INDEXED BY \(index) ON t.\(column) = k.value GROUP BY k.value"
+    case .pairs(let join, let isFirst):
+      guard let order = orderColumn(join, isFirst) else { return nil }
+      return "SELECT k.value, max(j.\(order)) FROM trellis_values(?) AS k " + pairs(join, isFirst) + "GROUP BY k.value"
+    }
+  }
+
+  // MARK: Pairs
+
+  private func ownerColumn(_ join: JoinTable, _ isFirst: Bool) -> String {
+    SQLName.quoted(isFirst ? join.first.column : join.partnerColumn)
+  }
+
+  private func memberColumn(_ join: JoinTable, _ isFirst: Bool) -> String {
+    SQLName.quoted(isFirst ? join.partnerColumn : join.first.column)
+  }
+
+  private func orderColumn(_ join: JoinTable, _ isFirst: Bool) -> String? {
+    (isFirst ? join.first.orderColumn : join.second?.orderColumn).map(SQLName.quoted)
+  }
+
+  private func pairs(_ join: JoinTable, _ isFirst: Bool) -> String {
+    let index = isFirst ? "" : "INDEXED BY \(SQLName.quoted(JoinNames.reversedIndex(join))) "
+    return "CROSS JOIN \(SQLName.quoted(join.name)) AS j \(index)ON j.\(ownerColumn(join, isFirst)) = k.value "
+  }
+
+  /// Neither key of a join table holds the places, so ordered ones are sorted.
+  private func pairOrder(_ join: JoinTable, _ isFirst: Bool) -> String {
+    guard let order = orderColumn(join, isFirst) else { return "" }
+    return " ORDER BY k.rowid, j.\(order), j.\(memberColumn(join, isFirst))"
+  }
+}

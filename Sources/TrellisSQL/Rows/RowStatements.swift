@@ -1,0 +1,66 @@
+import TrellisSchema
+package import TrellisStorage
+
+/// The texts of the statements that write rows.
+extension TableLayout {
+  /// Parameters: the key, then the entity's columns in order. In hierarchies the entity's name is part of the text.
+  package func insertStatement(_ entity: Int) -> String { insertStatement(entity, version: "1") }
+
+  /// Parameters: the key, the version, then the entity's columns in order.
+  package func restoreStatement(_ entity: Int) -> String { insertStatement(entity, version: "?") }
+
+  private func insertStatement(_ entity: Int, version: String) -> String {
+    let table = tables[entity]
+    var names = [SQLName.id, SQLName.version]
+    var values = ["?", version]
+    if table.isInHierarchy {
+      names.append(SQLName.entity)
+      values.append(SQLName.literal(model.entities[entity].name))
+    }
+    names += table.columns
+    values += table.columns.map { _ in "?" }
+    return "INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+  }
+
+  /// The numbers of the columns that a mask's properties have, in order; a reference's place goes with it.
+  package func columns(of entity: Int, _ mask: ColumnMask) -> [Int] {
+    model.entities[entity].columns.indices.filter { number in
+      switch model.entities[entity].columns[number].content {
+      case .attribute(let property), .order(let property): mask.contains(property)
+      case .reference(let property, _): mask.contains(property)
+      }
+    }
+  }
+
+  /// Parameters: the columns of the mask's properties in order, then the key and the version.
+  package func updateStatement(_ entity: Int, _ mask: ColumnMask) -> String {
+    let table = tables[entity]
+    let assignments = columns(of: entity, mask).map { "\(table.columns[$0]) = ?" }
+    let all = assignments + ["\(SQLName.version) = \(SQLName.version) + 1"]
+    return "UPDATE \(table.name) SET \(all.joined(separator: ", ")) WHERE \(SQLName.id) = ? AND \(SQLName.version) = ?"
+  }
+
+  /// Parameters: the key and the version.
+  package func deleteStatement(_ entity: Int) -> String {
+    "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) = ? AND \(SQLName.version) = ?"
+  }
+
+  /// Parameters: the place and the key. Nil when the entity has no such column.
+  package func placeStatement(_ entity: Int, column: Int) -> String? {
+    self.column(column, of: entity).map { "UPDATE \(tables[entity].name) SET \($0) = ? WHERE \(SQLName.id) = ?" }
+  }
+
+  /// Parameters: the list of keys that go. Nil when the relationship lies in no column.
+  package func clearStatement(_ relationship: RelationshipNumber) -> String? {
+    guard case .column(let number, _)? = self.relationship(relationship.entity, relationship.property)?.home,
+      let column = column(number, of: relationship.entity)
+    else { return nil }
+    return "UPDATE \(tables[relationship.entity].name) SET \(column) = NULL WHERE \(column) IN \(ListParameter.values)"
+  }
+}
+
+/// A list of values as one parameter.
+package enum ListParameter {
+  static let values = "(SELECT value FROM trellis_values(?))"
+  static func values(_ marker: String) -> String { "(SELECT value FROM trellis_values(\(marker)))" }
+}

@@ -1,0 +1,105 @@
+package import TrellisSchema
+
+/// The statements that make a file's tables, written to be read by people in `sqlite3`'s `.schema`.
+package struct SchemaStatements {
+  let model: Model
+
+  package init(_ model: Model) { self.model = model }
+
+  /// Every statement, in the order of the model file: each root entity's table with its indexes, then the join tables.
+  ///
+  /// - Complexity: linear in the size of the model.
+  package var all: [String] {
+    var statements: [String] = []
+    let indexes = IndexPlan(model)
+    for entity in model.entities where entity.parent == nil {
+      statements.append(table(entity))
+      statements += indexes.all.filter { $0.root == entity.index }.map(\.statement)
+    }
+    for table in model.joinTables {
+      statements.append(joinTable(table))
+      statements += reversedIndex(table)
+    }
+    return statements
+  }
+
+  /// The table with what Trellis knows about the file.
+  package static let metadata =
+    "CREATE TABLE \(SQLName.metadata) (\n  \"key\" TEXT PRIMARY KEY NOT NULL,\n  \"value\" ANY NOT NULL\n) STRICT, WITHOUT ROWID"
+
+  func table(_ root: Entity) -> String {
+    var lines = ["\(SQLName.id) INTEGER PRIMARY KEY", "\(SQLName.version) INTEGER NOT NULL"]
+    if root.isInHierarchy { lines.append("\(SQLName.entity) TEXT NOT NULL") }
+    var known: Set<String> = []
+    for number in root.subtree {
+      for column in model.entities[number].columns where known.insert(column.name).inserted {
+        // A row of another entity of the hierarchy has nothing to put into a child's column.
+        lines.append(definition(of: column, in: model.entities[number], isRequired: number == root.index))
+      }
+    }
+    return "CREATE TABLE \(SQLName.quoted(root.name)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT"
+  }
+
+  private func definition(of column: Column, in entity: Entity, isRequired: Bool) -> String {
+    var text = "\(SQLName.quoted(column.name)) \(Self.typeName(column.storageClass))"
+    if isRequired && !column.isOptional { text += " NOT NULL" }
+    if case .reference(let property, let destination) = column.content,
+      let relationship = entity.properties[property].relationship, !isLeftAlone(relationship)
+    {
+      text += foreignKey(to: destination)
+    }
+    return text
+  }
+
+  /// Whether deleting the other end's object leaves the reference: then nothing can hold the reference to a row.
+  private func isLeftAlone(_ relationship: Relationship) -> Bool {
+    model.inverse(of: relationship)?.deleteRule == .noAction
+  }
+
+  private func foreignKey(to entity: Int) -> String {
+    let root = model.entities[model.entities[entity].root]
+    return " REFERENCES \(SQLName.quoted(root.name))(\(SQLName.id)) DEFERRABLE INITIALLY DEFERRED"
+  }
+
+  static func typeName(_ storageClass: StorageClass) -> String {
+    switch storageClass {
+    case .integer: "INTEGER"
+    case .real: "REAL"
+    case .text: "TEXT"
+    case .blob: "BLOB"
+    }
+  }
+
+  // MARK: Join tables
+
+  func joinTable(_ table: JoinTable) -> String {
+    let first = SQLName.quoted(table.first.column)
+    let partner = SQLName.quoted(table.partnerColumn)
+    var lines = [
+      "\(first) INTEGER NOT NULL" + pairKey(table.first, entity: table.first.entity),
+      "\(partner) INTEGER NOT NULL" + pairKey(table.second, entity: table.partnerEntity),
+    ]
+    for column in [table.first.orderColumn, table.second?.orderColumn] {
+      if let column { lines.append("\(SQLName.quoted(column)) INTEGER") }
+    }
+    lines.append("PRIMARY KEY (\(first), \(partner))")
+    return "CREATE TABLE \(SQLName.quoted(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT, WITHOUT ROWID"
+  }
+
+  private func pairKey(_ end: JoinTable.End?, entity: Int) -> String {
+    let relationship = end.flatMap { model.entities[$0.entity].properties[$0.property].relationship }
+    return relationship?.deleteRule == .noAction ? "" : foreignKey(to: entity)
+  }
+
+  private func reversedIndex(_ table: JoinTable) -> [String] {
+    let name = SQLName.quoted(JoinNames.reversedIndex(table))
+    let columns = "\(SQLName.quoted(table.partnerColumn)), \(SQLName.quoted(table.first.column))"
+    return ["CREATE INDEX \(name) ON \(SQLName.quoted(table.name)) (\(columns))"]
+  }
+}
+
+/// The names of what belongs to a join table.
+package enum JoinNames {
+  /// The index that finds pairs from the second end.
+  package static func reversedIndex(_ table: JoinTable) -> String { "_reverse.\(table.name.dropFirst())" }
+}

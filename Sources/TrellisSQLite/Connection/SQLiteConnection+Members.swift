@@ -1,0 +1,86 @@
+internal import CSQLite
+import TrellisSQL
+package import TrellisStorage
+
+extension SQLiteConnection {
+  /// - Throws: ``StoreError``, or what `body` throws.
+  package func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    guard !owners.isEmpty else { return }
+    let texts = try memberStatements(relationship)
+    let statement = try memberStatement(.memberRows, relationship) { texts.rows }
+    let table = layout.tables[texts.destination]
+    try withKeys(prepared(owners), statement) {
+      try readRows(statement, table, base: 1) { reader, pointer in
+        try body(trellis_sqlite3_column_int64(pointer, 0), reader)
+      }
+    }
+  }
+
+  package func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    guard !owners.isEmpty else { return }
+    let texts = try memberStatements(relationship)
+    let statement = try memberStatement(.memberKeys, relationship) { texts.keys }
+    try withKeys(prepared(owners), statement) {
+      try run(statement) { pointer in
+        while try database.step(pointer, doing: "read members") {
+          try body(
+            trellis_sqlite3_column_int64(pointer, 0), trellis_sqlite3_column_int64(pointer, 1),
+            trellis_sqlite3_column_int64(pointer, 2))
+        }
+      }
+    }
+  }
+
+  package func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    guard !owners.isEmpty else { return }
+    let texts = try memberStatements(relationship)
+    let statement = try memberStatement(.lastPlaces, relationship) { texts.lastPlaces }
+    try withKeys(prepared(owners), statement) {
+      try run(statement) { pointer in
+        while try database.step(pointer, doing: "read places") {
+          guard trellis_sqlite3_column_type(pointer, 1) != TRELLIS_SQLITE_NULL else { continue }
+          try body(trellis_sqlite3_column_int64(pointer, 0), trellis_sqlite3_column_int64(pointer, 1))
+        }
+      }
+    }
+  }
+
+  private func memberStatements(_ relationship: RelationshipNumber) throws(StoreError) -> MemberStatements {
+    guard let texts = MemberStatements(layout, entity: relationship.entity, property: relationship.property) else {
+      throw StoreError(
+        .internalError, "The store was asked for a relationship that it does not keep.",
+        remedy: "Report this as a mistake in Trellis.")
+    }
+    return texts
+  }
+
+  private func memberStatement(
+    _ kind: FixedStatement, _ relationship: RelationshipNumber, _ text: () -> String?
+  ) throws(StoreError) -> Statement {
+    try statement(kind, relationship.entity, UInt64(truncatingIfNeeded: relationship.property), text)
+  }
+
+  /// Sorted, so that searches go through the file in one direction, and once each, so that no member comes twice.
+  private func prepared(_ owners: [Int64]) -> [Int64] {
+    var owners = owners
+    owners.sortIfNeeded()
+    for index in owners.indices.dropFirst() where owners[index - 1] == owners[index] { return owners.withoutRepeats }
+    return owners
+  }
+}
+
+extension [Int64] {
+  /// Sorted keys without repeats.
+  fileprivate var withoutRepeats: [Int64] {
+    var result: [Int64] = []
+    for key in self where result.last != key { result.append(key) }
+    return result
+  }
+}

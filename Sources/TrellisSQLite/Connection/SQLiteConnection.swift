@@ -1,0 +1,97 @@
+internal import CSQLite
+import TrellisSQL
+import TrellisSchema
+import TrellisStorage
+
+/// One context's way to the file: a database that it has borrowed from the store.
+package final class SQLiteConnection: StoreConnection {
+  let store: SQLiteStore
+  let database: Database
+  let layout: TableLayout
+  var shape = RequestShape()
+  var words: ContiguousArray<UInt64> = []
+  let writer = SQLiteRowWriter()
+  private var reader: SQLiteRowReader?
+  private var isRunning = false
+
+  init(_ store: SQLiteStore, _ database: Database) {
+    self.store = store
+    self.database = database
+    layout = store.setup.layout
+  }
+
+  deinit { store.giveBack(database) }
+
+  /// What was done on this connection and on those before it that used the same one of SQLite.
+  package var statistics: StatementStatistics { database.statistics }
+
+  // MARK: Statements
+
+  /// The statement of a request, prepared when its shape is new.
+  func statement(_ request: StoreRequest, _ purpose: RequestShape.Purpose) throws(StoreError) -> Statement {
+    try shape.describe(request, for: purpose)
+    if let known = database.cache.statement(shape.words) { return known }
+    let made = try RequestStatement(request, for: purpose, in: layout)
+    return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
+  }
+
+  /// A statement that depends on numbers of the model only.
+  func statement(
+    _ kind: FixedStatement, _ entity: Int, _ detail: UInt64 = 0, _ text: () -> String?
+  ) throws(StoreError) -> Statement {
+    words.removeAll(keepingCapacity: true)
+    words.append(kind.rawValue | UInt64(truncatingIfNeeded: entity) << 16)
+    words.append(detail)
+    if let known = database.cache.statement(words) { return known }
+    guard let text = text() else {
+      throw StoreError(
+        .internalError, "The store was asked for something that the model does not have.",
+        remedy: "Report this as a mistake in Trellis.")
+    }
+    return keep(try database.prepare(text), words)
+  }
+
+  private func keep(_ statement: Statement, _ words: ContiguousArray<UInt64>) -> Statement {
+    for old in database.cache.insert(statement, words) { _ = trellis_sqlite3_finalize(old.pointer) }
+    return statement
+  }
+
+  /// Runs a statement and makes it ready for the next time, whatever happens.
+  func run<Result>(_ statement: Statement, _ body: (OpaquePointer) throws -> Result) throws -> Result {
+    guard !isRunning else {
+      throw StoreError(
+        .internalError, "The connection was used while it was reading.",
+        remedy: "Do not use a connection inside the body of one of its calls.")
+    }
+    isRunning = true
+    database.statistics.run += 1
+    defer {
+      isRunning = false
+      _ = trellis_sqlite3_reset(statement.pointer)
+    }
+    return try body(statement.pointer)
+  }
+
+  /// Runs a statement for the rows it gives.
+  func readRows(
+    _ statement: Statement, _ table: EntityTable, base: Int32 = 0, _ body: (SQLiteRowReader, OpaquePointer) throws -> Void
+  ) throws {
+    try run(statement) { pointer in
+      let reader = self.reader ?? SQLiteRowReader(pointer, table)
+      self.reader = reader
+      reader.begin(pointer, table, base: base)
+      while try database.step(pointer, doing: "read") {
+        try reader.load()
+        try body(reader, pointer)
+      }
+    }
+  }
+}
+
+/// The statements beside those of requests. The numbers lie above those of requests' shapes, which take up to twelve bits.
+enum FixedStatement: UInt64 {
+  case row = 0x1000, rowRange, rowList, memberRows, memberKeys, lastPlaces
+  case insert, restore, update, delete, place, clear
+  case insertPair, deletePair, movePair, deleteFirst, deletePartner
+  case begin, commit, rollback
+}

@@ -1,0 +1,124 @@
+internal import CSQLite
+import TrellisSQL
+import TrellisStorage
+
+/// One open connection of the library, with its prepared statements. It is used by one thread at a time.
+final class Database {
+  let handle: OpaquePointer
+  let path: String
+  var cache = StatementCache()
+  var statistics = StatementStatistics()
+  /// Set when a commit failed half-way: nobody knows what the disk holds, so nothing more is written.
+  var refusesWrites = false
+
+  /// Opens a file that exists.
+  ///
+  /// - Throws: ``StoreError``.
+  init(path: String, options: OpenOptions, isImmutable: Bool = false) throws(StoreError) {
+    self.path = path
+    var flags = TRELLIS_SQLITE_OPEN_NOMUTEX | TRELLIS_SQLITE_OPEN_EXRESCODE
+    flags |= options.isReadOnly ? TRELLIS_SQLITE_OPEN_READONLY : TRELLIS_SQLITE_OPEN_READWRITE
+    if isImmutable { flags |= TRELLIS_SQLITE_OPEN_URI }
+    var opened: OpaquePointer?
+    let code = trellis_sqlite3_open_v2(isImmutable ? Self.immutableURI(path) : path, &opened, Int32(flags), nil)
+    guard let opened, code == TRELLIS_SQLITE_OK else {
+      let message = opened.map { String(cString: trellis_sqlite3_errmsg($0)) } ?? "out of memory"
+      _ = trellis_sqlite3_close_v2(opened)
+      throw SQLiteErrors.error(code, message, path: path, doing: "open the file")
+    }
+    handle = opened
+    try harden(busyTimeout: options.busyTimeoutMilliseconds)
+  }
+
+  deinit {
+    for statement in cache.all { _ = trellis_sqlite3_finalize(statement.pointer) }
+    _ = trellis_sqlite3_close_v2(handle)
+  }
+
+  /// The file may come from anywhere: nothing in its schema is trusted, and no trick of SQL can break it.
+  private func harden(busyTimeout: Int32) throws(StoreError) {
+    _ = trellis_sqlite3_busy_timeout(handle, busyTimeout)
+    for (option, on) in [
+      (TRELLIS_SQLITE_DBCONFIG_DEFENSIVE, 1), (TRELLIS_SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+      (TRELLIS_SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), (TRELLIS_SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+      (TRELLIS_SQLITE_DBCONFIG_DQS_DML, 0), (TRELLIS_SQLITE_DBCONFIG_DQS_DDL, 0),
+    ] { _ = trellis_sqlite3_db_config(handle, Int32(option), Int32(on)) }
+    try check(trellis_sqlite_extend(handle), doing: "add functions")
+    try check(TextFunctions.addFolding(to: handle), doing: "add functions")
+  }
+
+  private static func immutableURI(_ path: String) -> String {
+    var uri = "file:"
+    for byte in path.utf8 {
+      let isPlain = byte == 0x2F || byte == 0x2E || byte == 0x2D || byte == 0x5F || (byte >= 0x30 && byte <= 0x39)
+        || (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x61 && byte <= 0x7A)
+      if isPlain {
+        uri.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        uri += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+      }
+    }
+    return uri + "?immutable=1"
+  }
+
+  // MARK: Statements
+
+  func check(_ code: Int32, doing: @autoclosure () -> String) throws(StoreError) {
+    guard code == TRELLIS_SQLITE_OK else { throw error(code, doing: doing()) }
+  }
+
+  func error(_ code: Int32, doing: String) -> StoreError {
+    SQLiteErrors.error(code, message, path: path, doing: doing)
+  }
+
+  var message: String { String(cString: trellis_sqlite3_errmsg(handle)) }
+
+  /// Runs statements without parameters and results.
+  func execute(_ sql: String, doing: String) throws(StoreError) {
+    statistics.run += 1
+    try check(trellis_sqlite3_exec(handle, sql, nil, nil, nil), doing: doing)
+  }
+
+  /// Prepares a statement that is kept and used often.
+  func prepare(_ sql: String, parameters: [Parameter] = []) throws(StoreError) -> Statement {
+    statistics.prepared += 1
+    var text = sql
+    var pointer: OpaquePointer?
+    let code = text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { bytes in
+        trellis_sqlite3_prepare_v3(
+          handle, bytes.baseAddress, Int32(truncatingIfNeeded: bytes.count), UInt32(TRELLIS_SQLITE_PREPARE_PERSISTENT),
+          &pointer, nil)
+      }
+    }
+    try check(code, doing: "prepare a statement")
+    guard let pointer else { throw error(TRELLIS_SQLITE_ERROR, doing: "prepare a statement") }
+    return Statement(pointer, sql, parameters)
+  }
+
+  /// Whether there is another row.
+  @inline(__always) func step(_ statement: OpaquePointer, doing: String) throws(StoreError) -> Bool {
+    let code = trellis_sqlite3_step(statement)
+    if code == TRELLIS_SQLITE_ROW { return true }
+    if code == TRELLIS_SQLITE_DONE { return false }
+    throw error(code, doing: doing)
+  }
+}
+
+/// How much a connection did, for tests and for the curious.
+package struct StatementStatistics: Hashable, Sendable {
+  /// Statements that were run.
+  package var run = 0
+  /// Statements whose text was compiled.
+  package var prepared = 0
+  /// Runs of statements that were prepared before.
+  package var reused = 0
+}
+
+/// How to open a file.
+struct OpenOptions: Sendable {
+  var durability: Durability
+  var busyTimeoutMilliseconds: Int32
+  var isReadOnly: Bool
+}

@@ -1,0 +1,40 @@
+import Foundation
+import TrellisStorage
+
+/// What the first hundred bytes of a file say, read without SQLite, which would leave traces.
+enum FileHeader {
+  /// "Trls", as SQLite's application id.
+  static let applicationID: UInt32 = 0x5472_6C73
+  /// The newest layout of the file that this version of Trellis knows.
+  static let format: UInt32 = 1
+  static let length = 100
+  private static let magic = Data("SQLite format 3\u{0}".utf8)
+
+  /// Looks at a file that is not empty.
+  ///
+  /// - Throws: ``StoreError`` when it is not a store of Trellis that this version can read.
+  static func check(_ start: Data, path: String) throws(StoreError) {
+    guard start.count == length, start.prefix(magic.count) == magic else {
+      throw foreign("\(path) is no SQLite database.")
+    }
+    guard number(start, at: 68) == applicationID else {
+      throw foreign("\(path) is a SQLite database of another program.")
+    }
+    let found = number(start, at: 60)
+    guard found <= format else { throw newer(path, found: String(found)) }
+  }
+
+  static func newer(_ path: String, found: String) -> StoreError {
+    StoreError(
+      .newerFormat, "\(path) was written by a newer version of Trellis (format \(found), known up to \(format)).",
+      remedy: "Update Trellis in this program.")
+  }
+
+  private static func foreign(_ message: String) -> StoreError {
+    StoreError(.foreignFile, message, remedy: "Choose another file; Trellis does not write to files of others.")
+  }
+
+  private static func number(_ data: Data, at offset: Int) -> UInt32 {
+    data.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}

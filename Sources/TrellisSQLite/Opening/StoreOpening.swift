@@ -1,0 +1,91 @@
+internal import CSQLite
+import Foundation
+import TrellisSQL
+import TrellisSchema
+import TrellisStorage
+
+/// Opens a file for a model, or makes it; a file that does not fit is left as it is.
+struct StoreOpening {
+  let path: String
+  let model: Model
+  let options: OpenOptions
+
+  func open() throws(StoreError) -> (StoreSetup, Database) {
+    if !options.isReadOnly {
+      switch PlatformFiles.create(path) {
+      case .created: return try createOrRemove()
+      case .exists: break
+      case .failed(let reason): throw cannotOpen(reason)
+      }
+    }
+    let start: Data
+    switch PlatformFiles.start(of: path, FileHeader.length) {
+    case .success(let data): start = data
+    case .failure(let problem): throw cannotOpen(problem.reason)
+    }
+    if start.isEmpty {
+      guard !options.isReadOnly else { throw cannotOpen("it is empty, and was to be opened for reading only") }
+      return try create()
+    }
+    try FileHeader.check(start, path: path)
+    return try openExisting()
+  }
+
+  private func cannotOpen(_ reason: String) -> StoreError {
+    StoreError(
+      .cannotOpen, "\(path) cannot be opened: \(reason).", remedy: "Check that the folder exists and may be written to.")
+  }
+
+  // MARK: A new file
+
+  private func createOrRemove() throws(StoreError) -> (StoreSetup, Database) {
+    do {
+      return try create()
+    } catch {
+      for end in ["", "-journal", "-wal", "-shm"] { PlatformFiles.remove(path + end) }
+      throw error
+    }
+  }
+
+  private func create() throws(StoreError) -> (StoreSetup, Database) {
+    let database = try Database(path: path, options: options)
+    try database.execute("PRAGMA synchronous = FULL; BEGIN EXCLUSIVE", doing: "create the store")
+    // Somebody else may have been faster.
+    if try database.text("SELECT 1 FROM sqlite_schema LIMIT 1") != nil {
+      try database.execute("ROLLBACK", doing: "create the store")
+      return try openExisting()
+    }
+    try database.execute(
+      "PRAGMA application_id = \(FileHeader.applicationID); PRAGMA user_version = \(FileHeader.format)",
+      doing: "create the store")
+    try database.execute(
+      ([SchemaStatements.metadata] + SchemaStatements(model).all).joined(separator: ";\n"), doing: "create the tables")
+    try Metadata.write(model, to: database)
+    // Written with a rollback journal, so that the file's own first page tells from the start whose it is.
+    try database.execute("COMMIT", doing: "create the store")
+    return (try configured(database, hasOldModelText: false), database)
+  }
+
+  private func configured(
+    _ database: Database, hasOldModelText: Bool, isImmutable: Bool = false
+  ) throws(StoreError) -> StoreSetup {
+    try database.configure(options)
+    return StoreSetup(
+      path: path, options: options, layout: TableLayout(model), hasOldModelText: hasOldModelText,
+      isImmutable: isImmutable)
+  }
+
+  // MARK: A file that exists
+
+  private func openExisting() throws(StoreError) -> (StoreSetup, Database) {
+    let isImmutable = options.isReadOnly && !PlatformFiles.exists(path + "-wal")
+    let database = try Database(path: path, options: options, isImmutable: isImmutable)
+    // Until the file is known to fit, closing must not carry over what a crashed program left in its log.
+    _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    let isSameModel = try Metadata.check(model, in: database)
+    _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    return (
+      try configured(database, hasOldModelText: !isSameModel && !options.isReadOnly, isImmutable: isImmutable), database
+    )
+  }
+}

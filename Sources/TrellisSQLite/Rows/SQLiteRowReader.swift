@@ -1,0 +1,104 @@
+internal import CSQLite
+import TrellisSQL
+import TrellisStorage
+
+/// Reads the columns of a statement's current row.
+final class SQLiteRowReader: RowReader {
+  private var statement: OpaquePointer
+  /// Where the row begins among the statement's columns, and where its own columns do.
+  private var base: Int32 = 0
+  private var firstColumn: Int32 = 0
+  private var table: EntityTable
+  /// Where the columns of an entity below the one asked for stand; empty where they stand in order.
+  private var places: ContiguousArray<Int32> = []
+
+  init(_ statement: OpaquePointer, _ table: EntityTable) {
+    self.statement = statement
+    self.table = table
+    super.init()
+  }
+
+  /// Prepares for the rows of a statement.
+  func begin(_ statement: OpaquePointer, _ table: EntityTable, base: Int32 = 0) {
+    self.statement = statement
+    self.table = table
+    self.base = base
+    firstColumn = base + Int32(table.leadingColumns)
+    places = []
+    entity = table.entity
+    problem = nil
+  }
+
+  /// Takes up the current row.
+  ///
+  /// - Throws: ``StoreError`` when the row says it is of an entity that has no place here.
+  @inline(__always) func load() throws(StoreError) {
+    key = trellis_sqlite3_column_int64(statement, base)
+    version = trellis_sqlite3_column_int64(statement, base + 1)
+    if table.isInHierarchy { try loadEntity() }
+  }
+
+  private func loadEntity() throws(StoreError) {
+    let text = bytes(at: base + 2)
+    if let current = table.entityNames.first(where: { $0.number == entity }), Self.isEqual(text, current.name) { return }
+    guard let found = table.entityNames.first(where: { Self.isEqual(text, $0.name) }) else {
+      throw StoreError(
+        .unreadableValue, "The row \(key) of \(table.name) belongs to no entity of the model that was asked for.",
+        remedy: "Repair the column _entity with another tool, or restore the file from a backup.")
+    }
+    entity = found.number
+    places = found.number == table.entity ? [] : table.places[found.number] ?? []
+  }
+
+  private static func isEqual(_ bytes: UnsafeRawBufferPointer, _ name: String) -> Bool {
+    bytes.count == name.utf8.count && name.utf8.elementsEqual(bytes)
+  }
+
+  @inline(__always) private func place(_ column: Int) -> Int32 {
+    let column = column >= 0 && column < places.count ? places[column] : Int32(truncatingIfNeeded: column)
+    return firstColumn &+ column
+  }
+
+  override func isNull(_ column: Int) -> Bool {
+    trellis_sqlite3_column_type(statement, place(column)) == TRELLIS_SQLITE_NULL
+  }
+
+  override func integer(_ column: Int) -> Int64 {
+    let value = trellis_sqlite3_column_int64(statement, place(column))
+    if value == 0 { reportIfNull(column) }
+    return value
+  }
+
+  override func real(_ column: Int) -> Double {
+    let value = trellis_sqlite3_column_double(statement, place(column))
+    if value == 0 { reportIfNull(column) }
+    return value
+  }
+
+  override func text(_ column: Int) -> String {
+    let place = place(column)
+    guard let start = trellis_sqlite3_column_text(statement, place) else {
+      reportIfNull(column)
+      return ""
+    }
+    let count = Int(trellis_sqlite3_column_bytes(statement, place))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+    let result = bytes(at: place(column))
+    if result.count == 0 { reportIfNull(column) }
+    return result
+  }
+
+  private func bytes(at place: Int32) -> UnsafeRawBufferPointer {
+    let start = trellis_sqlite3_column_blob(statement, place)
+    return UnsafeRawBufferPointer(
+      start: start, count: start == nil ? 0 : Int(trellis_sqlite3_column_bytes(statement, place)))
+  }
+
+  /// A null reads as zero or as nothing, so only those need the question.
+  @inline(never) private func reportIfNull(_ column: Int) {
+    if isNull(column) { report(column, "there is no value") }
+  }
+}

@@ -1,0 +1,29 @@
+public import Foundation
+import TrellisSchema
+public import TrellisStorage
+
+extension StoreConfiguration {
+  /// A SQLite file.
+  ///
+  /// ```swift
+  /// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url))
+  /// ```
+  /// A file that is missing or empty is made into a new store, readable by its owner only. A file of another model, of a
+  /// newer Trellis, of another program, or a damaged one is refused and stays as it is.
+  ///
+  /// - Parameters:
+  ///   - url: The file. Its folder must exist. SQLite keeps two more files beside it while it is open.
+  ///   - durability: What a save has brought to safety when it returns.
+  ///   - busyTimeout: How many seconds a save waits for another process or context that is saving.
+  ///   - readOnly: Whether the file is only read. Then it must exist, and saves fail.
+  /// - Throws: opening throws ``StoreError``.
+  public static func sqlite(
+    at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false
+  ) -> StoreConfiguration {
+    let milliseconds = max(0, min(busyTimeout * 1_000, 1_000_000_000))
+    let options = OpenOptions(
+      durability: durability, busyTimeoutMilliseconds: milliseconds.isNaN ? 0 : Int32(milliseconds),
+      isReadOnly: readOnly)
+    return StoreConfiguration { model in try SQLiteStore(url: url, model: model, options: options) }
+  }
+}

@@ -1,0 +1,90 @@
+internal import CSQLite
+import TrellisSQL
+import TrellisStorage
+
+extension SQLiteConnection {
+  /// Binds and runs one statement of a row.
+  @inline(__always) func writeRow(
+    _ statement: Statement, entity: Int, values count: Int32, _ body: (SQLiteRowWriter) -> Void
+  ) throws(StoreError) {
+    writer.begin(statement.pointer)
+    body(writer)
+    if writer.problem != nil || writer.index != count { throw unstorable(entity, count) }
+    let code = trellis_sqlite3_step(statement.pointer)
+    _ = trellis_sqlite3_reset(statement.pointer)
+    if code != TRELLIS_SQLITE_DONE { throw violation(code, entity) }
+  }
+
+  // MARK: Inserting
+
+  func insert(_ groups: [SaveRequest.Inserts]) throws {
+    for group in groups.sorted(by: { rank($0.entity) < rank($1.entity) }) {
+      guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
+      let statement = try statement(.insert, group.entity) { layout.insertStatement(group.entity) }
+      let count = Int32(layout.tables[group.entity].columns.count + 1)
+      database.statistics.run += group.records.count
+      for record in group.records {
+        let key = record.storedKey
+        guard key > 0 else { throw Self.noKey }
+        try writeRow(statement, entity: group.entity, values: count) { row in
+          row.integer(key)
+          record.writeRow(to: row)
+        }
+      }
+    }
+  }
+
+  private static let noKey = StoreError(
+    .internalError, "An object has no key that a store could keep.", remedy: "Make the object again in a new context.")
+
+  func rank(_ entity: Int) -> Int {
+    layout.insertRanks.indices.contains(entity) ? layout.insertRanks[entity] : 0
+  }
+
+  // MARK: Deleting
+
+  func delete(_ groups: [SaveRequest.Deletes], _ stale: inout [SaveConflict.Row]) throws {
+    for group in groups.sorted(by: { rank($0.entity) > rank($1.entity) }) {
+      guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
+      try deletePairs(of: group)
+      let statement = try statement(.delete, group.entity) { layout.deleteStatement(group.entity) }
+      database.statistics.run += group.keys.count
+      for (key, version) in zip(group.keys, group.versions) {
+        try writeRow(statement, entity: group.entity, values: 2) { row in
+          row.integer(key)
+          row.integer(version)
+        }
+        if trellis_sqlite3_changes(database.handle) == 0 {
+          stale.append(SaveConflict.Row(entity: group.entity, key: key))
+        }
+      }
+    }
+  }
+
+  /// The pairs of an object go with it, unless its relationship leaves them alone.
+  private func deletePairs(of group: SaveRequest.Deletes) throws {
+    let entities = layout.model.entities
+    for table in layout.model.joinTables {
+      let texts = PairStatements(table)
+      let first = entities[table.first.entity]
+      if first.subtree.contains(group.entity), !isLeftAlone(table.first.entity, table.first.property) {
+        try deletePairs(.deleteFirst, table.index, group.keys) { texts.deleteAll(ofFirst: true) }
+      }
+      let second = table.second.map { ($0.entity, isLeftAlone($0.entity, $0.property)) } ?? (table.partnerEntity, false)
+      if entities[second.0].subtree.contains(group.entity), !second.1 {
+        try deletePairs(.deletePartner, table.index, group.keys) { texts.deleteAll(ofFirst: false) }
+      }
+    }
+  }
+
+  private func isLeftAlone(_ entity: Int, _ property: Int) -> Bool {
+    layout.relationship(entity, property)?.deleteRule == .noAction
+  }
+
+  private func deletePairs(_ kind: FixedStatement, _ table: Int, _ keys: [Int64], _ text: () -> String) throws {
+    let statement = try statement(kind, table, 0, text)
+    try withKeys(keys, statement) {
+      _ = try run(statement) { try database.step($0, doing: "delete pairs") }
+    }
+  }
+}

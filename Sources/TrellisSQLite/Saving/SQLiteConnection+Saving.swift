@@ -1,0 +1,78 @@
+internal import CSQLite
+import Synchronization
+import TrellisSQL
+package import TrellisStorage
+
+extension SQLiteConnection {
+  /// - Throws: ``SaveConflict``; ``StoreError``.
+  package func save(_ request: SaveRequest) throws {
+    guard !request.isEmpty else { return }
+    try checkWritable()
+    try transaction {
+      let stale = try write(request)
+      if !stale.isEmpty { throw SaveConflict(rows: stale) }
+      if store.setup.hasOldModelText.load(ordering: .relaxed) { try Metadata.writeModel(layout.model, to: database) }
+    }
+    store.setup.hasOldModelText.store(false, ordering: .relaxed)
+  }
+
+  /// Deletes, then updates, then inserts, so that a key that was freed can be taken; then what lies beside the rows.
+  private func write(_ request: SaveRequest) throws -> [SaveConflict.Row] {
+    var stale: [SaveConflict.Row] = []
+    try delete(request.deletes, &stale)
+    try update(request.updates, &stale)
+    // What comes now would be undone anyway.
+    guard stale.isEmpty else { return stale }
+    try insert(request.inserts)
+    for pairs in request.pairs { try write(pairs) }
+    for places in request.places { try write(places) }
+    for references in request.clearedReferences { try write(references) }
+    return []
+  }
+
+  private func checkWritable() throws(StoreError) {
+    if store.setup.options.isReadOnly {
+      throw StoreError(
+        .readOnly, "\(store.name) was opened for reading only.", remedy: "Open the store without readOnly.")
+    }
+    if database.refusesWrites {
+      throw StoreError(
+        .inputOutput, "An earlier save to \(store.name) failed in the middle, so nothing more is written.",
+        remedy: "Check the disk, then open the store again.")
+    }
+  }
+
+  // MARK: Transactions
+
+  private func transaction(_ body: () throws -> Void) throws {
+    try runFixed(.begin, "BEGIN IMMEDIATE", doing: "begin a save")
+    do {
+      try body()
+      try commit()
+    } catch {
+      try? runFixed(.rollback, "ROLLBACK", doing: "roll back")
+      // SQLite itself rolls back after some failures; one that is still open would swallow later saves.
+      if trellis_sqlite3_get_autocommit(database.handle) == 0 { database.refusesWrites = true }
+      throw error
+    }
+  }
+
+  private func commit() throws {
+    do {
+      try runFixed(.commit, "COMMIT", doing: "save")
+    } catch let error as StoreError {
+      let code = trellis_sqlite3_extended_errcode(database.handle)
+      if code == TRELLIS_SQLITE_CONSTRAINT_FOREIGNKEY || code & 0xFF == TRELLIS_SQLITE_CONSTRAINT {
+        throw danglingReference()
+      }
+      // After a failed write to the disk, nobody knows what it holds.
+      if error.code == .inputOutput { database.refusesWrites = true }
+      throw error
+    }
+  }
+
+  private func runFixed(_ kind: FixedStatement, _ text: String, doing: String) throws {
+    let statement = try statement(kind, 0) { text }
+    _ = try run(statement) { try database.step($0, doing: doing) }
+  }
+}

@@ -1,0 +1,57 @@
+import Synchronization
+import TrellisSQL
+import TrellisSchema
+import TrellisStorage
+
+/// What all connections of a store share.
+final class StoreSetup: Sendable {
+  let path: String
+  let options: OpenOptions
+  let layout: TableLayout
+  /// The unique indexes, to tell which key two objects share. Made when it is first asked for.
+  private let indexes = Mutex<IndexPlan?>(nil)
+  /// Whether the file still holds an earlier text of the model, which the first save replaces.
+  let hasOldModelText: Atomic<Bool>
+  /// Whether the file may be opened only as one that nobody changes.
+  let isImmutable: Bool
+
+  init(path: String, options: OpenOptions, layout: TableLayout, hasOldModelText: Bool, isImmutable: Bool) {
+    self.path = path
+    self.options = options
+    self.layout = layout
+    self.hasOldModelText = Atomic(hasOldModelText)
+    self.isImmutable = isImmutable
+  }
+
+  func connect() throws(StoreError) -> Database {
+    let database = try Database(path: path, options: options, isImmutable: isImmutable)
+    try database.configure(options)
+    return database
+  }
+
+  var uniqueIndexes: [PlannedIndex] {
+    indexes.withLock { plan in
+      if plan == nil { plan = IndexPlan(layout.model) }
+      return plan?.all.filter(\.isUnique) ?? []
+    }
+  }
+}
+
+extension Database {
+  /// The settings of a connection, once for its life.
+  func configure(_ options: OpenOptions) throws(StoreError) {
+    var pragmas = [
+      "foreign_keys = ON", "cell_size_check = ON", "temp_store = MEMORY", "cache_size = -16384",
+      "synchronous = \(Self.synchronous(options.durability))",
+    ]
+    if !options.isReadOnly { pragmas += ["journal_mode = WAL", "journal_size_limit = 67108864"] }
+    try execute(pragmas.map { "PRAGMA \($0)" }.joined(separator: ";"), doing: "prepare the connection")
+  }
+
+  static func synchronous(_ durability: Durability) -> String {
+    switch durability {
+    case .durable: "FULL"
+    case .relaxed: "NORMAL"
+    }
+  }
+}
