@@ -5,13 +5,12 @@ import TrellisStorage
 enum ReferenceCheck {
   static func run(_ plan: SavePlan, _ state: MemoryState, _ layout: Layout) throws {
     let checked = layout.references.filter(\.isChecked)
-    for place in plan.order {
-      guard let change = plan.changes[place] else { continue }
+    for change in plan.changes {
       if let row = change.new {
         try checkTargets(of: row, change.old, plan, state, layout)
       } else {
-        for reference in checked where reference.targetRoot == place.root {
-          try checkHolders(of: place.key, reference, plan, state, layout)
+        for reference in checked where reference.targetRoot == change.place.root {
+          try checkHolders(of: change.place.key, reference, plan, state, layout)
         }
       }
     }

@@ -7,8 +7,7 @@ extension SavePlan {
       for pair in group.removed { state.removePair(group.table, first: pair.first, partner: pair.partner) }
     }
     for (table, partners) in clearedPairs { for partner in partners { state.removePairs(table, ofPartner: partner) } }
-    for place in order {
-      guard let change = changes[place] else { continue }
+    for change in changes {
       if change.new == nil, let old = change.old { removePairs(of: old, &state, layout) }
       state.replace(change.old, by: change.new, layout)
     }

@@ -11,18 +11,21 @@ struct SavePlan {
   }
 
   struct Change {
+    let place: Place
     let old: MemoryRow?
     var new: MemoryRow?
   }
 
-  private(set) var changes: [Place: Change] = [:]
-  private(set) var order: [Place] = []
+  /// In the order in which rows were first touched.
+  private(set) var changes: [Change] = []
+  private var numbers: [Place: Int] = [:]
   let pairs: [SaveRequest.Pairs]
   private(set) var clearedPairs: [(table: Int, partners: [Int64])] = []
 
   init(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
     pairs = draft.pairs
     changes.reserveCapacity(draft.inserts.count + draft.updates.count)
+    numbers.reserveCapacity(draft.inserts.count + draft.updates.count)
     try checkVersions(draft, state, layout)
     for group in draft.deletes { delete(group, state, layout) }
     for update in draft.updates { self.update(update, state, layout) }
@@ -35,9 +38,12 @@ struct SavePlan {
 
   /// The row as it will be.
   func row(_ root: Int, _ key: Int64, _ state: MemoryState) -> MemoryRow? {
-    if let change = changes[Place(root: root, key: key)] { return change.new }
+    if let number = numbers[Place(root: root, key: key)] { return changes[number].new }
     return state.row(root, key)
   }
+
+  /// Whether the save changes a row.
+  func touches(_ root: Int, _ key: Int64) -> Bool { numbers[Place(root: root, key: key)] != nil }
 
   // MARK: Working out
 
@@ -103,11 +109,11 @@ struct SavePlan {
 
   private mutating func set(_ new: MemoryRow?, _ root: Int, _ key: Int64, _ state: MemoryState) {
     let place = Place(root: root, key: key)
-    if changes[place] != nil {
-      changes[place]?.new = new
+    if let number = numbers[place] {
+      changes[number].new = new
     } else {
-      changes[place] = Change(old: state.row(root, key), new: new)
-      order.append(place)
+      numbers[place] = changes.count
+      changes.append(Change(place: place, old: state.row(root, key), new: new))
     }
   }
 }

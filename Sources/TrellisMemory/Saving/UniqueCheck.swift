@@ -3,32 +3,39 @@ import TrellisStorage
 
 /// No two rows may have the same unique key when the save is done; in between, keys may swap.
 enum UniqueCheck {
-  private struct Seen: Hashable {
-    let index: Int
+  /// A row by its values in one index.
+  private struct Entry: Hashable {
+    let index: Layout.ValueIndex
     let hash: Int64
+    let row: MemoryRow
+
+    static func == (left: Entry, right: Entry) -> Bool {
+      left.hash == right.hash && left.index.index == right.index.index && left.index.areSame(left.row, right.row)
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
   /// - Complexity: linear in the changed rows and their keys.
   static func run(_ plan: SavePlan, _ state: MemoryState, _ layout: Layout) throws {
-    var seen: [Seen: [MemoryRow]] = [:]
-    for place in plan.order {
-      guard let row = plan.changes[place]?.new else { continue }
+    var seen: Set<Entry> = []
+    for change in plan.changes {
+      guard let row = change.new else { continue }
       for index in layout.valueIndexesOf[row.entity] where index.isUnique {
         guard let hash = index.hash(row) else { continue }
-        let others = seen[Seen(index: index.index, hash: hash), default: []] + stored(index, hash, plan, state, place)
-        if others.contains(where: { index.areSame($0, row) }) { throw notUnique(index, row, layout) }
-        seen[Seen(index: index.index, hash: hash), default: []].append(row)
+        let isNew = seen.insert(Entry(index: index, hash: hash, row: row)).inserted
+        if !isNew || isStored(index, hash, row, change.place.root, plan, state) { throw notUnique(index, row, layout) }
       }
     }
   }
 
-  /// Rows of this hash that the save does not touch.
-  private static func stored(
-    _ index: Layout.ValueIndex, _ hash: Int64, _ plan: SavePlan, _ state: MemoryState, _ place: SavePlan.Place
-  ) -> [MemoryRow] {
-    state.values[index.index].targets(hash).compactMap { link in
-      let other = SavePlan.Place(root: place.root, key: link.key)
-      return plan.changes[other] == nil ? state.row(place.root, link.key) : nil
+  /// Whether a row that the save does not touch has the same key.
+  private static func isStored(
+    _ index: Layout.ValueIndex, _ hash: Int64, _ row: MemoryRow, _ root: Int, _ plan: SavePlan, _ state: MemoryState
+  ) -> Bool {
+    state.values[index.index].targets(hash).contains { link in
+      guard !plan.touches(root, link.key), let other = state.row(root, link.key) else { return false }
+      return index.areSame(row, other)
     }
   }
 

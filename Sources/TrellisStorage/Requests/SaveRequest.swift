@@ -42,6 +42,9 @@ public struct SaveRequest {
   }
 
   /// Changed pairs of one join table. `first` is the key of the first end's object, `partner` the other's.
+  ///
+  /// A pair goes with either of its rows, unasked. For a relationship that is its own inverse a request has both
+  /// directions, each with the place among its first's members.
   public struct Pairs {
     public struct Pair: Hashable, Sendable {
       public var first: Int64
@@ -61,7 +64,7 @@ public struct SaveRequest {
     public var table: Int
     /// Pairs that go. One that is not there is no error.
     public var removed: [Pair] = []
-    /// Pairs that come. One that is there already, by another writer, is no error.
+    /// Pairs that come. One that is there already, by another writer, is no error and keeps its places.
     public var added: [Pair] = []
     /// Pairs whose places change; a nil place leaves that one as it is.
     public var moved: [Pair] = []
@@ -85,7 +88,8 @@ public struct SaveRequest {
     }
   }
 
-  /// References of a one-way relationship to objects that go: they become nil, whoever holds them.
+  /// References of a one-way relationship to objects that go: they become nil, whoever holds them. The holders' versions
+  /// stay, as nobody edited them.
   public struct ClearedReferences {
     public var relationship: RelationshipNumber
     public var targets: [Int64]
