@@ -8,7 +8,9 @@ import TrellisSchema
 /// With `TRELLIS_RECORD_GOLDEN=1` in the environment the files are written again, and the tests fail so that nobody forgets to
 /// read what has changed.
 @Suite("Golden files") struct GoldenTests {
-  static let models: [(name: String, description: ModelDescription)] = [("Diary", diaryModel)]
+  static let models: [(name: String, description: ModelDescription)] = [
+    ("Diary", diaryModel), ("Types", typesModel), ("Shapes", shapesModel), ("Zoo", zooModel),
+  ]
 
   @Test("what is generated is what is recorded", arguments: models.indices)
   func golden(index: Int) throws {

@@ -1,3 +1,5 @@
+import TrellisSchema
+
 /// The properties of a class.
 enum AccessorEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
@@ -20,13 +22,12 @@ enum AccessorEmitter {
       let stored = "_row.\(field.name.member)"
       return [
         "get { _willRead(\(number)); return \(stored) }",
-        "set { if _willWrite(\(number)) { \(stored) = \(field.kept("newValue", isOptional: attribute.isOptional)) } }",
+        "set { if _willWrite(\(number)) { \(stored) = \(newValue(of: field, attribute)) } }",
       ]
     case .transient(let attribute):
-      let kept = field.kept("newValue", isOptional: attribute.isOptional)
       return [
         "get { _willRead(\(number)); return \(field.storage) }",
-        "set { if _willWriteTransient(\(number)) { \(field.storage) = \(kept) } }",
+        "set { if _willWriteTransient(\(number)) { \(field.storage) = \(newValue(of: field, attribute)) } }",
       ]
     case .reference, .partner:
       return ["get { _partner(\(number)) }", "set { _setPartner(\(number), newValue) }"]
@@ -34,5 +35,9 @@ enum AccessorEmitter {
       let type = relationship.isOrdered ? "OrderedToMany" : "ToMany"
       return ["get { \(type)(self, \(number)) }", "set { newValue._assign(to: self, \(number)) }"]
     }
+  }
+
+  private static func newValue(of field: Field, _ attribute: Attribute) -> String {
+    "newValue" + field.rounding(isOptional: attribute.isOptional)
   }
 }

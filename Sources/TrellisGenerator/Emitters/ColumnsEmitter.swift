@@ -45,7 +45,7 @@ enum ColumnsEmitter {
   private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) -> String {
     let isTaken = plan.fields.contains { $0.name.name == "path" }
     let name = isTaken ? "_path" : "path"
-    writer.line("\(isTaken ? "@_implements(EntityColumns, path) " : "")public let \(name): PropertyPath")
+    writer.line("\(isTaken ? "@_implements(EntityColumns,path) " : "")public let \(name): PropertyPath")
     writer.blank()
     writer.line("public init(_ path: PropertyPath) { self.\(name) = path }")
     return name

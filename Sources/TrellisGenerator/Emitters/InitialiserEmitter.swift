@@ -21,7 +21,7 @@ enum InitialiserEmitter {
   }
 
   private static func parameter(_ field: Field, _ plan: EntityPlan) -> String {
-    let name = field.name.spelled
+    let name = field.name.label
     guard let attribute = field.attribute else { return "\(name): \(field.type) = nil" }
     switch (plan.defaults[field.number] != nil, attribute.isOptional) {
     case (true, true): return "\(name): \(field.type)? = .none"
@@ -36,7 +36,7 @@ enum InitialiserEmitter {
   private static func emitBody(_ plan: EntityPlan, context: String, to writer: inout CodeWriter) {
     if plan.hasRow {
       let identity: [Code] = plan.isRoot ? [.plain("objectID: .unassigned")] : []
-      let values: [Code] = plan.ownRowFields.map { .labeled($0.name.spelled, value(of: $0, plan)) }
+      let values: [Code] = plan.ownRowFields.map { .labeled($0.name.label, value(of: $0, plan)) }
       writer.write("_row = ", .call(plan.rowType, identity + values))
     }
     for field in plan.ownTransients { writer.write("\(field.storage) = ", value(of: field, plan)) }
@@ -54,20 +54,17 @@ enum InitialiserEmitter {
   private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {
     let inherited = plan.fields.prefix(plan.fields.count - plan.ownFields.count)
     let fields = inherited.filter { $0.attribute != nil } + inherited.filter(\.isToOne)
-    return fields.map { .plain("\($0.name.spelled): \($0.name.spelled)") }
+    return fields.map { .plain("\($0.name.label): \($0.name.spelled)") }
   }
 
   /// The value of an own field from its argument.
   private static func value(of field: Field, _ plan: EntityPlan) -> Code {
     guard let attribute = field.attribute else { return .plain("nil") }
     let name = field.name.spelled
-    guard let value = plan.defaults[field.number] else {
-      return .plain(field.kept(name, isOptional: attribute.isOptional))
-    }
-    if field.isRounded {
-      return .plain(field.kept("(\(name) ?? \(value.flat))", isOptional: attribute.isOptional))
-    }
-    return .prefixed("\(name) ?? ", value)
+    let rounding = field.rounding(isOptional: attribute.isOptional)
+    guard let value = plan.defaults[field.number] else { return .plain(name + rounding) }
+    if rounding.isEmpty { return .otherwise(name, value) }
+    return .wrapped("(\(name) ?? ", value, ")\(rounding)")
   }
 
   // MARK: Documentation

@@ -30,8 +30,7 @@ enum RowReadingEmitter {
     guard let value = plan.defaults[field.number] else {
       return .plain(field.attribute?.isOptional == true ? "nil" : ".placeholder")
     }
-    guard field.isRounded else { return value }
-    // Behind a default that is not nil there is nothing optional.
-    return .plain(field.kept(value.flat, isOptional: false))
+    // A default is never nil, so there is nothing optional about it.
+    return .wrapped("", value, field.rounding(isOptional: false))
   }
 }

@@ -20,7 +20,7 @@ enum RowStructEmitter {
   }
 
   private static func emitMemberwise(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    let parameters: [Code] = plan.rowFields.map { .plain("\($0.name.spelled): \($0.rowType)") }
+    let parameters: [Code] = plan.rowFields.map { .plain("\($0.name.label): \($0.rowType)") }
     let identity: Code = .plain("objectID: ObjectID<\(plan.name)>")
     writer.write("fileprivate ", .call("init", [identity] + parameters), " {")
     writer.indent()
@@ -48,7 +48,7 @@ enum RowStructEmitter {
     writer.block("fileprivate struct Fields") { writer in
       for field in plan.ownRowFields { writer.line("var \(field.name.spelled): \(field.rowType)") }
       writer.blank()
-      let parameters: [Code] = plan.ownRowFields.map { .plain("\($0.name.spelled): \($0.rowType)") }
+      let parameters: [Code] = plan.ownRowFields.map { .plain("\($0.name.label): \($0.rowType)") }
       writer.write("", .call("init", parameters), " {")
       writer.indent()
       for field in plan.ownRowFields { writer.line("self.\(field.name.member) = \(field.name.spelled)") }

@@ -8,6 +8,9 @@ struct Identifier: Hashable {
   /// The name where it is declared or stands alone.
   var spelled: String { Keywords.all.contains(name) ? "`\(name)`" : name }
 
+  /// The name as the label of an argument or a parameter, where few words are keywords.
+  var label: String { Keywords.notLabels.contains(name) ? "`\(name)`" : name }
+
   /// The name after a dot, where keywords are ordinary names.
   var member: String { Keywords.special.contains(name) ? "`\(name)`" : name }
 

@@ -17,6 +17,9 @@ enum Keywords {
     "yield",
   ]
 
+  /// Those that need backticks even as the label of an argument.
+  static let notLabels: Set<String> = ["inout", "let", "var"]
+
   /// Those that mean something of their own even after a dot.
   static let special: Set<String> = ["init", "self", "Self", "Type", "Protocol", "Any"]
 }

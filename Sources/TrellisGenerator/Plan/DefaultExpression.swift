@@ -46,21 +46,24 @@ enum DefaultExpression {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     let isWhole = !digits.isEmpty && digits.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
     if isWhole, Int64(text) != nil { return .plain(text) }
-    return .plain("(Foundation.Decimal(string: \(StringLiteral.flat(text)), locale: nil) ?? 0)")
+    let number: Code = .call("Foundation.Decimal", [.labeled("string", .string(text)), .plain("locale: nil")])
+    return .wrapped("(", number, " ?? 0)")
   }
 
   private static func data(_ bytes: [UInt8]) -> Code {
     if bytes.isEmpty { return .plain("Foundation.Data()") }
-    return .plain("(Foundation.Data(base64Encoded: \"\(Base64.text(of: bytes))\") ?? Foundation.Data())")
+    let data: Code = .call("Foundation.Data", [.labeled("base64Encoded", .string(Base64.text(of: bytes)))])
+    return .wrapped("(", data, " ?? Foundation.Data())")
   }
 
   private static func uuid(_ bytes: [UInt8]) -> Code? {
     guard bytes.count == 16 else { return nil }
-    return .plain("Foundation.UUID(uuid: (\(bytes.map { "0x" + Numbers.hexadecimal($0) }.joined(separator: ", "))))")
+    let tuple: Code = .filledCall("", bytes.map { .plain("0x" + Numbers.hexadecimal($0)) })
+    return .call("Foundation.UUID", [.labeled("uuid", tuple)])
   }
 
   private static func url(_ text: String) -> Code {
-    .plain("(Foundation.URL(string: \(StringLiteral.flat(text))) ?? Foundation.URL.placeholder)")
+    .wrapped("(", .call("Foundation.URL", [.labeled("string", .string(text))]), " ?? Foundation.URL.placeholder)")
   }
 
   private static func enumCase(_ value: StoredValue, of name: String, in model: Model) -> Code? {

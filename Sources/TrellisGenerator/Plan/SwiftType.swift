@@ -32,19 +32,16 @@ enum SwiftType {
 }
 
 extension Field {
-  /// A value as it is kept: dates are whole microseconds, so that what was set equals what comes back from a store.
+  /// What follows a value that is to be kept: dates are whole microseconds, so that what was set equals what comes back from a
+  /// store.
   ///
-  /// - Parameter isOptional: whether the expression may be nil.
-  func kept(_ value: String, isOptional: Bool) -> String {
-    guard let attribute else { return value }
+  /// - Parameter isOptional: Whether the value may be nil.
+  func rounding(isOptional: Bool) -> String {
     let mark = isOptional ? "?" : ""
-    switch attribute.type {
-    case .date: return "\(value)\(mark).roundedToMicroseconds"
-    case .array(.date): return "\(value)\(mark).map { $0.roundedToMicroseconds }"
-    default: return value
+    return switch attribute?.type {
+    case .date: "\(mark).roundedToMicroseconds"
+    case .array(.date): "\(mark).map { $0.roundedToMicroseconds }"
+    default: ""
     }
   }
-
-  /// Whether ``kept(_:isOptional:)`` changes anything.
-  var isRounded: Bool { attribute.map { $0.type == .date || $0.type == .array(.date) } ?? false }
 }

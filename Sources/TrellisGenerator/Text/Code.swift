@@ -9,8 +9,10 @@ indirect enum Code {
   case list([Code])
   /// A list whose lines, when it is broken, are filled with as many elements as fit.
   case filledList([Code])
-  /// Text before an expression.
-  case prefixed(String, Code)
+  /// `name ?? value`
+  case otherwise(String, Code)
+  /// An expression between two texts.
+  case wrapped(String, Code, String)
   /// `head(arguments)`; when it is broken, each argument takes a line.
   case call(String, [Code])
   /// `head(arguments)`; when it is broken, lines are filled with as many arguments as fit.
@@ -23,7 +25,8 @@ indirect enum Code {
     case .string(let content): StringLiteral.flat(content)
     case .labeled(let label, let value): "\(label): \(value.flat)"
     case .list(let elements), .filledList(let elements): "[\(Self.flat(elements))]"
-    case .prefixed(let text, let code): text + code.flat
+    case .otherwise(let name, let value): "\(name) ?? \(value.flat)"
+    case .wrapped(let before, let code, let after): before + code.flat + after
     case .call(let head, let arguments), .filledCall(let head, let arguments): "\(head)(\(Self.flat(arguments)))"
     }
   }
@@ -53,7 +56,8 @@ indirect enum Code {
       writer.line(prefix + "[")
       Self.fill(elements, to: &writer, last: elements.count > 1 ? "," : "")
       writer.line("]" + suffix)
-    case .prefixed(let text, let code): code.write(to: &writer, prefix + text, suffix)
+    case .otherwise(let name, let value): Self.writeOtherwise(name, value, to: &writer, prefix, suffix)
+    case .wrapped(let before, let code, let after): code.write(to: &writer, prefix + before, after + suffix)
     case .call(let head, let arguments):
       writer.line("\(prefix)\(head)(")
       Self.write(arguments, to: &writer, last: "")
@@ -70,6 +74,18 @@ indirect enum Code {
     for (number, part) in parts.enumerated() {
       part.write(to: &writer, "", number == parts.count - 1 ? last : ",")
     }
+    writer.outdent()
+  }
+
+  /// Breaks before the operator, and behind the equals sign of an assignment: so does the formatter.
+  private static func writeOtherwise(
+    _ name: String, _ value: Code, to writer: inout CodeWriter, _ prefix: String, _ suffix: String
+  ) {
+    let isAssignment = prefix.hasSuffix(" = ")
+    writer.line(isAssignment ? String(prefix.dropLast()) : prefix + name)
+    writer.indent()
+    if isAssignment { writer.line(name) }
+    value.write(to: &writer, "?? ", suffix)
     writer.outdent()
   }
 

@@ -10,12 +10,14 @@ enum StringLiteral {
   /// Writes a literal of several lines that stand for one.
   static func write(_ content: String, to writer: inout CodeWriter, _ prefix: String, _ suffix: String) {
     writer.line(prefix + "\"\"\"")
-    writer.indent()
+    // A literal that has its lines to itself needs no more indentation.
+    let isAlone = prefix.isEmpty || prefix == "?? "
+    if !isAlone { writer.indent() }
     // A backslash at the end of a line joins it with the next; it needs room too.
     let lines = broken(content, room: max(20, writer.room - 1))
     for (number, line) in lines.enumerated() { writer.line(number == lines.count - 1 ? line : line + "\\") }
     writer.line("\"\"\"" + suffix)
-    writer.outdent()
+    if !isAlone { writer.outdent() }
   }
 
   private static func broken(_ content: String, room: Int) -> [String] {
@@ -43,6 +45,8 @@ enum StringLiteral {
       }
     }
     if lines.isEmpty || lineCount + wordCount > 0 { lines.append(line + word) }
+    // A space at the very end would be lost on whoever tidies up.
+    if let last = lines.last, last.hasSuffix(" ") { lines[lines.count - 1] = last.dropLast() + "\\u{20}" }
     return lines
   }
 

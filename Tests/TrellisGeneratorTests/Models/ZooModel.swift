@@ -1,0 +1,45 @@
+import TrellisSchema
+
+/// Hierarchies: four levels under an abstract root, levels that add nothing, `id` declared in the middle.
+let zooModel = ModelDescription(
+  name: "Zoo",
+  entities: [
+    EntityDescription("Puppy", parent: "Dog", attributes: [AttributeDescription("weeks", .int16)]),
+    EntityDescription(
+      "Animal", isAbstract: true,
+      attributes: [
+        AttributeDescription("name", .string),
+        AttributeDescription("legs", .int16, default: .value(.integer(4)), doc: "How many it has."),
+        AttributeDescription("born", .date, optional: true),
+        AttributeDescription("mood", .string, transient: true, default: .value(.text("calm"))),
+      ],
+      relationships: [
+        RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
+        RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
+      ]),
+    EntityDescription(
+      "Dog", parent: "Animal", attributes: [AttributeDescription("breed", .string, optional: true)],
+      relationships: [
+        RelationshipDescription("master", to: "Keeper", inverse: "dogs", optional: true),
+        RelationshipDescription("rival", to: "Dog", inverse: "rival", optional: true),
+      ]),
+    EntityDescription("Cat", parent: "Animal"),
+    EntityDescription("Siamese", parent: "Cat", attributes: [AttributeDescription("blue", .bool, transient: true)]),
+    EntityDescription(
+      "Newborn", parent: "Puppy",
+      relationships: [RelationshipDescription("siblings", to: "Newborn", inverse: "siblings", toMany: true)]),
+    EntityDescription("Runt", parent: "Newborn"),
+    EntityDescription(
+      "Keeper",
+      relationships: [
+        RelationshipDescription("animals", to: "Animal", inverse: "keeper", toMany: true, ordered: true),
+        RelationshipDescription("dogs", to: "Dog", inverse: "master", toMany: true, ordered: true),
+      ]),
+    EntityDescription(
+      "Cage",
+      relationships: [RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)]),
+    EntityDescription("Plant", attributes: [AttributeDescription("height", .double)]),
+    EntityDescription("Tree", parent: "Plant", attributes: [AttributeDescription("id", .int64)]),
+    EntityDescription("Oak", parent: "Tree"),
+    EntityDescription("Flower", parent: "Plant"),
+  ])
