@@ -122,3 +122,16 @@ struct OpenOptions: Sendable {
   var busyTimeoutMilliseconds: Int32
   var isReadOnly: Bool
 }
+
+extension Database {
+  /// How SQLite would run a statement, a line for each step.
+  func plan(of sql: String) throws(StoreError) -> String {
+    let statement = try prepare("EXPLAIN QUERY PLAN " + sql)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var lines: [String] = []
+    while try step(statement.pointer, doing: "explain a statement") {
+      lines.append(trellis_sqlite3_column_text(statement.pointer, 3).map { String(cString: $0) } ?? "")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
