@@ -13,7 +13,7 @@ let package = Package(
   products: [
     .library(name: "Trellis", targets: ["Trellis"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
-    .executable(name: "diary", targets: ["diary"]),
+    .executable(name: "diary", targets: ["TrellisDiary"]),
   ],
   targets: [
     // The values that describe a model, and everything that is built on them. Arrows point one way: down this list.
@@ -54,13 +54,23 @@ let package = Package(
       swiftSettings: settings),
     .plugin(name: "TrellisPlugin", capability: .buildTool(), dependencies: ["trellis-gen"]),
 
-    // Sample models and the programs that use them.
+    // Sample models and the programs that use them. The names of targets have to be unique among all packages of a program,
+    // so these leave the short ones to whoever depends on this package.
     .target(
-      name: "DiaryModel", dependencies: ["Trellis"], path: "Models/Diary", swiftSettings: settings,
+      name: "TrellisDiaryModel", dependencies: ["Trellis"], path: "Models/Diary", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
-    .executableTarget(name: "diary", dependencies: ["DiaryModel", "Trellis"], swiftSettings: settings),
+    .executableTarget(
+      name: "TrellisDiary", dependencies: ["TrellisDiaryModel", "Trellis"], path: "Sources/diary",
+      swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisGenerator"],
+      swiftSettings: settings),
+    .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisModelFileTests", dependencies: ["TrellisSchema", "TrellisModelFile"], exclude: ["Cases", "Good"],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisSQLTests", dependencies: ["TrellisSQL", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
       swiftSettings: settings),

@@ -1,4 +1,14 @@
-@_exported import TrellisQuery
+// The one import of a program that uses Trellis. Only names that users write are passed on: those of the modules below, such as
+// `Store` or `Index`, stay free for the entities of a model.
+
+@_exported import struct TrellisQuery.TextOptions
 @_exported import TrellisRuntime
-@_exported import TrellisSchema
-@_exported import TrellisStorage
+@_exported import protocol TrellisStorage.AttributeValue
+@_exported import protocol TrellisStorage.CodableAttribute
+@_exported import protocol TrellisStorage.ModelEnum
+@_exported import struct TrellisStorage.SaveConflict
+@_exported import struct TrellisStorage.StoreConfiguration
+@_exported import struct TrellisStorage.StoreError
+@_exported import struct TrellisStorage.UnknownRawValue
+@_exported import TrellisMemory
+@_exported import TrellisSQLite

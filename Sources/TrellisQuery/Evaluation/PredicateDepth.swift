@@ -3,7 +3,7 @@ extension QueryPredicate {
   ///
   /// Evaluation, translation and SQLite's own parser go down the tree by recursion; beyond this depth a small thread's
   /// stack would not hold them.
-  public static let depthLimit = 1_000
+  public static let depthLimit = 200
 
   /// Throws when the predicate is nested deeper than ``depthLimit``. Whoever goes down the tree calls it once, first.
   ///

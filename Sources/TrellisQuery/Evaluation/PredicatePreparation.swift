@@ -5,19 +5,25 @@ struct PredicatePreparation {
   /// The variables that the quantifiers around bind; 0 always is.
   private var bound: [Int] = [0]
 
+  /// Hands each case on unopened: a frame that holds the payloads of all cases would be repeated at every level.
   mutating func node(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
     switch predicate {
-    case .constant(let value): return .constant(value)
-    case .not(let inner): return .not(try node(inner))
-    case .and(let terms): return .and(try nodes(terms))
-    case .or(let terms): return .or(try nodes(terms))
+    case .constant(let value): .constant(value)
+    case .not(let inner): .not(try node(inner))
+    case .and(let terms): .and(try nodes(terms))
+    case .or(let terms): .or(try nodes(terms))
+    case .comparison, .isIn: try leaf(predicate)
+    case .quantified: try quantified(predicate)
+    }
+  }
+
+  private func leaf(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
+    switch predicate {
     case .comparison(let comparison):
       return .comparison(
         PreparedComparison(comparison, left: try operand(comparison.left), right: try operand(comparison.right)))
-    case .isIn(let tested, let values, let kind):
-      return .isIn(try operand(tested), Set(values.map { ValueOrder.normalized($0, kind: kind) }), kind)
-    case .quantified(let quantifier, let path, let variable, let condition):
-      return try quantified(quantifier, path, variable, condition)
+    case .isIn(let tested, let values, let kind): return .isIn(PreparedList(try operand(tested), values, kind))
+    default: return .constant(false)
     }
   }
 
@@ -28,13 +34,15 @@ struct PredicatePreparation {
     return nodes
   }
 
-  private mutating func quantified(
-    _ quantifier: Quantifier, _ path: PropertyPath, _ variable: Int, _ condition: QueryPredicate
-  ) throws(EvaluationError) -> EvaluationNode {
+  private mutating func quantified(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
+    guard case .quantified(let quantifier, let path, let variable, let condition) = predicate else {
+      return .constant(false)
+    }
     let members = try prepared(path, "A quantifier")
     bound.append(variable)
-    defer { bound.removeLast() }
-    return .quantified(quantifier, members, variable: variable, try node(condition))
+    let prepared = try node(condition)
+    bound.removeLast()
+    return .quantified(PreparedQuantifier(quantifier, members, variable: variable, prepared))
   }
 
   private func operand(_ operand: Operand) throws(EvaluationError) -> PreparedOperand {

@@ -1,7 +1,7 @@
 public import TrellisSchema
 
 /// A comparison whose constants are folded already.
-@usableFromInline struct PreparedComparison: Sendable {
+@usableFromInline final class PreparedComparison: Sendable {
   @usableFromInline let left: PreparedOperand
   @usableFromInline let relation: ComparisonOperator
   @usableFromInline let right: PreparedOperand

@@ -63,10 +63,4 @@ public import TrellisSchema
     if variable == 0 { return root }
     return members.last { $0.variable == variable }?.object
   }
-
-  @inlinable func binding(_ variable: Int, to object: Object) -> EvaluationScope {
-    var inner = self
-    inner.members.append((variable, object))
-    return inner
-  }
 }

@@ -60,7 +60,7 @@ public enum ValueOrder {
     if real < -0x1p63 { return 1 }
     let whole = Int64(real)
     if integer != whole { return integer < whole ? -1 : 1 }
-    return compare(Double(0), real - Double(whole))
+    return compare(0.0, real - Double(whole))
   }
 
   private static func rank(_ value: StoredValue) -> Int {

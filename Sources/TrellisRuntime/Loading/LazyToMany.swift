@@ -20,12 +20,23 @@ extension ManagedObjectContext {
       if !list.isLoaded && object.phase != .detached {
         try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
       }
-      let missing = list.keys.filter { map[$0] == nil }
-      if !missing.isEmpty { try loadObjects(Array(missing), entity: relationship.destination) }
+      if list.keys.contains(where: { map[$0] == nil }) {
+        try loadObjects(missingMembers(like: object, relationship), entity: relationship.destination)
+      }
     } catch {
       reportFailure(of: relationship, error)
     }
     return list.keys.compactMap { map[$0] }
+  }
+
+  /// The keys of members without an object, in lists that were loaded by key only: of the object and of its siblings.
+  private func missingMembers(like object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+    var missing: Set<Int64> = []
+    for owner in siblings(of: object, relationship, loading: .rows) {
+      guard let list = owner.extras?.list(relationship.property), list.isLoaded || owner === object else { continue }
+      for key in list.keys where map[key] == nil { missing.insert(key) }
+    }
+    return missing.sorted()
   }
 
   /// Loads the members of many owners with their rows, in a few statements.

@@ -62,10 +62,13 @@ extension ManagedObjectContext {
   }
 
   /// The object and those that came with it, as far as one load takes them along.
-  func siblings(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+  func siblings(
+    of object: ManagedObject, _ relationship: RelationshipInfo, loading what: SiblingLoad = .members
+  ) -> [ManagedObject] {
     guard let batch = batches[object.batch] else { return [object] }
     var found = [object]
-    for key in batch.siblings(from: object._key, property: relationship.property) where key != object._key {
+    let load = what == .members ? relationship.property : ~relationship.property
+    for key in batch.siblings(from: object._key, property: load) where key != object._key {
       guard let sibling = map[key], sibling.phase == .persistent,
         info(of: sibling).relationships.indices.contains(relationship.property)
       else { continue }
@@ -73,4 +76,12 @@ extension ManagedObjectContext {
     }
     return found
   }
+}
+
+/// What is loaded for an object and its siblings; each kind counts its own windows.
+enum SiblingLoad {
+  /// Who the members are.
+  case members
+  /// The rows of members that are known by key.
+  case rows
 }

@@ -13,7 +13,7 @@ final class EntityInfo: Sendable {
   /// The one-way relationships of any entity that lead to this one.
   let oneWayReferences: [RelationshipNumberedInfo]
   /// The attributes that something has to be checked of at save.
-  let checkedAttributes: [Attribute]
+  let checkedAttributes: [CheckedAttribute]
   /// The relationships whose partners are counted at save.
   let checkedRelationships: [RelationshipInfo]
   let entity: Entity
@@ -34,9 +34,7 @@ final class EntityInfo: Sendable {
     self.relationships = relationships
     allRelationships = relationships.compactMap(\.self)
     self.oneWayReferences = oneWayReferences
-    checkedAttributes = entity.properties.compactMap(\.attribute).filter { attribute in
-      !attribute.description.rules.isEmpty || attribute.storageClass == .real || attribute.type == .decimal
-    }
+    checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.minimumCount != nil || relationship.maximumCount != nil
     }

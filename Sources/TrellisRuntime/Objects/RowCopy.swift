@@ -4,6 +4,16 @@
   public final let parent: RowCopyBase?
 
   init(parent: RowCopyBase?) { self.parent = parent }
+
+  /// The part that one class of a hierarchy holds, here or further up.
+  public final func part<Row>(_ type: Row.Type) -> Row? {
+    var copy: RowCopyBase? = self
+    while let current = copy {
+      if let found = current as? RowCopy<Row> { return found.row }
+      copy = current.parent
+    }
+    return nil
+  }
 }
 
 /// The part of a copied row that one class holds.

@@ -6,9 +6,13 @@ public import TrellisStorage
 public protocol EntityColumns: Sendable {
   /// The class of the objects that have these properties.
   associatedtype Object: ManagedObject
+  /// The struct of the objects' stored values.
+  associatedtype Snapshot: EntitySnapshot
   /// How to get from the fetched object to the one whose properties these are.
   var path: PropertyPath { get }
   init(_ path: PropertyPath)
+  /// The stored values of an object.
+  static func snapshot(of object: Object) -> Snapshot
 }
 
 /// An attribute in a predicate or a sort.

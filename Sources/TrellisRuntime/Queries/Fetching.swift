@@ -51,21 +51,23 @@ extension ManagedObjectContext {
 
   /// The stored values of a request's objects as values, without making objects of them.
   ///
-  /// With unsaved changes that matter, the objects are made.
+  /// ```swift
+  /// let days = try context.snapshots(of: EmotionDiary.where { $0.emotion == .happy })
+  /// ```
+  /// Where unsaved changes matter to the request, the objects are made.
   ///
   /// - Throws: as ``fetch(_:)``.
-  @_spi(Generated) public func _snapshots<Columns: EntityColumns, Snapshot: EntitySnapshot>(
-    _ request: FetchRequest<Columns>, as type: Snapshot.Type, of snapshot: (Columns.Object) -> Snapshot
-  ) throws -> [Snapshot] {
+  /// - Complexity: as ``fetch(_:)``; nothing is kept in the context.
+  public func snapshots<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [Columns.Snapshot] {
     try prepareFetch()
     let storeRequest = request.storeRequest
     guard pendingChanges(for: storeRequest) == .none else {
-      return try results(of: storeRequest).compactMap { ($0 as? Columns.Object).map(snapshot) }
+      return try results(of: storeRequest).compactMap { $0 as? Columns.Object }.map(Columns.snapshot)
     }
-    var found: [Snapshot] = []
+    var found: [Columns.Snapshot] = []
     try connection().fetch(storeRequest) { row in
       row.problem = nil
-      found.append(Snapshot(row))
+      found.append(Columns.Snapshot(row))
       if row.problem != nil { throw unreadable(row) }
     }
     return found

@@ -84,7 +84,7 @@ extension SavePlan {
   /// Gives the members of changed ordered one-to-manys their places: those that are written anyway carry them, the others'
   /// are written alone.
   mutating func assignPlaces(_ context: ManagedObjectContext) throws {
-    var assignment = PlaceAssignment(context, rewritten: updated)
+    var assignment = PlaceAssignment(context, updated: updated)
     for object in inserted { try assignment.add(object) }
     for (object, _) in updated { try assignment.add(object) }
     for object in relinked { try assignment.add(object) }
@@ -100,13 +100,15 @@ private struct PlaceAssignment {
   }
 
   private let context: ManagedObjectContext
-  private let rewritten: [Int64: ColumnMask]
+  private let updated: [(object: ManagedObject, mask: ColumnMask)]
+  /// What is written of each updated object; most saves never ask.
+  private lazy var rewritten = Dictionary(uniqueKeysWithValues: updated.map { ($0.object._key, $0.mask) })
   private var alone: [ColumnNumber: SaveRequest.Places] = [:]
   private var unloaded: [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
 
-  init(_ context: ManagedObjectContext, rewritten: [(object: ManagedObject, mask: ColumnMask)]) {
+  init(_ context: ManagedObjectContext, updated: [(object: ManagedObject, mask: ColumnMask)]) {
     self.context = context
-    self.rewritten = Dictionary(uniqueKeysWithValues: rewritten.map { ($0.object._key, $0.mask) })
+    self.updated = updated
   }
 
   /// The places that no row is written with.

@@ -27,10 +27,9 @@ struct ObjectRules {
 
   // MARK: Attributes
 
-  private mutating func checkAttribute(_ attribute: Attribute, of object: ManagedObject, _ info: EntityInfo) {
-    let value = object._value(attribute.index)
-    guard let (rule, message) = AttributeCheck.failure(of: value, attribute) else { return }
-    fail(object, info, attribute.name, rule, message)
+  private mutating func checkAttribute(_ attribute: CheckedAttribute, of object: ManagedObject, _ info: EntityInfo) {
+    guard let failure = attribute.failure(of: object._value(attribute.index)) else { return }
+    fail(object, info, attribute.name, failure.rule, failure.message)
   }
 
   // MARK: Relationships

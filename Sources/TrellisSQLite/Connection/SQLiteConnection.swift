@@ -88,9 +88,9 @@ package final class SQLiteConnection: StoreConnection {
   }
 }
 
-/// The statements beside those of requests. The numbers lie above those of requests' shapes.
+/// The statements beside those of requests. The numbers lie above those of requests' shapes, which take up to twelve bits.
 enum FixedStatement: UInt64 {
-  case row = 0x100, rowRange, rowList, memberRows, memberKeys, lastPlaces
+  case row = 0x1000, rowRange, rowList, memberRows, memberKeys, lastPlaces
   case insert, restore, update, delete, place, clear
   case insertPair, deletePair, movePair, deleteFirst, deletePartner
   case begin, commit, rollback

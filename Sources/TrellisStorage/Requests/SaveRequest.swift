@@ -28,7 +28,7 @@ public struct SaveRequest {
     }
   }
 
-  /// Rows of one entity that go. Each row's version must still be the one given.
+  /// Rows of one entity that go. Each row's version must still be the one given. Their pairs in join tables go with them.
   public struct Deletes {
     public var entity: Int
     public var keys: [Int64]

@@ -1,0 +1,38 @@
+/// The properties of a class.
+enum AccessorEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    for field in plan.ownFields {
+      writer.blank()
+      writer.doc(field.doc)
+      writer.block("public var \(field.name.spelled): \(field.type)") { writer in
+        for accessor in accessors(of: field) { writer.line(accessor) }
+      }
+    }
+    guard plan.providesID else { return }
+    writer.blank()
+    writer.line("public var id: ObjectID<\(plan.name)> { objectID }")
+  }
+
+  private static func accessors(of field: Field) -> [String] {
+    let number = field.number
+    switch field.kind {
+    case .attribute(let attribute, _):
+      let stored = "_row.\(field.name.member)"
+      return [
+        "get { _willRead(\(number)); return \(stored) }",
+        "set { if _willWrite(\(number)) { \(stored) = \(field.kept("newValue", isOptional: attribute.isOptional)) } }",
+      ]
+    case .transient(let attribute):
+      let kept = field.kept("newValue", isOptional: attribute.isOptional)
+      return [
+        "get { _willRead(\(number)); return \(field.storage) }",
+        "set { if _willWriteTransient(\(number)) { \(field.storage) = \(kept) } }",
+      ]
+    case .reference, .partner:
+      return ["get { _partner(\(number)) }", "set { _setPartner(\(number), newValue) }"]
+    case .toMany(let relationship):
+      let type = relationship.isOrdered ? "OrderedToMany" : "ToMany"
+      return ["get { \(type)(self, \(number)) }", "set { newValue._assign(to: self, \(number)) }"]
+    }
+  }
+}

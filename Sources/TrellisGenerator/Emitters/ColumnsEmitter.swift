@@ -1,0 +1,53 @@
+/// The properties by name, for predicates and sorts.
+enum ColumnsEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let name = plan.name
+    writer.line("/// The properties by name, for predicates and sorts.")
+    writer.block("public struct Columns: EntityColumns") { writer in
+      writer.line("public typealias Object = \(name)")
+      writer.line("public typealias Snapshot = \(name).Snapshot")
+      let path = emitPath(plan, to: &writer)
+      writer.blank()
+      let snapshot = "public static func snapshot(of object: \(name)) -> \(name).Snapshot"
+      writer.block(snapshot, returning: "object.snapshot")
+      let fields = plan.fields.filter(isStored)
+      if !fields.isEmpty { writer.blank() }
+      for field in fields {
+        writer.doc(field.doc)
+        let type = self.type(of: field)
+        let head = type.prefix { $0 != "<" }
+        writer.block(
+          "public var \(field.name.spelled): \(type)", returning: "\(head)(\(path), \(field.number))")
+      }
+    }
+  }
+
+  /// What lives in memory only cannot be asked for.
+  private static func isStored(_ field: Field) -> Bool {
+    switch field.kind {
+    case .attribute, .reference: true
+    case .transient: false
+    case .partner(let relationship), .toMany(let relationship): !relationship.description.isTransient
+    }
+  }
+
+  private static func type(of field: Field) -> String {
+    switch field.kind {
+    case .attribute, .transient: "AttributePath<\(field.type)>"
+    case .reference, .partner: "ToOnePath<\(field.base).Columns>"
+    case .toMany: "ToManyPath<\(field.base).Columns>"
+    }
+  }
+
+  /// Writes the path and its initialiser.
+  ///
+  /// - Returns: the path's name, which is another where the model has a property `path`.
+  private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) -> String {
+    let isTaken = plan.fields.contains { $0.name.name == "path" }
+    let name = isTaken ? "_path" : "path"
+    writer.line("\(isTaken ? "@_implements(EntityColumns, path) " : "")public let \(name): PropertyPath")
+    writer.blank()
+    writer.line("public init(_ path: PropertyPath) { self.\(name) = path }")
+    return name
+  }
+}

@@ -1,0 +1,49 @@
+/// An entity: its class, and the types and fetches beside it.
+enum EntityEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.blank()
+    writer.line("// MARK: - \(plan.name)")
+    writer.blank()
+    writer.doc(plan.description.doc)
+    writer.block(header(of: plan)) { writer in
+      emitStorage(of: plan, to: &writer)
+      InitialiserEmitter.emit(plan, to: &writer)
+      AccessorEmitter.emit(plan, to: &writer)
+      SnapshotAccessEmitter.emitMembers(plan, to: &writer)
+      writer.blank()
+      writer.line("// MARK: What Trellis calls")
+      RowReadingEmitter.emit(plan, to: &writer)
+      RowWritingEmitter.emit(plan, to: &writer)
+      RowAccessEmitter.emit(plan, to: &writer)
+      RowCopyEmitter.emit(plan, to: &writer)
+      writer.blank()
+      DescriptionEmitter.emit(plan, to: &writer)
+    }
+    writer.blank()
+    writer.block("extension \(plan.name)") { writer in
+      RowStructEmitter.emit(plan, to: &writer)
+      writer.blank()
+      ColumnsEmitter.emit(plan, to: &writer)
+      writer.blank()
+      FetchEmitter.emit(plan, to: &writer)
+    }
+    SnapshotAccessEmitter.emitExtensions(plan, to: &writer)
+  }
+
+  private static func header(of plan: EntityPlan) -> String {
+    let kind = plan.height == 0 ? "public final class" : "public class"
+    let identifiable = plan.isIdentifiable ? ", Swift.Identifiable" : ""
+    return "\(kind) \(plan.name): \(plan.parentName ?? "ManagedObject")\(identifiable)"
+  }
+
+  private static func emitStorage(of plan: EntityPlan, to writer: inout CodeWriter) {
+    let attributes = "@exclusivity(unchecked) private final var"
+    if plan.hasRow { writer.line("\(attributes) _row: \(plan.rowType)") }
+    for field in plan.ownPlaces {
+      writer.line("/// The place among `\(field.name.name).\(field.inverseName ?? "")`.")
+      writer.line("\(attributes) \(field.storage): Swift.Int64?")
+    }
+    for field in plan.ownTransients { writer.line("\(attributes) \(field.storage): \(field.type)") }
+    if plan.hasRow || !plan.ownTransients.isEmpty { writer.blank() }
+  }
+}

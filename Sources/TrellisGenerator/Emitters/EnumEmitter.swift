@@ -1,0 +1,95 @@
+import TrellisSchema
+
+/// An enum of the model.
+enum EnumEmitter {
+  static func emit(_ enumeration: EnumDescription, to writer: inout CodeWriter) {
+    let rawType = enumeration.rawType == .string ? "Swift.String" : "Swift.Int64"
+    let first = enumeration.cases.first.map { Identifier($0.name).member } ?? ""
+    writer.blank()
+    writer.line("// MARK: - \(enumeration.name)")
+    writer.blank()
+    writer.doc(enumeration.doc)
+    writer.block("public enum \(enumeration.name): ModelEnum, Swift.CaseIterable") { writer in
+      emitCases(of: enumeration, rawType: rawType, to: &writer)
+      writer.blank()
+      writer.line("public static let placeholder = \(enumeration.name).\(first)")
+      writer.blank()
+      emitRawValue(of: enumeration, rawType: rawType, to: &writer)
+      writer.blank()
+      emitInitialiser(of: enumeration, rawType: rawType, to: &writer)
+      writer.blank()
+      writer.write("fileprivate static let _description = ", description(of: enumeration))
+    }
+  }
+
+  private static func emitCases(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
+    for entry in enumeration.cases {
+      writer.doc(entry.doc)
+      writer.line("case \(Identifier(entry.name).spelled)")
+    }
+    guard enumeration.unknown == .preserve else { return }
+    writer.line("/// A stored value that this version of the model does not know; it is written back as it was.")
+    writer.line("case unknown(UnknownRawValue<\(rawType)>)")
+    writer.blank()
+    writer.line("/// The cases that the model declares.")
+    let cases: [Code] = enumeration.cases.map { .plain("." + Identifier($0.name).member) }
+    writer.write("public static let allCases: [\(enumeration.name)] = ", .list(cases))
+  }
+
+  private static func emitRawValue(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
+    writer.block("public var rawValue: \(rawType)") { writer in
+      writer.line("switch self {")
+      for entry in enumeration.cases {
+        writer.write("case .\(Identifier(entry.name).member): ", literal(entry.rawValue))
+      }
+      if enumeration.unknown == .preserve { writer.line("case .unknown(let value): value.rawValue") }
+      writer.line("}")
+    }
+  }
+
+  private static func emitInitialiser(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
+    writer.block("public init?(stored rawValue: \(rawType))") { writer in
+      writer.line("switch rawValue {")
+      for entry in enumeration.cases {
+        writer.line("case \(literal(entry.rawValue).flat): self = .\(Identifier(entry.name).member)")
+      }
+      switch enumeration.unknown {
+      case .preserve: writer.line("default: self = .unknown(UnknownRawValue(rawValue))")
+      case .useDefault(let name): writer.line("default: self = .\(Identifier(name).member)")
+      case .reject: writer.line("default: return nil")
+      }
+      writer.line("}")
+    }
+  }
+
+  private static func literal(_ value: StoredValue) -> Code {
+    switch value {
+    case .text(let text): .string(text)
+    case .integer(let number): .plain("\(number)")
+    // The name check has refused what is neither.
+    default: .plain("0")
+    }
+  }
+
+  private static func description(of enumeration: EnumDescription) -> Code {
+    var arguments = Arguments()
+    arguments.add(.string(enumeration.name))
+    arguments.add("rawType", .plain(".\(enumeration.rawType.rawValue)"))
+    arguments.add("cases", enumeration.cases.map(description))
+    switch enumeration.unknown {
+    case .preserve: arguments.add("unknown", .plain(".preserve"))
+    case .useDefault(let name): arguments.add("unknown", .call(".useDefault", [.string(name)]))
+    case .reject: break
+    }
+    arguments.add("doc", enumeration.doc)
+    return .filledCall("EnumDescription", arguments.codes)
+  }
+
+  private static func description(of entry: EnumDescription.Case) -> Code {
+    var arguments = Arguments()
+    arguments.add(.string(entry.name))
+    arguments.add(Arguments.code(of: entry.rawValue))
+    arguments.add("doc", entry.doc)
+    return .filledCall("EnumDescription.Case", arguments.codes)
+  }
+}

@@ -1,0 +1,24 @@
+/// `all` and `where`.
+///
+/// Classes in a hierarchy each have their own, of different types, and the narrowest must win. For `all` the compiler does so
+/// by itself; of several `where` it takes the one with the fewest generic parameters that is not marked as second choice.
+enum FetchEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.line("/// A fetch of every object.")
+    let all = "\(plan.isRoot ? "" : "@_nonoverride ")public static var all: FetchRequest<Columns>"
+    writer.block(all, returning: "FetchRequest()")
+    writer.blank()
+    writer.line("/// A fetch of the objects for which all of the conditions hold.")
+    if plan.height > 0 { writer.line("@_disfavoredOverload") }
+    let levels = (1..<max(1, plan.height)).map { "Level\($0)" }
+    let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
+    let parameters: [Code] =
+      levels.map { .plain("_: \($0).Type = Swift.Never.self") }
+      + [.plain("@ConditionBuilder _ conditions: (Columns) -> QueryCondition")]
+    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest<Columns> {")
+    writer.indent()
+    writer.line("FetchRequest(conditions)")
+    writer.outdent()
+    writer.line("}")
+  }
+}

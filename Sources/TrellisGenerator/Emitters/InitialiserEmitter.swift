@@ -1,0 +1,97 @@
+/// The initialiser that inserts a new object.
+enum InitialiserEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let parameters = plan.fields.filter { $0.attribute != nil } + plan.fields.filter(\.isToOne)
+    // An attribute of this name has the word first.
+    let context = parameters.contains { $0.name.name == "context" } ? "managedObjectContext" : "context"
+    emitDoc(parameters, of: plan, to: &writer)
+    let codes: [Code] = [.plain("in \(context): ManagedObjectContext")] + parameters.map { .plain(parameter($0, plan)) }
+    writer.write("\(modifiers(of: plan)) ", .call("init", codes), " {")
+    writer.indent()
+    emitBody(plan, context: context, to: &writer)
+    writer.outdent()
+    writer.line("}")
+  }
+
+  /// A class that adds no argument has the same initialiser as the one above.
+  private static func modifiers(of plan: EntityPlan) -> String {
+    let access = plan.entity.isAbstract ? "fileprivate" : "public"
+    let addsNothing = plan.ownFields.allSatisfy { $0.attribute == nil && !$0.isToOne }
+    return !plan.isRoot && addsNothing ? access + " override" : access
+  }
+
+  private static func parameter(_ field: Field, _ plan: EntityPlan) -> String {
+    let name = field.name.spelled
+    guard let attribute = field.attribute else { return "\(name): \(field.type) = nil" }
+    switch (plan.defaults[field.number] != nil, attribute.isOptional) {
+    case (true, true): return "\(name): \(field.type)? = .none"
+    case (true, false): return "\(name): \(field.type)? = nil"
+    case (false, true): return "\(name): \(field.type) = nil"
+    case (false, false): return "\(name): \(field.type)"
+    }
+  }
+
+  // MARK: Body
+
+  private static func emitBody(_ plan: EntityPlan, context: String, to writer: inout CodeWriter) {
+    if plan.hasRow {
+      let identity: [Code] = plan.isRoot ? [.plain("objectID: .unassigned")] : []
+      let values: [Code] = plan.ownRowFields.map { .labeled($0.name.spelled, value(of: $0, plan)) }
+      writer.write("_row = ", .call(plan.rowType, identity + values))
+    }
+    for field in plan.ownTransients { writer.write("\(field.storage) = ", value(of: field, plan)) }
+    if plan.isRoot {
+      writer.line("super.init(_insertedInto: \(context))")
+      writer.line("_row.objectID = ObjectID(_key)")
+    } else {
+      writer.write("super.", .call("init", [.plain("in: \(context)")] + inheritedArguments(plan)))
+    }
+    for field in plan.ownFields where field.isToOne {
+      writer.line("if let \(field.name.spelled) { self.\(field.name.member) = \(field.name.spelled) }")
+    }
+  }
+
+  private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {
+    let inherited = plan.fields.prefix(plan.fields.count - plan.ownFields.count)
+    let fields = inherited.filter { $0.attribute != nil } + inherited.filter(\.isToOne)
+    return fields.map { .plain("\($0.name.spelled): \($0.name.spelled)") }
+  }
+
+  /// The value of an own field from its argument.
+  private static func value(of field: Field, _ plan: EntityPlan) -> Code {
+    guard let attribute = field.attribute else { return .plain("nil") }
+    let name = field.name.spelled
+    guard let value = plan.defaults[field.number] else {
+      return .plain(field.kept(name, isOptional: attribute.isOptional))
+    }
+    if field.isRounded {
+      return .plain(field.kept("(\(name) ?? \(value.flat))", isOptional: attribute.isOptional))
+    }
+    return .prefixed("\(name) ?? ", value)
+  }
+
+  // MARK: Documentation
+
+  private static func emitDoc(_ parameters: [Field], of plan: EntityPlan, to writer: inout CodeWriter) {
+    if plan.entity.isAbstract { return writer.line("/// For the classes below this one, which is abstract.") }
+    writer.line("/// Inserts a new object into a context.")
+    let notes = parameters.compactMap { field in note(field, plan).map { (field.name.name, $0) } }
+    guard !notes.isEmpty else { return }
+    writer.line("///")
+    if notes.count == 1, let (name, note) = notes.first { return writer.line("/// - Parameter \(name): \(note)") }
+    writer.line("/// - Parameters:")
+    for (name, note) in notes { writer.line("///   - \(name): \(note)") }
+  }
+
+  private static func note(_ field: Field, _ plan: EntityPlan) -> String? {
+    guard let attribute = field.attribute, let value = attribute.description.defaultValue else { return nil }
+    switch value {
+    case .now: return "The moment of insertion unless given."
+    case .new: return "A new UUID unless given."
+    case .value, .list:
+      let text = plan.defaults[field.number]?.flat ?? ""
+      let isShort = text.utf8.count <= 40 && !text.utf8.contains(UInt8(ascii: "`")) && !text.hasPrefix("(")
+      return isShort ? "`\(text)` unless given." : "The model's default unless given."
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// Access to values, references and places by property number.
+enum RowAccessEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    emitValues(plan, to: &writer)
+    let references = plan.ownFields.filter(\.isReference)
+    emitSwitch(
+      "_reference(_ property: Swift.Int) -> Swift.Int64", references.map { ($0, "_row.\($0.name.member)?.key ?? 0") },
+      otherwise: "super._reference(property)", to: &writer)
+    emitSwitch(
+      "_setReference(_ property: Swift.Int, _ key: Swift.Int64)",
+      references.map { ($0, "_row.\($0.name.member) = ObjectID(optional: key)") },
+      otherwise: "super._setReference(property, key)", to: &writer)
+    let places = plan.ownPlaces
+    emitSwitch(
+      "_place(_ property: Swift.Int) -> Swift.Int64?", places.map { ($0, $0.storage) },
+      otherwise: "super._place(property)", to: &writer)
+    emitSwitch(
+      "_setPlace(_ property: Swift.Int, _ place: Swift.Int64?)", places.map { ($0, "\($0.storage) = place") },
+      otherwise: "super._setPlace(property, place)", to: &writer)
+  }
+
+  private static func emitValues(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    var cases: [(Field, String)] = []
+    for field in plan.ownFields {
+      if field.isTransient {
+        cases.append((field, "\(field.storage).storedValue"))
+      } else if field.column != nil {
+        cases.append((field, "_row.\(field.name.member).storedValue"))
+      }
+    }
+    emitSwitch(
+      "_value(_ property: Swift.Int) -> StoredValue", cases, otherwise: "super._value(property)", to: &writer)
+  }
+
+  private static func emitSwitch(
+    _ signature: String, _ cases: [(field: Field, code: String)], otherwise: String, to writer: inout CodeWriter
+  ) {
+    guard !cases.isEmpty else { return }
+    writer.blank()
+    writer.block("@_spi(Generated) public override func \(signature)") { writer in
+      writer.line("switch property {")
+      for entry in cases { writer.line("case \(entry.field.number): \(entry.code)") }
+      writer.line("default: \(otherwise)")
+      writer.line("}")
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/// Making an object from a row, and reading a row again.
+enum RowReadingEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let modifiers = "@_spi(Generated) public"
+    writer.blank()
+    writer.block("\(modifiers) required init(_ row: RowReader, in link: ContextLink)") { writer in
+      emitReading(plan, to: &writer)
+      for field in plan.ownTransients { writer.write("\(field.storage) = ", initialValue(of: field, plan)) }
+      writer.line("super.init(row, in: link)")
+    }
+    writer.blank()
+    writer.block("\(modifiers) override class var _entity: Swift.Int", returning: "\(plan.entity.index)")
+    guard plan.hasRow else { return }
+    writer.blank()
+    writer.block("\(modifiers) override func _read(_ row: RowReader)") { writer in
+      if !plan.isRoot { writer.line("super._read(row)") }
+      emitReading(plan, to: &writer)
+    }
+  }
+
+  private static func emitReading(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    if plan.hasRow { writer.line("_row = \(plan.rowType)(row)") }
+    for field in plan.ownPlaces {
+      if let column = field.placeColumn { writer.line("\(field.storage) = .read(row, \(column))") }
+    }
+  }
+
+  /// What a transient attribute holds in an object that comes from a store.
+  private static func initialValue(of field: Field, _ plan: EntityPlan) -> Code {
+    guard let value = plan.defaults[field.number] else {
+      return .plain(field.attribute?.isOptional == true ? "nil" : ".placeholder")
+    }
+    guard field.isRounded else { return value }
+    // Behind a default that is not nil there is nothing optional.
+    return .plain(field.kept(value.flat, isOptional: false))
+  }
+}

@@ -1,0 +1,70 @@
+/// The snapshot, and in a hierarchy the struct of what a class adds to the one above.
+enum RowStructEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.line("/// The stored values of one object: a value that may go anywhere.")
+    writer.block("public struct Snapshot: EntitySnapshot") { writer in
+      writer.line("public var objectID: ObjectID<\(plan.name)>")
+      for field in plan.rowFields {
+        writer.doc(field.doc)
+        writer.line("public var \(field.name.spelled): \(field.rowType)")
+      }
+      writer.blank()
+      if plan.isRoot { emitMemberwise(plan, to: &writer) } else { emitJoining(plan, to: &writer) }
+      writer.blank()
+      writer.block("@_spi(Generated) public init(_ row: RowReader)") { writer in
+        writer.line("objectID = ObjectID(row.key)")
+        emitReading(plan.rowFields, to: &writer)
+      }
+    }
+    if !plan.isRoot && plan.hasRow { emitFields(plan, to: &writer) }
+  }
+
+  private static func emitMemberwise(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let parameters: [Code] = plan.rowFields.map { .plain("\($0.name.spelled): \($0.rowType)") }
+    let identity: Code = .plain("objectID: ObjectID<\(plan.name)>")
+    writer.write("fileprivate ", .call("init", [identity] + parameters), " {")
+    writer.indent()
+    writer.line("self.objectID = objectID")
+    for field in plan.rowFields { writer.line("self.\(field.name.member) = \(field.name.spelled)") }
+    writer.outdent()
+    writer.line("}")
+  }
+
+  /// Makes the snapshot of a class from the one above and from what the class adds.
+  private static func emitJoining(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let own = plan.hasRow ? ", _ own: Fields" : ""
+    writer.block("fileprivate init(_ inherited: \(plan.parentName ?? "").Snapshot\(own))") { writer in
+      writer.line("self.objectID = ObjectID(inherited.objectID.key)")
+      for field in plan.inheritedRowFields {
+        writer.line("self.\(field.name.member) = inherited.\(field.name.member)")
+      }
+      for field in plan.ownRowFields { writer.line("self.\(field.name.member) = own.\(field.name.member)") }
+    }
+  }
+
+  private static func emitFields(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.blank()
+    writer.line("/// What the class adds to the one above.")
+    writer.block("fileprivate struct Fields") { writer in
+      for field in plan.ownRowFields { writer.line("var \(field.name.spelled): \(field.rowType)") }
+      writer.blank()
+      let parameters: [Code] = plan.ownRowFields.map { .plain("\($0.name.spelled): \($0.rowType)") }
+      writer.write("", .call("init", parameters), " {")
+      writer.indent()
+      for field in plan.ownRowFields { writer.line("self.\(field.name.member) = \(field.name.spelled)") }
+      writer.outdent()
+      writer.line("}")
+      writer.blank()
+      writer.block("init(_ row: RowReader)") { emitReading(plan.ownRowFields, to: &$0) }
+    }
+  }
+
+  private static func emitReading(_ fields: [Field], to writer: inout CodeWriter) {
+    for field in fields {
+      guard let column = field.column else { continue }
+      // Without `self`, a property named `row` would be the argument.
+      let target = field.name.name == "row" ? "self.row" : field.name.spelled
+      writer.line("\(target) = .read(row, \(column))")
+    }
+  }
+}

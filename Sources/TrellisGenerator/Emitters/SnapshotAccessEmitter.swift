@@ -1,0 +1,62 @@
+/// `snapshot` and `committed`.
+///
+/// In a hierarchy their type differs from class to class, which overriding cannot express; and properties of different types
+/// in a class and in one above it are ambiguous. Extensions of a protocol for ever narrower `Self` are not: the narrowest wins.
+enum SnapshotAccessEmitter {
+  private static let snapshotDoc = "/// The stored values as they are now."
+  private static let committedDoc =
+    "/// The stored values as they were when last fetched or saved; nil for an object that was never saved."
+
+  static func emitMembers(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    if plan.isInHierarchy { return emitHelpers(plan, to: &writer) }
+    writer.blank()
+    writer.line(snapshotDoc)
+    writer.line("public var snapshot: Snapshot { _willRead(-1); return _row }")
+    writer.blank()
+    writer.line(committedDoc)
+    writer.block("public var committed: Snapshot?") { writer in
+      writer.line("_willRead(-1)")
+      writer.line("return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row")
+    }
+  }
+
+  static func emitExtensions(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    guard plan.isInHierarchy else { return }
+    writer.blank()
+    writer.block("extension IdentifiedObject where Self: \(plan.name)") { writer in
+      writer.line(snapshotDoc)
+      let snapshot = "public var snapshot: \(plan.name).Snapshot"
+      writer.block(snapshot, returning: "\(PrivateNames.snapshot(of: plan.name))()")
+      writer.blank()
+      writer.line(committedDoc)
+      let committed = "public var committed: \(plan.name).Snapshot?"
+      writer.block(committed, returning: "\(PrivateNames.committed(of: plan.name))()")
+    }
+  }
+
+  private static func emitHelpers(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.blank()
+    let snapshot = "fileprivate final func \(PrivateNames.snapshot(of: plan.name))() -> Snapshot"
+    let committed = "fileprivate final func \(PrivateNames.committed(of: plan.name))() -> Snapshot?"
+    guard let parent = plan.parentName else {
+      writer.block(snapshot) { writer in
+        writer.line("_willRead(-1)")
+        writer.line("return _row")
+      }
+      writer.blank()
+      writer.block(committed) { writer in
+        writer.line("_willRead(-1)")
+        writer.line("return _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row")
+      }
+      return
+    }
+    let own = plan.hasRow ? ", _row" : ""
+    writer.block(snapshot, returning: "Snapshot(\(PrivateNames.snapshot(of: parent))()\(own))")
+    writer.blank()
+    let old = plan.hasRow ? ", _committed?.part(Fields.self) ?? _row" : ""
+    writer.block(committed) { writer in
+      writer.line("guard let inherited = \(PrivateNames.committed(of: parent))() else { return nil }")
+      writer.line("return Snapshot(inherited\(old))")
+    }
+  }
+}

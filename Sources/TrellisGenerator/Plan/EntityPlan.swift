@@ -1,0 +1,62 @@
+import TrellisSchema
+
+/// Everything about an entity that the emitters look up.
+struct EntityPlan {
+  let entity: Entity
+  let description: EntityDescription
+  /// The class above; nil for a root.
+  let parentName: String?
+  /// The number of levels below.
+  let height: Int
+  /// Inherited fields first.
+  let fields: [Field]
+  /// The fields that the class declares itself.
+  let ownFields: [Field]
+  /// Whether `id` is the object's identity, declared in this class.
+  let providesID: Bool
+  /// Whether the class says that it is identifiable: where `id` is declared, by the model or by itself.
+  let isIdentifiable: Bool
+  /// The default values of attributes, as Swift, by property number.
+  let defaults: [Int: Code]
+
+  init(_ entity: Entity, in model: Model, height: Int, providesID: Bool) throws(GeneratorError) {
+    self.entity = entity
+    self.height = height
+    self.providesID = providesID
+    description = model.description.entities[entity.index]
+    parentName = entity.parent.map { model.entities[$0].name }
+    var fields = entity.properties.map { Field($0, in: model) }
+    let firstOwn = entity.parent.map { model.entities[$0].properties.count } ?? 0
+    PrivateNames.assign(to: &fields, lineage: ModelPlan.lineage(entity, in: model).map(\.name))
+    var defaults: [Int: Code] = [:]
+    for field in fields {
+      guard let attribute = field.attribute, let value = attribute.description.defaultValue else { continue }
+      defaults[field.number] = try DefaultExpression.code(of: value, for: attribute, in: model, entity: entity)
+    }
+    self.defaults = defaults
+    self.fields = fields
+    ownFields = Array(fields[firstOwn...])
+    // A to-many is not Hashable, so it cannot be what identifies an object.
+    let ownID = fields[firstOwn...].first { $0.name.name == "id" }
+    let hasUsableID = ownID.map { if case .toMany = $0.kind { false } else { true } } ?? false
+    isIdentifiable = providesID || hasUsableID
+  }
+}
+
+extension EntityPlan {
+  var name: String { entity.name }
+  var isRoot: Bool { parentName == nil }
+  var isInHierarchy: Bool { entity.isInHierarchy }
+  /// The struct that holds what the class itself declares. For a root, that is the snapshot.
+  var rowType: String { isRoot ? "Snapshot" : "Fields" }
+  /// Whether the class holds a row of its own. A root does always: the object's identity is in it.
+  var hasRow: Bool { isRoot || !ownRowFields.isEmpty }
+  /// The own fields that lie in the row, in the order of their columns.
+  var ownRowFields: [Field] { ownFields.filter { $0.column != nil } }
+  /// All fields that lie in the row, inherited ones first.
+  var rowFields: [Field] { fields.filter { $0.column != nil } }
+  var inheritedRowFields: [Field] { fields.prefix(fields.count - ownFields.count).filter { $0.column != nil } }
+  var ownTransients: [Field] { ownFields.filter(\.isTransient) }
+  /// The own references with a place beside them.
+  var ownPlaces: [Field] { ownFields.filter { $0.placeColumn != nil } }
+}

@@ -1,0 +1,93 @@
+import TrellisSchema
+
+/// A property as generated code sees it: its number, its name and type in Swift, and where it lies.
+struct Field {
+  enum Kind {
+    /// An attribute in the row, by its column.
+    case attribute(Attribute, column: Int)
+    /// An attribute in memory only.
+    case transient(Attribute)
+    /// A to-one in the row, by its column; the second is the column with the place in the other side's order.
+    case reference(Relationship, column: Int, place: Int?)
+    /// A to-one that lies at the other end, or in memory only.
+    case partner(Relationship)
+    case toMany(Relationship)
+  }
+
+  let kind: Kind
+  let number: Int
+  let name: Identifier
+  let doc: String?
+  /// The class, struct or enum without `?`: of an attribute's value, or of a relationship's objects.
+  let base: String
+  /// For a relationship, the name of the other end in Swift.
+  let inverseName: String?
+  /// Where a transient value or the place of a reference is kept.
+  var storage = ""
+
+  init(_ property: Property, in model: Model) {
+    number = property.index
+    name = Identifier(property.swiftName)
+    switch property {
+    case .attribute(let attribute):
+      kind = attribute.column.map { .attribute(attribute, column: $0) } ?? .transient(attribute)
+      base = SwiftType.name(of: attribute.type)
+      doc = attribute.description.doc
+      inverseName = nil
+    case .relationship(let relationship):
+      kind = Self.kind(of: relationship)
+      base = model.entities[relationship.destination].name
+      doc = relationship.description.doc
+      inverseName = model.inverse(of: relationship).map { Property.relationship($0).swiftName }
+    }
+  }
+
+  private static func kind(of relationship: Relationship) -> Kind {
+    if relationship.isToMany { return .toMany(relationship) }
+    guard case .column(let column, let place) = relationship.home else { return .partner(relationship) }
+    return .reference(relationship, column: column, place: place)
+  }
+}
+
+extension Field {
+  var attribute: Attribute? {
+    switch kind {
+    case .attribute(let attribute, _), .transient(let attribute): attribute
+    default: nil
+    }
+  }
+
+  /// The type of the class's property.
+  var type: String {
+    switch kind {
+    case .attribute(let attribute, _), .transient(let attribute): attribute.isOptional ? base + "?" : base
+    case .reference, .partner: base + "?"
+    case .toMany(let relationship): relationship.isOrdered ? "OrderedToMany<\(base)>" : "ToMany<\(base)>"
+    }
+  }
+
+  /// The type of the row's field.
+  var rowType: String { isReference ? "ObjectID<\(base)>?" : type }
+
+  var isReference: Bool { if case .reference = kind { true } else { false } }
+  var isTransient: Bool { if case .transient = kind { true } else { false } }
+
+  /// The column of the value or of the reference; nil for what lies in no row.
+  var column: Int? {
+    switch kind {
+    case .attribute(_, let column), .reference(_, let column, _): column
+    default: nil
+    }
+  }
+
+  /// The column of the place beside a reference.
+  var placeColumn: Int? { if case .reference(_, _, let place) = kind { place } else { nil } }
+
+  /// Whether the property is a relationship to one object.
+  var isToOne: Bool {
+    switch kind {
+    case .reference, .partner: true
+    default: false
+    }
+  }
+}

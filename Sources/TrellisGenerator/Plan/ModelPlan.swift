@@ -1,0 +1,60 @@
+import TrellisSchema
+
+/// Everything about a model that the emitters look up.
+struct ModelPlan {
+  let model: Model
+  let entities: [EntityPlan]
+  let needsFoundation: Bool
+
+  init(_ description: ModelDescription) throws(GeneratorError) {
+    let model: Model
+    do {
+      model = try Model(description)
+    } catch {
+      throw GeneratorError(error.description)
+    }
+    try NameCheck.check(model)
+    self.model = model
+    entities = try Self.plans(of: model)
+    needsFoundation = description.entities.contains { entity in
+      entity.attributes.contains { SwiftType.needsFoundation($0.type) }
+    }
+  }
+
+  private static func plans(of model: Model) throws(GeneratorError) -> [EntityPlan] {
+    var plans: [EntityPlan] = []
+    let heights = model.entities.map { height(of: $0, in: model) }
+    for entity in model.entities {
+      plans.append(
+        try EntityPlan(entity, in: model, height: heights[entity.index], providesID: providesID(entity, in: model)))
+    }
+    return plans
+  }
+
+  /// The number of levels below an entity.
+  private static func height(of entity: Entity, in model: Model) -> Int {
+    var height = 0
+    for descendant in entity.subtree {
+      height = max(height, lineage(model.entities[descendant], in: model).count)
+    }
+    return height - lineage(entity, in: model).count
+  }
+
+  /// The entity and its ancestors, from itself upwards.
+  static func lineage(_ entity: Entity, in model: Model) -> [Entity] {
+    var line = [entity]
+    while let parent = line[line.count - 1].parent { line.append(model.entities[parent]) }
+    return line
+  }
+
+  /// Whether a class gets an `id` from its object's identity: when neither it nor a class above or below it has one.
+  private static func providesID(_ entity: Entity, in model: Model) -> Bool {
+    guard isFreeOfID(entity, in: model) else { return false }
+    return entity.parent.map { !isFreeOfID(model.entities[$0], in: model) } ?? true
+  }
+
+  /// Whether no property of the entity, of those above and of those below is called `id`.
+  private static func isFreeOfID(_ entity: Entity, in model: Model) -> Bool {
+    entity.subtree.allSatisfy { member in model.entities[member].properties.allSatisfy { $0.swiftName != "id" } }
+  }
+}

@@ -1,0 +1,34 @@
+/// Names of the private properties beside a class's row: `_memo` for the transient `memo`, `_diaryPlace` for the place beside `diary`.
+enum PrivateNames {
+  /// What generated classes and the class above all of them have with an underscore.
+  private static let taken: Set<String> = [
+    "_attention", "_changed", "_changes", "_committed", "_copyRow", "_description", "_entity", "_findPartner",
+    "_isInserted",
+    "_key", "_partner", "_place", "_read", "_reference", "_restore", "_row", "_setPartner", "_setPlace",
+    "_setReference",
+    "_slowRead", "_slowWrite", "_slowWriteTransient", "_value", "_willRead", "_willWrite", "_willWriteTransient",
+  ]
+
+  /// The function behind `snapshot` in a hierarchy, where each class needs another name for it.
+  static func snapshot(of entity: String) -> String { "_\(Identifier(entity).lowerCamel.name)Snapshot" }
+  /// The function behind `committed` in a hierarchy.
+  static func committed(of entity: String) -> String { "_\(Identifier(entity).lowerCamel.name)Committed" }
+
+  /// - Parameter lineage: the names of the class and of those above it.
+  static func assign(to fields: inout [Field], lineage: [String]) {
+    var names = taken.union(lineage.flatMap { [snapshot(of: $0), committed(of: $0)] })
+    for index in fields.indices {
+      if fields[index].isTransient {
+        fields[index].storage = free("_" + fields[index].name.name, &names)
+      } else if fields[index].placeColumn != nil {
+        fields[index].storage = free("_\(fields[index].name.name)Place", &names)
+      }
+    }
+  }
+
+  private static func free(_ name: String, _ names: inout Set<String>) -> String {
+    var name = name
+    while !names.insert(name).inserted { name += "_" }
+    return name
+  }
+}

@@ -1,0 +1,98 @@
+/// A piece of an expression that knows where it may be broken over lines.
+indirect enum Code {
+  /// Text that stays on one line.
+  case plain(String)
+  /// A string literal of this content.
+  case string(String)
+  /// `label: value`.
+  case labeled(String, Code)
+  case list([Code])
+  /// A list whose lines, when it is broken, are filled with as many elements as fit.
+  case filledList([Code])
+  /// Text before an expression.
+  case prefixed(String, Code)
+  /// `head(arguments)`; when it is broken, each argument takes a line.
+  case call(String, [Code])
+  /// `head(arguments)`; when it is broken, lines are filled with as many arguments as fit.
+  case filledCall(String, [Code])
+
+  /// The expression on one line.
+  var flat: String {
+    switch self {
+    case .plain(let text): text
+    case .string(let content): StringLiteral.flat(content)
+    case .labeled(let label, let value): "\(label): \(value.flat)"
+    case .list(let elements), .filledList(let elements): "[\(Self.flat(elements))]"
+    case .prefixed(let text, let code): text + code.flat
+    case .call(let head, let arguments), .filledCall(let head, let arguments): "\(head)(\(Self.flat(arguments)))"
+    }
+  }
+
+  static func flat(_ parts: [Code]) -> String {
+    var text = ""
+    for (number, part) in parts.enumerated() {
+      if number > 0 { text += ", " }
+      text += part.flat
+    }
+    return text
+  }
+
+  func write(to writer: inout CodeWriter, _ prefix: String, _ suffix: String) {
+    let line = prefix + flat + suffix
+    if line.fits(writer.room) { return writer.line(line) }
+    switch self {
+    case .plain: writer.line(line)
+    case .string(let content): StringLiteral.write(content, to: &writer, prefix, suffix)
+    case .labeled(let label, let value): value.write(to: &writer, "\(prefix)\(label): ", suffix)
+    case .list(let elements):
+      writer.line(prefix + "[")
+      // The last element has a comma too, unless it is the only one: so says the formatter.
+      Self.write(elements, to: &writer, last: elements.count > 1 ? "," : "")
+      writer.line("]" + suffix)
+    case .filledList(let elements):
+      writer.line(prefix + "[")
+      Self.fill(elements, to: &writer, last: elements.count > 1 ? "," : "")
+      writer.line("]" + suffix)
+    case .prefixed(let text, let code): code.write(to: &writer, prefix + text, suffix)
+    case .call(let head, let arguments):
+      writer.line("\(prefix)\(head)(")
+      Self.write(arguments, to: &writer, last: "")
+      writer.line(")" + suffix)
+    case .filledCall(let head, let arguments):
+      writer.line("\(prefix)\(head)(")
+      Self.fill(arguments, to: &writer, last: "")
+      writer.line(")" + suffix)
+    }
+  }
+
+  private static func write(_ parts: [Code], to writer: inout CodeWriter, last: String) {
+    writer.indent()
+    for (number, part) in parts.enumerated() {
+      part.write(to: &writer, "", number == parts.count - 1 ? last : ",")
+    }
+    writer.outdent()
+  }
+
+  private static func fill(_ parts: [Code], to writer: inout CodeWriter, last: String) {
+    writer.indent()
+    var line = ""
+    for (number, part) in parts.enumerated() {
+      let comma = number == parts.count - 1 ? last : ","
+      let text = part.flat + comma
+      let longer = line.isEmpty ? text : "\(line) \(text)"
+      if longer.fits(writer.room) {
+        line = longer
+        continue
+      }
+      if !line.isEmpty { writer.line(line) }
+      line = ""
+      if text.fits(writer.room) {
+        line = text
+      } else {
+        part.write(to: &writer, "", comma)
+      }
+    }
+    if !line.isEmpty { writer.line(line) }
+    writer.outdent()
+  }
+}

@@ -1,0 +1,56 @@
+/// Collects lines of Swift at the right indentation.
+struct CodeWriter {
+  /// The width at which lines are broken: that of the package's formatting rules.
+  static let width = 120
+
+  private(set) var text = ""
+  private var margin = ""
+
+  init() { text.reserveCapacity(1 << 16) }
+
+  /// The characters that fit on a line here.
+  var room: Int { Self.width - margin.utf8.count }
+
+  mutating func line(_ content: String) {
+    text += margin
+    text += content
+    text += "\n"
+  }
+
+  mutating func blank() { text += "\n" }
+
+  mutating func indent() { margin += "  " }
+  mutating func outdent() { margin.removeLast(min(2, margin.count)) }
+
+  /// Writes `header {`, what is inside, and `}`.
+  mutating func block(_ header: String, _ body: (inout CodeWriter) -> Void) {
+    line(header + " {")
+    indent()
+    body(&self)
+    outdent()
+    line("}")
+  }
+
+  /// Writes a block whose body is one expression, on one line if it fits.
+  mutating func block(_ header: String, returning expression: String) {
+    let short = "\(header) { \(expression) }"
+    if short.fits(room) { return line(short) }
+    block(header) { $0.line(expression) }
+  }
+
+  /// Writes an expression between a prefix and a suffix, broken over several lines if need be.
+  mutating func write(_ prefix: String = "", _ code: Code, _ suffix: String = "") {
+    code.write(to: &self, prefix, suffix)
+  }
+
+  /// Writes a doc comment, with long lines wrapped between words.
+  mutating func doc(_ comment: String?) {
+    guard let comment else { return }
+    for line in DocComment.lines(of: comment, room: room) { self.line(line) }
+  }
+}
+
+extension String {
+  /// Whether the text takes no more than so many columns.
+  func fits(_ room: Int) -> Bool { utf8.count <= room || count <= room }
+}

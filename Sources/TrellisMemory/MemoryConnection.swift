@@ -1,0 +1,74 @@
+import TrellisSchema
+public import TrellisStorage
+
+/// One context's way to a ``MemoryStore``. Each call reads the store as it is at the call's begin.
+public final class MemoryConnection: StoreConnection {
+  private let store: MemoryStore
+  private let reader = ValueReader()
+
+  init(_ store: MemoryStore) { self.store = store }
+
+  public func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
+    try RowSelection(request, store.snapshot()).forEach { row in
+      reader.show(row)
+      try body(reader)
+    }
+  }
+
+  public func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
+    try RowSelection(request, store.snapshot()).forEach { try body($0.key, $0.entity) }
+  }
+
+  public func count(_ request: StoreRequest) throws -> Int {
+    // Order changes no count, and without it nothing is gathered.
+    var request = request
+    request.sort = []
+    var count = 0
+    try RowSelection(request, store.snapshot()).forEach { _ in count += 1 }
+    return count
+  }
+
+  public func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
+    let snapshot = store.snapshot()
+    let model = snapshot.layout.model
+    guard model.entities.indices.contains(entity) else { throw StoreError.noSuchEntity }
+    let isWanted = model.wanted(model.entities[entity], withSubentities: true)
+    let root = model.entities[entity].root
+    for key in Set(keys) {
+      guard let row = snapshot.state.row(root, key), isWanted[row.entity] else { continue }
+      reader.show(row)
+      try body(reader)
+    }
+  }
+
+  public func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    let members = try Members(relationship, store.snapshot())
+    try members.forEach(owners) { owner, key, _ in
+      guard let row = members.row(key) else { return }
+      reader.show(row)
+      try body(owner, reader)
+    }
+  }
+
+  public func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try Members(relationship, store.snapshot()).forEach(owners, body)
+  }
+
+  public func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    let members = try Members(relationship, store.snapshot())
+    var last: [Int64: Int64] = [:]
+    try members.forEach(owners) { owner, _, place in last[owner] = place }
+    for owner in owners { if let place = last.removeValue(forKey: owner) { try body(owner, place) } }
+  }
+
+  public func save(_ request: SaveRequest) throws {
+    try store.save(request)
+  }
+}

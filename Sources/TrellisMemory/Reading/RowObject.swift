@@ -1,0 +1,62 @@
+import TrellisQuery
+import TrellisSchema
+
+/// A row as predicates and sorts see it.
+struct RowObject: QueryObject {
+  let row: MemoryRow
+  let snapshot: Snapshot
+
+  var queryKey: Int64 { row.key }
+
+  func queryValue(_ property: Int) -> StoredValue {
+    guard let property = self.property(property) else { return .null }
+    if let column = property.column { return row.value(column) }
+    guard let relationship = property.relationship, !relationship.isToMany else { return .null }
+    return links(relationship).first.map { .integer($0.key) } ?? .null
+  }
+
+  func queryPartner(_ property: Int) -> RowObject? {
+    guard let relationship = self.property(property)?.relationship else { return nil }
+    if let column = relationship.column {
+      return row.reference(column).flatMap { object($0, at: relationship) }
+    }
+    return links(relationship).first.flatMap { object($0.key, at: relationship) }
+  }
+
+  func queryMembers(_ property: Int) -> [RowObject] {
+    guard let relationship = self.property(property)?.relationship else { return [] }
+    return links(relationship).compactMap { object($0.key, at: relationship) }
+  }
+
+  func queryMemberCount(_ property: Int) -> Int {
+    guard let relationship = self.property(property)?.relationship else { return 0 }
+    return snapshot.membership(of: relationship)?.count(row.key) ?? 0
+  }
+
+  private func property(_ number: Int) -> Property? {
+    let properties = snapshot.layout.model.entities[row.entity].properties
+    return properties.indices.contains(number) ? properties[number] : nil
+  }
+
+  private func links(_ relationship: Relationship) -> [(key: Int64, place: Int64?)] {
+    snapshot.membership(of: relationship)?.targets(row.key) ?? []
+  }
+
+  private func object(_ key: Int64, at relationship: Relationship) -> RowObject? {
+    let root = snapshot.layout.model.entities[relationship.destination].root
+    return snapshot.state.row(root, key).map { RowObject(row: $0, snapshot: snapshot) }
+  }
+}
+
+extension Snapshot {
+  /// The index that leads from an owner to its members; nil for a relationship that lies in the owner's row or nowhere.
+  func membership(of relationship: Relationship) -> LinkIndex? {
+    switch relationship.home {
+    case .joinTable(let table, isFirst: true): state.forward[table]
+    case .joinTable(let table, isFirst: false): state.backward[table]
+    case .inverseColumn:
+      layout.model.inverse(of: relationship).flatMap(layout.reference).map { state.references[$0.index] }
+    case .column, .transient: nil
+    }
+  }
+}

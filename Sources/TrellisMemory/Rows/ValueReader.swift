@@ -1,0 +1,63 @@
+import TrellisSchema
+import TrellisStorage
+
+/// Reads the values of a row in memory.
+final class ValueReader: RowReader {
+  private var values: [StoredValue] = []
+  /// Holds the bytes handed out last: an array's own are not to be had beyond a call.
+  private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+  deinit { buffer.deallocate() }
+
+  /// Makes the reader stand for this row.
+  func show(_ row: MemoryRow) {
+    key = row.key
+    version = row.version
+    entity = row.entity
+    values = row.values
+  }
+
+  override func isNull(_ column: Int) -> Bool { value(column).isNull }
+
+  override func integer(_ column: Int) -> Int64 {
+    if case .integer(let value) = value(column) { return value }
+    report(column, "the stored value is no integer")
+    return 0
+  }
+
+  override func real(_ column: Int) -> Double {
+    if case .real(let value) = value(column) { return value }
+    report(column, "the stored value is no real")
+    return 0
+  }
+
+  override func text(_ column: Int) -> String {
+    if case .text(let value) = value(column) { return value }
+    report(column, "the stored value is no text")
+    return ""
+  }
+
+  override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+    switch value(column) {
+    case .blob(let bytes): return keep(bytes)
+    case .text(let text): return keep(text.utf8)
+    default:
+      report(column, "the stored value is neither blob nor text")
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+  }
+
+  private func value(_ column: Int) -> StoredValue {
+    values.indices.contains(column) ? values[column] : .null
+  }
+
+  private func keep(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
+    let count = bytes.count
+    if buffer.count < count {
+      buffer.deallocate()
+      buffer = .allocate(byteCount: max(count, 64), alignment: 16)
+    }
+    buffer.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)
+  }
+}

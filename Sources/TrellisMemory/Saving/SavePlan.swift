@@ -1,0 +1,122 @@
+import TrellisSchema
+import TrellisStorage
+
+/// What a save does to the rows, worked out and checked before anything changes. Applying it cannot fail, so a save that
+/// throws has left the store as it was.
+struct SavePlan {
+  /// A row by the table it lies in and its key.
+  struct Place: Hashable {
+    let root: Int
+    let key: Int64
+  }
+
+  struct Change {
+    let old: MemoryRow?
+    var new: MemoryRow?
+  }
+
+  private(set) var changes: [Place: Change] = [:]
+  private(set) var order: [Place] = []
+  let pairs: [SaveRequest.Pairs]
+  private(set) var clearedPairs: [(table: Int, partners: [Int64])] = []
+
+  init(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
+    pairs = draft.pairs
+    changes.reserveCapacity(draft.inserts.count + draft.updates.count)
+    try checkVersions(draft, state, layout)
+    for group in draft.deletes { delete(group, state, layout) }
+    for update in draft.updates { self.update(update, state, layout) }
+    for insert in draft.inserts { try self.insert(insert, state, layout) }
+    for group in draft.cleared { clear(group, state, layout) }
+    for group in draft.places { move(group, state, layout) }
+    try UniqueCheck.run(self, state, layout)
+    try ReferenceCheck.run(self, state, layout)
+  }
+
+  /// The row as it will be.
+  func row(_ root: Int, _ key: Int64, _ state: MemoryState) -> MemoryRow? {
+    if let change = changes[Place(root: root, key: key)] { return change.new }
+    return state.row(root, key)
+  }
+
+  // MARK: Working out
+
+  private func checkVersions(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
+    var stale: [SaveConflict.Row] = []
+    func check(_ entity: Int, _ key: Int64, _ version: Int64) {
+      let row = state.row(layout.model.entities[entity].root, key)
+      if row?.version != version || row?.entity != entity { stale.append(SaveConflict.Row(entity: entity, key: key)) }
+    }
+    for group in draft.deletes {
+      for (key, version) in zip(group.keys, group.versions) { check(group.entity, key, version) }
+    }
+    for update in draft.updates { check(update.entity, update.key, update.version) }
+    if !stale.isEmpty { throw SaveConflict(rows: stale) }
+  }
+
+  private mutating func delete(_ group: SaveRequest.Deletes, _ state: MemoryState, _ layout: Layout) {
+    let root = layout.model.entities[group.entity].root
+    for key in group.keys { set(nil, root, key, state) }
+  }
+
+  private mutating func update(_ update: SaveDraft.Update, _ state: MemoryState, _ layout: Layout) {
+    let root = layout.model.entities[update.entity].root
+    guard let row = row(root, update.key, state) else { return }
+    var values = row.values
+    for (column, value) in zip(update.columns, update.values) { values[column] = value }
+    let new = MemoryRow(key: row.key, version: row.version + 1, entity: row.entity, values: values)
+    set(new, root, row.key, state)
+  }
+
+  private mutating func insert(_ insert: SaveDraft.Insert, _ state: MemoryState, _ layout: Layout) throws {
+    let root = layout.model.entities[insert.entity].root
+    guard row(root, insert.key, state) == nil else {
+      throw StoreError.malformed("A new row of \(layout.model.entities[insert.entity].name) has a key that is taken.")
+    }
+    let new = MemoryRow(key: insert.key, version: 1, entity: insert.entity, values: insert.values)
+    set(new, root, insert.key, state)
+  }
+
+  /// Who holds a reference to something that goes lets go of it; as nobody edited the row, its version stays.
+  private mutating func clear(_ group: SaveRequest.ClearedReferences, _ state: MemoryState, _ layout: Layout) {
+    let properties = layout.model.entities[group.relationship.entity].properties
+    guard properties.indices.contains(group.relationship.property) else { return }
+    guard let relationship = properties[group.relationship.property].relationship else { return }
+    if case .joinTable(let table, _) = relationship.home { clearedPairs.append((table, group.targets)) }
+    guard let reference = layout.reference(relationship) else { return }
+    let root = layout.model.entities[reference.entity].root
+    for target in group.targets {
+      for holder in state.references[reference.index].targets(target) {
+        guard let row = row(root, holder.key, state), row.reference(reference.column) == target else { continue }
+        set(row.replacing(reference.column, with: .null), root, row.key, state)
+      }
+    }
+  }
+
+  private mutating func move(_ group: SaveRequest.Places, _ state: MemoryState, _ layout: Layout) {
+    let root = layout.model.entities[group.entity].root
+    for (key, place) in zip(group.keys, group.places) {
+      guard let row = row(root, key, state), row.values.indices.contains(group.column) else { continue }
+      set(row.replacing(group.column, with: .integer(place)), root, key, state)
+    }
+  }
+
+  private mutating func set(_ new: MemoryRow?, _ root: Int, _ key: Int64, _ state: MemoryState) {
+    let place = Place(root: root, key: key)
+    if changes[place] != nil {
+      changes[place]?.new = new
+    } else {
+      changes[place] = Change(old: state.row(root, key), new: new)
+      order.append(place)
+    }
+  }
+}
+
+extension MemoryRow {
+  /// The same row of the same version with another value.
+  func replacing(_ column: Int, with value: StoredValue) -> MemoryRow {
+    var values = values
+    values[column] = value
+    return MemoryRow(key: key, version: version, entity: entity, values: values)
+  }
+}

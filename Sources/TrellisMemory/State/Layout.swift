@@ -1,0 +1,106 @@
+import TrellisSchema
+import TrellisStorage
+
+/// What a store works out of its model once: which indexes there are, and which rows belong into which.
+struct Layout: Sendable {
+  /// A column with the keys of other rows, in the entity that declares it and those below.
+  struct Reference: Sendable {
+    let index: Int
+    let entity: Int
+    let property: Int
+    let column: Int
+    let orderColumn: Int?
+    /// The entity whose root table holds the targets.
+    let targetRoot: Int
+    /// Whether the target must exist: not under a rule that leaves references alone.
+    let isChecked: Bool
+  }
+
+  /// Properties whose values are found by hash.
+  struct ValueIndex: Sendable {
+    let index: Int
+    let entity: Int
+    let columns: [Int]
+    let isUnique: Bool
+  }
+
+  let model: Model
+  private(set) var references: [Reference] = []
+  private(set) var valueIndexes: [ValueIndex] = []
+  /// The references and value indexes that rows of an entity have, inherited ones included.
+  private(set) var referencesOf: [[Reference]] = []
+  private(set) var valueIndexesOf: [[ValueIndex]] = []
+  /// The join tables in which rows of an entity may be at the first end, or the partner.
+  private(set) var firstEndsOf: [[Int]] = []
+  private(set) var partnerEndsOf: [[Int]] = []
+  private var referenceNumbers: [RelationshipNumber: Int] = [:]
+
+  init(_ model: Model) {
+    self.model = model
+    for entity in model.entities { addIndexes(of: entity) }
+    for entity in model.entities { assign(entity) }
+  }
+
+  /// The reference that a to-one with a column keeps, whichever entity of the hierarchy it is asked for.
+  func reference(_ relationship: Relationship) -> Reference? {
+    referenceNumbers[RelationshipNumber(entity: relationship.entity, property: relationship.index)].map {
+      references[$0]
+    }
+  }
+
+  // MARK: Making
+
+  private mutating func addIndexes(of entity: Entity) {
+    for property in entity.properties where declares(entity, property) {
+      if let relationship = property.relationship, case .column(let column, let order) = relationship.home {
+        addReference(relationship, column, order)
+      }
+    }
+    for key in entity.uniqueKeys where key.entity == entity.index {
+      add(entity.index, key.properties.compactMap { entity.properties[$0].column }, isUnique: true)
+    }
+    for index in entity.indexes {
+      guard let column = index.elements.first.flatMap({ entity.properties[$0.property].column }) else { continue }
+      add(entity.index, [column], isUnique: false)
+    }
+  }
+
+  private func declares(_ entity: Entity, _ property: Property) -> Bool {
+    switch property {
+    case .attribute(let attribute): attribute.entity == entity.index
+    case .relationship(let relationship): relationship.entity == entity.index
+    }
+  }
+
+  private mutating func addReference(_ relationship: Relationship, _ column: Int, _ order: Int?) {
+    let inverse = model.inverse(of: relationship)
+    let reference = Reference(
+      index: references.count, entity: relationship.entity, property: relationship.index, column: column,
+      orderColumn: order, targetRoot: model.entities[relationship.destination].root,
+      isChecked: inverse?.deleteRule != .noAction)
+    referenceNumbers[RelationshipNumber(entity: relationship.entity, property: relationship.index)] = references.count
+    references.append(reference)
+    // A one-to-one is a reference that no two rows share.
+    if let inverse, !inverse.isToMany { add(relationship.entity, [column], isUnique: true) }
+  }
+
+  private mutating func add(_ entity: Int, _ columns: [Int], isUnique: Bool) {
+    let isKnown = valueIndexes.contains { $0.entity == entity && $0.columns == columns && ($0.isUnique || !isUnique) }
+    guard !columns.isEmpty, !isKnown else { return }
+    valueIndexes.append(ValueIndex(index: valueIndexes.count, entity: entity, columns: columns, isUnique: isUnique))
+  }
+
+  private mutating func assign(_ entity: Entity) {
+    let family = Set(lineage(entity.index))
+    referencesOf.append(references.filter { family.contains($0.entity) })
+    valueIndexesOf.append(valueIndexes.filter { family.contains($0.entity) })
+    firstEndsOf.append(model.joinTables.filter { family.contains($0.first.entity) }.map(\.index))
+    partnerEndsOf.append(model.joinTables.filter { family.contains($0.partnerEntity) }.map(\.index))
+  }
+
+  private func lineage(_ entity: Int) -> [Int] {
+    var line = [entity]
+    while let parent = model.entities[line[line.count - 1]].parent { line.append(parent) }
+    return line
+  }
+}

@@ -1,0 +1,26 @@
+import TrellisSchema
+
+/// One stored row. Rows never change: an update puts another in its place, so snapshots share them.
+final class MemoryRow: Sendable {
+  let key: Int64
+  let version: Int64
+  let entity: Int
+  let values: [StoredValue]
+
+  init(key: Int64, version: Int64, entity: Int, values: [StoredValue]) {
+    self.key = key
+    self.version = version
+    self.entity = entity
+    self.values = values
+  }
+
+  /// The value of a column; null for a column that the row does not have.
+  func value(_ column: Int) -> StoredValue {
+    values.indices.contains(column) ? values[column] : .null
+  }
+
+  /// The key that a reference column holds; nil when it is null.
+  func reference(_ column: Int) -> Int64? {
+    if case .integer(let key) = value(column) { key } else { nil }
+  }
+}

@@ -1,0 +1,92 @@
+import TrellisSchema
+
+/// Everything a store holds at one moment, as a value: a reader's copy is its snapshot.
+struct MemoryState: Sendable {
+  /// Rows by key, for each root entity; empty for the others.
+  private(set) var tables: [OrderedMap<Int64, MemoryRow>]
+  /// Owner to rows, for each reference of the layout.
+  private(set) var references: [LinkIndex]
+  /// Hash to rows, for each value index of the layout.
+  private(set) var values: [LinkIndex]
+  /// Pairs of join tables from the first end's key to the partner's, and back.
+  private(set) var forward: [LinkIndex]
+  private(set) var backward: [LinkIndex]
+
+  init(_ layout: Layout) {
+    tables = layout.model.entities.map { _ in OrderedMap() }
+    references = layout.references.map { _ in LinkIndex() }
+    values = layout.valueIndexes.map { _ in LinkIndex() }
+    forward = layout.model.joinTables.map { _ in LinkIndex() }
+    backward = forward
+  }
+
+  func row(_ root: Int, _ key: Int64) -> MemoryRow? { tables[root][key] }
+
+  // MARK: Changes
+
+  /// Puts a row in the place of another, either of which may be missing, and keeps the indexes right.
+  mutating func replace(_ old: MemoryRow?, by new: MemoryRow?, _ layout: Layout) {
+    guard let row = new ?? old else { return }
+    let root = layout.model.entities[row.entity].root
+    if let new { tables[root].set(new.key, new) } else { tables[root].remove(row.key) }
+    for reference in layout.referencesOf[row.entity] { replaceReference(reference, old, new) }
+    for index in layout.valueIndexesOf[row.entity] { replaceHash(index, old, new) }
+  }
+
+  private mutating func replaceReference(_ reference: Layout.Reference, _ old: MemoryRow?, _ new: MemoryRow?) {
+    let before = old?.reference(reference.column)
+    let after = new?.reference(reference.column)
+    let oldPlace = reference.orderColumn.flatMap { old?.reference($0) }
+    let newPlace = reference.orderColumn.flatMap { new?.reference($0) }
+    guard before != after || oldPlace != newPlace else { return }
+    if let old, let before, before != after { references[reference.index].remove(before, old.key) }
+    if let new, let after { references[reference.index].set(after, new.key, place: newPlace) }
+  }
+
+  private mutating func replaceHash(_ index: Layout.ValueIndex, _ old: MemoryRow?, _ new: MemoryRow?) {
+    let before = old.flatMap(index.hash)
+    let after = new.flatMap(index.hash)
+    guard before != after else { return }
+    if let old, let before { values[index.index].remove(before, old.key) }
+    if let new, let after { values[index.index].set(after, new.key) }
+  }
+
+  mutating func setPair(_ table: Int, first: Int64, partner: Int64, place: Int64?, inversePlace: Int64?) {
+    forward[table].set(first, partner, place: place)
+    backward[table].set(partner, first, place: inversePlace)
+  }
+
+  mutating func removePair(_ table: Int, first: Int64, partner: Int64) {
+    forward[table].remove(first, partner)
+    backward[table].remove(partner, first)
+  }
+}
+
+extension Layout.ValueIndex {
+  /// The hash of a row's values; nil when one is null, as such a key binds nothing.
+  func hash(_ row: MemoryRow) -> Int64? {
+    hash(of: columns.map(row.value))
+  }
+
+  /// The hash of values in the order of the columns.
+  func hash(of values: [StoredValue]) -> Int64? {
+    guard !values.contains(where: \.isNull) else { return nil }
+    return Int64(truncatingIfNeeded: values.hashValue)
+  }
+
+  /// Whether two rows have the same values.
+  func areSame(_ a: MemoryRow, _ b: MemoryRow) -> Bool {
+    columns.allSatisfy { a.value($0) == b.value($0) }
+  }
+}
+
+/// A state in a box, so that the objects of a query share it by one reference.
+final class Snapshot: Sendable {
+  let state: MemoryState
+  let layout: Layout
+
+  init(_ state: MemoryState, _ layout: Layout) {
+    self.state = state
+    self.layout = layout
+  }
+}

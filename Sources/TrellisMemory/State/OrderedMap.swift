@@ -1,0 +1,122 @@
+/// A sorted map in blocks: finding, inserting and removing cost O(log *n*) plus the move inside one block.
+///
+/// A copy shares its blocks with the original, and a change copies the block that it touches. So a reader's snapshot costs
+/// nothing, and a writer beside a reader pays for a block, not for the whole table. This is why it is no dictionary.
+struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
+  private struct Block: Sendable {
+    var keys: [Key]
+    var values: [Value]
+  }
+
+  private static var capacity: Int { 512 }
+
+  private var blocks: [Block] = []
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  subscript(key: Key) -> Value? {
+    let (block, index, isThere) = find(key)
+    return isThere ? blocks[block].values[index] : nil
+  }
+
+  /// Sets a key's value, and says whether the key is new.
+  @discardableResult mutating func set(_ key: Key, _ value: Value) -> Bool {
+    let (block, index, isThere) = find(key)
+    if isThere {
+      blocks[block].values[index] = value
+      return false
+    }
+    count += 1
+    insert(key, value, block, index)
+    return true
+  }
+
+  @discardableResult mutating func remove(_ key: Key) -> Value? {
+    let (block, index, isThere) = find(key)
+    guard isThere else { return nil }
+    count -= 1
+    blocks[block].keys.remove(at: index)
+    let value = blocks[block].values.remove(at: index)
+    if blocks[block].keys.isEmpty { blocks.remove(at: block) }
+    return value
+  }
+
+  /// Goes through the entries from a key on, in order, until `body` returns false.
+  func forEach(from start: Key, _ body: (Key, Value) throws -> Bool) rethrows {
+    var (block, index, _) = find(start)
+    while block < blocks.count {
+      let current = blocks[block]
+      while index < current.keys.count {
+        guard try body(current.keys[index], current.values[index]) else { return }
+        index += 1
+      }
+      block += 1
+      index = 0
+    }
+  }
+
+  /// Goes through all entries in order until `body` returns false.
+  func forEach(_ body: (Key, Value) throws -> Bool) rethrows {
+    for block in blocks {
+      for index in block.keys.indices where try !body(block.keys[index], block.values[index]) { return }
+    }
+  }
+
+  // MARK: Places
+
+  /// The place of a key, or where it would go.
+  private func find(_ key: Key) -> (block: Int, index: Int, isThere: Bool) {
+    guard let block = lastBlock(startingAtOrBefore: key) else { return (0, 0, false) }
+    let index = blocks[block].keys.firstIndex(notBefore: key)
+    return (block, index, index < blocks[block].keys.count && blocks[block].keys[index] == key)
+  }
+
+  /// The block in which a key is or would be; nil when there are none.
+  private func lastBlock(startingAtOrBefore key: Key) -> Int? {
+    guard !blocks.isEmpty else { return nil }
+    var low = 0
+    var high = blocks.count
+    while low < high {
+      let middle = (low + high) / 2
+      if blocks[middle].keys[0] > key { high = middle } else { low = middle + 1 }
+    }
+    return max(0, low - 1)
+  }
+
+  private mutating func insert(_ key: Key, _ value: Value, _ block: Int, _ index: Int) {
+    guard block < blocks.count else { return blocks.append(Block(keys: [key], values: [value])) }
+    if blocks[block].keys.count < Self.capacity {
+      blocks[block].keys.insert(key, at: index)
+      blocks[block].values.insert(value, at: index)
+    } else if index == Self.capacity {
+      // Keys that grow fill block after block, instead of leaving halves behind.
+      blocks.insert(Block(keys: [key], values: [value]), at: block + 1)
+    } else {
+      split(block)
+      let half = blocks[block].keys.count
+      index <= half ? insert(key, value, block, index) : insert(key, value, block + 1, index - half)
+    }
+  }
+
+  private mutating func split(_ block: Int) {
+    let half = Self.capacity / 2
+    let upper = Block(keys: Array(blocks[block].keys[half...]), values: Array(blocks[block].values[half...]))
+    blocks[block].keys.removeSubrange(half...)
+    blocks[block].values.removeSubrange(half...)
+    blocks.insert(upper, at: block + 1)
+  }
+}
+
+extension Array where Element: Comparable {
+  /// The first index of a sorted array whose element does not come before this one; `endIndex` when all do.
+  func firstIndex(notBefore element: Element) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < element { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,58 @@
+import TrellisSchema
+
+/// A fetch request sorts by attributes that have an order, its own or those that to-one relationships lead to.
+enum FetchRequests {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    let lookup = PropertyLookup(draft: draft, findings: findings)
+    for (number, entity) in draft.entities.enumerated() {
+      for request in entity.fetchRequests {
+        let user = "The sort of fetch request '\(entity.name.value).\(request.name.value)'"
+        for key in request.sort { check(key, of: number, user: user, lookup) }
+      }
+    }
+  }
+
+  private static func check(_ key: Located<String>, of entity: Int, user: String, _ lookup: PropertyLookup) {
+    let steps = key.value.withoutSign.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var current = entity
+    for (place, step) in steps.enumerated() {
+      guard let found = lookup.property(step, of: current, user: user, at: key.offset) else { return }
+      let isLast = place == steps.count - 1
+      switch found.place {
+      case .attribute(let index):
+        let attribute = lookup.draft.entities[found.entity].attributes[index]
+        let path = lookup.draft.path(found.entity, step)
+        guard isLast else {
+          return report(key, user, "goes on behind '\(path)', which is an attribute", lookup)
+        }
+        guard attribute.description.type.canSort else {
+          return report(
+            key, user, "names '\(path)', whose type '\(attribute.description.type.spelling)' has no order", lookup)
+        }
+        lookup.requireColumn(found, user: user, at: key.offset)
+      case .relationship(let index):
+        let relationship = lookup.draft.entities[found.entity].relationships[index]
+        let path = lookup.draft.path(found.entity, step)
+        if relationship.description.isToMany {
+          return report(key, user, "leads through '\(path)', which is a to-many", lookup)
+        }
+        if isLast { return report(key, user, "ends with '\(path)', which is a relationship", lookup) }
+        current = relationship.destination
+      }
+    }
+  }
+
+  private static func report(_ key: Located<String>, _ user: String, _ fault: String, _ lookup: PropertyLookup) {
+    lookup.findings.error(
+      .badSort, at: key.offset, "\(user) \(fault); name an attribute, or a path through to-one relationships to one.")
+  }
+}
+
+extension AttributeType {
+  fileprivate var canSort: Bool {
+    switch self {
+    case .array, .codable, .data: false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import TrellisSchema
+
+/// Both ends of a relationship name each other. Establishes the other end of each relationship.
+///
+/// The entities must match exactly: if the other end were declared by an ancestor of the destination, objects of the
+/// ancestor's other children would come to stand where only the destination's may.
+enum Inverses {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    let found = draft.entities.indices.map { entity in
+      let pass = Pass(draft: draft, findings: findings, entity: entity)
+      return draft.entities[entity].relationships.map { pass.inverse(of: $0) }
+    }
+    for (entity, inverses) in found.enumerated() {
+      for (index, inverse) in inverses.enumerated() { draft.entities[entity].relationships[index].inverse = inverse }
+    }
+  }
+
+  /// The check of one entity's relationships.
+  private struct Pass {
+    let draft: Draft
+    let findings: Findings
+    let entity: Int
+
+    /// The other end if it is there and matches; reports when it does not.
+    func inverse(of relationship: RelationshipDraft) -> RelationshipPlace? {
+      guard let name = relationship.description.inverse else {
+        warnOfMissing(relationship)
+        return nil
+      }
+      let destination = relationship.destination
+      guard let place = place(of: name, from: destination) else {
+        reportUnknown(name, of: relationship)
+        return nil
+      }
+      let other = draft.entities[place.entity].relationships[place.index]
+      let isItself = place.entity == entity && other.name.value == relationship.name.value
+      if place.entity != destination {
+        isItself ? reportSelf(relationship) : reportAncestor(place, of: relationship)
+      } else if other.destination != entity {
+        reportDestination(place, of: relationship)
+      } else if other.description.inverse != relationship.name.value {
+        reportAsymmetry(place, of: relationship)
+      } else {
+        return place
+      }
+      return nil
+    }
+
+    /// A relationship that an entity declares or inherits.
+    private func place(of name: String, from entity: Int) -> RelationshipPlace? {
+      for candidate in [entity] + draft.entities[entity].ancestors {
+        if case .relationship(let index)? = draft.entities[candidate].properties[name] {
+          return RelationshipPlace(entity: candidate, index: index)
+        }
+      }
+      return nil
+    }
+
+    private func path(_ relationship: RelationshipDraft) -> String { draft.path(entity, relationship.name.value) }
+
+    private func path(_ place: RelationshipPlace) -> String {
+      draft.path(place.entity, draft.entities[place.entity].relationships[place.index].name.value)
+    }
+
+    private func note(_ place: RelationshipPlace) -> Findings.Note {
+      ("'\(path(place))' is here", draft.entities[place.entity].relationships[place.index].name.offset)
+    }
+
+    private func destinationName(_ relationship: RelationshipDraft) -> String {
+      draft.entities[relationship.destination].name.value
+    }
+
+    /// The relationships by which a destination leads back to this entity.
+    private func waysBack(_ relationship: RelationshipDraft) -> [RelationshipDraft] {
+      draft.entities[relationship.destination].relationships.filter {
+        $0.destination == entity && !(relationship.destination == entity && $0.name.value == relationship.name.value)
+      }
+    }
+
+    // MARK: Findings
+
+    private func warnOfMissing(_ relationship: RelationshipDraft) {
+      let waysBack = waysBack(relationship)
+      // The other end names this one: it is reported there, as an error.
+      if waysBack.contains(where: { $0.description.inverse == relationship.name.value }) { return }
+      let free = waysBack.filter { $0.description.inverse == nil }
+      let destination = destinationName(relationship)
+      let remedy =
+        free.count == 1
+        ? "add \"inverse\": \"\(free[0].name.value)\" here, and \"inverse\": \"\(relationship.name.value)\" there"
+        : "declare a relationship to '\(draft.entities[entity].name.value)' in '\(destination)', and let both name each other"
+      findings.warning(
+        .missingInverse, at: relationship.name.offset,
+        "Relationship '\(path(relationship))' has no inverse: no '\(destination)' can tell who refers to it; \(remedy).",
+        notes: free.count == 1 ? [("'\(destination).\(free[0].name.value)' leads back", free[0].name.offset)] : [])
+    }
+
+    private func reportUnknown(_ name: String, of relationship: RelationshipDraft) {
+      let destination = draft.entities[relationship.destination]
+      let place = relationship.place(of: "inverse")
+      if name == relationship.name.value { return reportSelf(relationship) }
+      if case .attribute(let index)? = destination.properties[name] {
+        findings.error(
+          .unknownInverse, at: place,
+          "Relationship '\(path(relationship))' names the inverse \(name.quoted), but '\(destination.name.value).\(name)' "
+            + "is an attribute; declare a relationship to '\(draft.entities[entity].name.value)' there.",
+          notes: [("the attribute is here", destination.attributes[index].name.offset)])
+        return
+      }
+      var clause = findings.suggestions.clause(for: name, among: destination.relationships.lazy.map(\.name.value))
+      if clause.isEmpty, let back = waysBack(relationship).first { clause = "; did you mean '\(back.name.value)'?" }
+      findings.error(
+        .unknownInverse, at: place,
+        "Relationship '\(path(relationship))' names the inverse \(name.quoted), but '\(destination.name.value)' has no such "
+          + "relationship\(clause.orFullStop)",
+        notes: [("entity '\(destination.name.value)' is here", destination.name.offset)])
+    }
+
+    private func reportSelf(_ relationship: RelationshipDraft) {
+      let back = waysBack(relationship).first
+      let remedy =
+        back.map { "; did you mean '\($0.name.value)'?" }
+        ?? "; name a relationship of '\(destinationName(relationship))', or leave \"inverse\" out."
+      findings.error(
+        .selfInverse, at: relationship.place(of: "inverse"),
+        "Relationship '\(path(relationship))' names itself as its inverse, which only a relationship to its own entity "
+          + "'\(draft.entities[entity].name.value)' can\(remedy)",
+        notes: back.map { [("'\(destinationName(relationship)).\($0.name.value)' leads back", $0.name.offset)] } ?? [])
+    }
+
+    private func reportAncestor(_ place: RelationshipPlace, of relationship: RelationshipDraft) {
+      let owner = draft.entities[place.entity].name.value
+      let destination = destinationName(relationship)
+      findings.error(
+        .inverseDestination, at: relationship.place(of: "inverse"),
+        "Relationship '\(path(relationship))' leads to '\(destination)', but its inverse '\(path(place))' belongs to every "
+          + "'\(owner)'; let '\(path(relationship))' lead to '\(owner)', or declare the inverse in '\(destination)'.",
+        notes: [note(place)])
+    }
+
+    private func reportDestination(_ place: RelationshipPlace, of relationship: RelationshipDraft) {
+      let other = draft.entities[place.entity].relationships[place.index]
+      let name = draft.entities[entity].name.value
+      findings.error(
+        .inverseDestination, at: relationship.place(of: "inverse"),
+        "Relationship '\(path(relationship))' names the inverse '\(path(place))', which leads to "
+          + "'\(draft.entities[other.destination].name.value)' and not back to '\(name)'; let it lead to '\(name)', or name "
+          + "another inverse.",
+        notes: [("'\(path(place))' has its destination here", other.place(of: "destination"))])
+    }
+
+    private func reportAsymmetry(_ place: RelationshipPlace, of relationship: RelationshipDraft) {
+      let other = draft.entities[place.entity].relationships[place.index]
+      // The other end wrongly names itself, which is reported there.
+      if other.description.inverse == other.name.value, place.entity != entity { return }
+      let fact = other.description.inverse.map { "names \($0.quoted) as its inverse" } ?? "names no inverse"
+      findings.error(
+        .asymmetricInverse, at: relationship.place(of: "inverse"),
+        "Relationship '\(path(relationship))' names the inverse '\(path(place))', but that one \(fact); write \"inverse\": "
+          + "\"\(relationship.name.value)\" there, or change this end.",
+        notes: [("'\(path(place))' is here", other.place(of: "inverse"))])
+    }
+  }
+}

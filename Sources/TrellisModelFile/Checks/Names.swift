@@ -1,0 +1,131 @@
+import TrellisSchema
+
+/// Names are Swift identifiers of letters, digits and underscores that Swift and Trellis leave free.
+enum Names {
+  private enum Start {
+    case upper, lower, any
+  }
+
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    checkType(draft.name, "model", findings)
+    for enumeration in draft.enums {
+      checkType(enumeration.name, "enum", findings)
+      for entry in enumeration.cases {
+        _ = checkIdentifier(entry.name, "case", .any, findings)
+      }
+    }
+    for type in draft.codableTypes { _ = checkIdentifier(type, "Codable type", .upper, findings) }
+    for (number, entity) in draft.entities.enumerated() {
+      checkType(entity.name, "entity", findings)
+      checkMembers(of: entity, number, draft, findings)
+    }
+  }
+
+  // MARK: Types
+
+  private static func checkType(_ name: Located<String>, _ thing: String, _ findings: Findings) {
+    guard checkIdentifier(name, thing, .upper, findings) else { return }
+    if ReservedNames.swiftWords.contains(name.value) || ReservedNames.types.contains(name.value) {
+      let owner = ReservedNames.swiftWords.contains(name.value) ? "Swift" : "Trellis"
+      findings.error(
+        .reservedName, at: name.offset,
+        "\(thing.capitalizedFirst) '\(name.value)' has a name that \(owner) needs for itself; choose another name.")
+    } else if thing != "model", ReservedNames.shadowedTypes.contains(name.value) {
+      findings.warning(
+        .shadowedType, at: name.offset,
+        "\(thing.capitalizedFirst) '\(name.value)' hides Swift's own '\(name.value)' in your module: there it is called "
+          + "'Swift.\(name.value)'; another name spares you that.")
+    } else if thing == "entity", name.value.lowercased().hasPrefix("sqlite_") {
+      findings.error(
+        .reservedName, at: name.offset,
+        "Entity '\(name.value)' has a name that SQLite needs for itself; names of tables must not begin with 'sqlite_'."
+      )
+    }
+  }
+
+  // MARK: Members
+
+  private static func checkMembers(of entity: EntityDraft, _ number: Int, _ draft: Draft, _ findings: Findings) {
+    for attribute in entity.attributes {
+      checkProperty(
+        attribute.name, "attribute", entity, swiftName: attribute.description.swiftName,
+        at: attribute.place(of: "swiftName"), findings)
+    }
+    for relationship in entity.relationships {
+      checkProperty(
+        relationship.name, "relationship", entity, swiftName: relationship.description.swiftName,
+        at: relationship.place(of: "swiftName"), findings)
+    }
+    for request in entity.fetchRequests where checkIdentifier(request.name, "fetch request", .lower, findings) {
+      guard isReserved(request.name.value) else { continue }
+      findings.error(
+        .reservedName, at: request.name.offset,
+        "Fetch request '\(entity.name.value).\(request.name.value)' has a name that every generated class needs; choose "
+          + "another name.")
+    }
+  }
+
+  private static func checkProperty(
+    _ name: Located<String>, _ thing: String, _ entity: EntityDraft, swiftName: String?, at place: Int,
+    _ findings: Findings
+  ) {
+    guard checkIdentifier(name, thing, .lower, findings) else { return }
+    let path = "\(entity.name.value.shown).\(name.value)"
+    guard let swiftName else {
+      if isReserved(name.value) {
+        findings.error(
+          .reservedName, at: name.offset,
+          "\(thing.capitalizedFirst) '\(path)' has a name that every generated class needs; add \"swiftName\" with another "
+            + "name, which only Swift code uses.")
+      }
+      return
+    }
+    guard checkIdentifier(Located(swiftName, at: place), "Swift name", .lower, findings) else { return }
+    if isReserved(swiftName) {
+      findings.error(
+        .reservedName, at: place,
+        "The Swift name '\(swiftName)' of \(thing) '\(path)' is one that every generated class needs; choose another name."
+      )
+    }
+  }
+
+  private static func isReserved(_ name: String) -> Bool {
+    ReservedNames.swiftWords.contains(name) || ReservedNames.members.contains(name)
+  }
+
+  // MARK: Identifiers
+
+  private static func checkIdentifier(
+    _ name: Located<String>, _ thing: String, _ start: Start, _ findings: Findings
+  ) -> Bool {
+    let text = name.value.utf8
+    guard text.count <= Limits.nameLength else {
+      findings.error(
+        .nameTooLong, at: name.offset,
+        "The name \(name.value.quoted) has \(text.count) bytes; a name may have \(Limits.nameLength).")
+      return false
+    }
+    guard let fault = fault(in: name.value, start) else { return true }
+    findings.error(.badName, at: name.offset, "\(name.value.quoted) cannot name \(thing.withArticle): \(fault).")
+    return false
+  }
+
+  private static func fault(in name: String, _ start: Start) -> String? {
+    guard let first = name.utf8.first else { return "it is empty" }
+    if first == UInt8(ascii: "_") { return "names that begin with an underscore are Trellis's own" }
+    guard first.isWord, name.utf8.allSatisfy({ $0.isWord || $0.isDigit }) else {
+      return "a name is a letter (A–Z, a–z), then letters, digits and underscores"
+    }
+    let isUpper = first < UInt8(ascii: "a")
+    let respelt = (isUpper ? name.prefix(1).lowercased() : name.prefix(1).uppercased()) + name.dropFirst()
+    switch start {
+    case .upper where !isUpper: return "it must begin with a capital letter; write '\(respelt)'"
+    case .lower where isUpper: return "it must begin with a small letter; write '\(respelt)'"
+    default: return nil
+    }
+  }
+}
+
+extension String {
+  fileprivate var withArticle: String { ("aeiou".contains(prefix(1)) ? "an " : "a ") + self }
+}

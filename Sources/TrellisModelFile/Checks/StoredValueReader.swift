@@ -1,0 +1,100 @@
+import TrellisSchema
+
+/// Turns a value of the file into its stored form, exactly or not at all.
+struct StoredValueReader {
+  /// Why a value does not fit: what it should be, as the end of a sentence.
+  struct Misfit: Error {
+    let expected: String
+  }
+
+  let enums: (String) -> EnumDraft?
+
+  func read(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> StoredValue {
+    switch type {
+    case .bool:
+      guard case .bool(let flag) = node.content else { throw Misfit(expected: "true or false") }
+      return .integer(flag ? 1 : 0)
+    case .int16: return try integer(node, in: Int64(Int16.min)...Int64(Int16.max))
+    case .int32: return try integer(node, in: Int64(Int32.min)...Int64(Int32.max))
+    case .int64: return try integer(node, in: Int64.min...Int64.max)
+    case .float, .double: return try real(node, isFloat: type == .float)
+    case .decimal: return try decimal(node)
+    case .string: return .text(try text(node, "a string"))
+    case .date: return try date(node)
+    case .data:
+      let text = try text(node, "Base64 text")
+      guard let bytes = Base64Text.bytes(text) else {
+        throw Misfit(expected: "Base64 text with padding, such as \"SGk=\"")
+      }
+      return .blob(bytes)
+    case .uuid: return try uuid(node)
+    case .url: return try url(node)
+    case .enumeration(let name): return try rawValue(node, of: name)
+    case .array, .codable: throw Misfit(expected: "left out: values of this type are set in Swift")
+    }
+  }
+
+  private func text(_ node: JSONNode, _ expected: String) throws(Misfit) -> String {
+    guard let text = node.string else { throw Misfit(expected: expected) }
+    return text
+  }
+
+  private func integer(_ node: JSONNode, in range: ClosedRange<Int64>) throws(Misfit) -> StoredValue {
+    guard let value = node.integer, range.contains(value) else {
+      throw Misfit(
+        expected: "a whole number from \(range.lowerBound) to \(range.upperBound), without fraction or exponent")
+    }
+    return .integer(value)
+  }
+
+  private func real(_ node: JSONNode, isFloat: Bool) throws(Misfit) -> StoredValue {
+    guard case .number(let text) = node.content else { throw Misfit(expected: "a number") }
+    let value = isFloat ? Float(text).map(Double.init) : Double(text)
+    guard let value, value.isFinite else { throw Misfit(expected: "a number within the range of its type") }
+    return .real(value)
+  }
+
+  private func decimal(_ node: JSONNode) throws(Misfit) -> StoredValue {
+    let text: String? = if case .number(let number) = node.content { number } else { node.string }
+    guard let canonical = text.flatMap({ DecimalText.canonical($0) }) else {
+      throw Misfit(expected: "a number of at most \(DecimalText.maximumDigits) digits, such as \"9.95\"")
+    }
+    return .text(canonical)
+  }
+
+  private func date(_ node: JSONNode) throws(Misfit) -> StoredValue {
+    guard let value = node.string.flatMap({ DateText.microseconds($0) }) else {
+      throw Misfit(expected: "an ISO 8601 date, such as \"2026-01-31\" or \"2026-01-31T09:30:00Z\"")
+    }
+    return .integer(value)
+  }
+
+  private func uuid(_ node: JSONNode) throws(Misfit) -> StoredValue {
+    guard let bytes = node.string.flatMap({ UUIDText.bytes($0) }) else {
+      throw Misfit(expected: "a UUID, such as \"E621E1F8-C36C-495A-93FC-0C247A3E6E5F\", or \"new\"")
+    }
+    return .blob(bytes)
+  }
+
+  /// A scheme, a colon, and something without white space behind it; Foundation judges the rest.
+  private func url(_ node: JSONNode) throws(Misfit) -> StoredValue {
+    let text = try text(node, "a URL")
+    let scheme = text.utf8.prefix(while: { $0.isWord || $0.isDigit || "+-.".utf8.contains($0) })
+    let rest = text.utf8.dropFirst(scheme.count)
+    let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"<>\"{}|\\^`".utf8.contains($0) }
+    guard let first = scheme.first, first.isWord, first != UInt8(ascii: "_"), rest.first == UInt8(ascii: ":"),
+      rest.count > 1, isPlain
+    else { throw Misfit(expected: "an absolute URL, such as \"https://example.org/a.png\"") }
+    return .text(text)
+  }
+
+  private func rawValue(_ node: JSONNode, of name: String) throws(Misfit) -> StoredValue {
+    guard let enumeration = enums(name) else { throw Misfit(expected: "a case") }
+    let entry = node.string.flatMap { name in enumeration.cases.first { $0.name.value == name } }
+    guard let entry else {
+      let names = enumeration.cases.prefix(12).map(\.name.value)
+      throw Misfit(expected: "the name of a case of '\(name)': \(names.listed)")
+    }
+    return entry.rawValue.value
+  }
+}

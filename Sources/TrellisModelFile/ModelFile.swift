@@ -1,0 +1,41 @@
+import TrellisSchema
+
+/// Reads model files: bytes in, a description or diagnostics out.
+///
+/// ```swift
+/// let result = ModelFile.parse(bytes, path: "Diary.model.json")
+/// print(result.rendered())
+/// if let description = result.description { generate(from: description) }
+/// ```
+public struct ModelFile {
+  /// Reads and checks one model file.
+  ///
+  /// Nothing in the file can trap or hang: files beyond ``Limits`` are refused with a message.
+  ///
+  /// - Parameters:
+  ///   - bytes: the file's content, UTF-8 with or without a byte order mark.
+  ///   - path: how messages call the file; it is not opened.
+  /// - Complexity: linear in the size of the file, but for sorting what was found.
+  public static func parse(_ bytes: [UInt8], path: String) -> ModelFileResult {
+    let findings = Findings()
+    let description = bytes.withUnsafeBufferPointer { parse($0, findings) }
+    return ModelFileResult(
+      path: path, description: findings.errorCount == 0 ? description : nil,
+      diagnostics: bytes.withUnsafeBufferPointer { findings.diagnostics(in: $0, path: path) },
+      omittedErrorCount: findings.omittedErrorCount)
+  }
+
+  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>, _ findings: Findings) -> ModelDescription? {
+    guard bytes.count <= Limits.fileSize else {
+      findings.error(
+        .fileTooLarge, at: 0,
+        "The file has \(bytes.count) bytes; a model file may have \(Limits.fileSize). Split the model into several files."
+      )
+      return nil
+    }
+    var reader = JSONReader(bytes, findings)
+    guard let root = reader.readFile(), findings.errorCount == 0 else { return nil }
+    guard var draft = GrammarReader(findings).readModel(root), findings.errorCount == 0 else { return nil }
+    return Rulebook.check(&draft, findings) ? draft.description : nil
+  }
+}

@@ -1,0 +1,169 @@
+extension ModelDescription {
+  /// The model as the text of a model file: keys in a fixed order, one property a line, what has its usual value left out.
+  ///
+  /// Entities, properties and cases keep their declared order, which belongs to the model. Reading the text gives an equal
+  /// description, and equal descriptions give equal texts.
+  ///
+  /// - Complexity: linear in the size of the model.
+  public func canonicalJSON() -> String {
+    var members = CanonicalMembers()
+    members.add("model", name)
+    members.add("version", version)
+    members.add("doc", doc)
+    members.add(userInfo)
+    if !enums.isEmpty { members.add("enums", .lines(enums.map { ($0.name, $0.json) })) }
+    if !codableTypes.isEmpty { members.add("codableTypes", .list(codableTypes.map { .text($0) })) }
+    let writer = EntityWriter(enums: Dictionary(enums.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }))
+    if !entities.isEmpty { members.add("entities", .lines(entities.map { ($0.name, writer.json($0)) })) }
+    var text = ""
+    CanonicalJSON.lines(members.all).write(into: &text, indent: 0)
+    return text + "\n"
+  }
+}
+
+extension EnumDescription {
+  fileprivate var json: CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("doc", doc)
+    members.add("type", rawType == .integer ? "int" : "string")
+    members.add("cases", .list(cases.map(\.json)))
+    switch unknown {
+    case .preserve: members.add("unknown", "preserve")
+    case .useDefault(let name): members.add("unknown", .object([("default", .text(name))]))
+    case .reject: break
+    }
+    return .object(members.all)
+  }
+}
+
+extension EnumDescription.Case {
+  fileprivate var json: CanonicalJSON {
+    if doc == nil, rawValue == .text(name) { return .text(name) }
+    var members = CanonicalMembers()
+    members.add("name", name)
+    members.add("value", rawValue.plainJSON)
+    members.add("doc", doc)
+    return .object(members.all)
+  }
+}
+
+extension StoredValue {
+  /// A value that JSON can say without knowing its type.
+  fileprivate var plainJSON: CanonicalJSON {
+    switch self {
+    case .null: .verbatim("null")
+    case .integer(let value): .verbatim(String(value))
+    case .real(let value): .verbatim(String(describing: value))
+    case .text(let value): .text(value)
+    case .blob(let value): .text(Base64Text.text(value))
+    }
+  }
+}
+
+/// Writes entities; default values need the enums' cases.
+private struct EntityWriter {
+  let enums: [String: EnumDescription]
+
+  func json(_ entity: EntityDescription) -> CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("doc", entity.doc)
+    members.add("parent", entity.parent)
+    members.add("abstract", entity.isAbstract)
+    members.add("renamedFrom", entity.renamedFrom)
+    if !entity.attributes.isEmpty { members.add("attributes", .lines(entity.attributes.map { ($0.name, json($0)) })) }
+    if !entity.relationships.isEmpty {
+      members.add("relationships", .lines(entity.relationships.map { ($0.name, json($0)) }))
+    }
+    if !entity.uniqueKeys.isEmpty {
+      members.add("unique", .list(entity.uniqueKeys.map { .list($0.map { .text($0) }) }))
+    }
+    if !entity.indexes.isEmpty { members.add("indexes", .list(entity.indexes.map(json))) }
+    if !entity.fetchRequests.isEmpty {
+      members.add("fetchRequests", .lines(entity.fetchRequests.map { ($0.name, json($0)) }))
+    }
+    members.add(entity.userInfo)
+    return .lines(members.all)
+  }
+
+  private func json(_ index: IndexDescription) -> CanonicalJSON {
+    .list(index.elements.map { .text(($0.isDescending ? "-" : "") + $0.property) })
+  }
+
+  private func json(_ request: FetchRequestDescription) -> CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("doc", request.doc)
+    members.add("predicate", request.predicate)
+    if !request.sort.isEmpty {
+      members.add("sort", .list(request.sort.map { .text(($0.isDescending ? "-" : "") + $0.path) }))
+    }
+    members.add("limit", request.limit)
+    members.add("offset", request.offset)
+    return .object(members.all)
+  }
+
+  // MARK: Properties
+
+  private func json(_ attribute: AttributeDescription) -> CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("default", attribute.defaultValue.map { json($0, attribute.type) })
+    members.add("transient", attribute.isTransient)
+    members.add("min", attribute.rules.minimum.map { json($0, attribute.type) })
+    members.add("max", attribute.rules.maximum.map { json($0, attribute.type) })
+    members.add("minLength", attribute.rules.minimumLength)
+    members.add("maxLength", attribute.rules.maximumLength)
+    members.add("pattern", attribute.rules.pattern)
+    members.add("externalStorage", attribute.isExternal)
+    members.add("searchable", attribute.isSearchable)
+    members.add("swiftName", attribute.swiftName)
+    members.add("renamedFrom", attribute.renamedFrom)
+    members.add("doc", attribute.doc)
+    members.add(attribute.userInfo)
+    let type = CanonicalJSON.text(attribute.type.spelling + (attribute.isOptional ? "?" : ""))
+    return members.all.isEmpty ? type : .object([("type", type)] + members.all)
+  }
+
+  private func json(_ value: DefaultValue, _ type: AttributeType) -> CanonicalJSON {
+    switch (value, type) {
+    case (.now, _): .text("now")
+    case (.new, _): .text("new")
+    case (.value(let value), _): json(value, type)
+    case (.list(let values), .array(let element)): .list(values.map { json($0, element) })
+    case (.list(let values), _): .list(values.map { json($0, type) })
+    }
+  }
+
+  private func json(_ value: StoredValue, _ type: AttributeType) -> CanonicalJSON {
+    switch (type, value) {
+    case (.bool, .integer(let flag)): .verbatim(flag == 0 ? "false" : "true")
+    case (.date, .integer(let microseconds)): .text(DateText.text(microseconds))
+    case (.uuid, .blob(let bytes)): .text(UUIDText.text(bytes))
+    case (.enumeration(let name), _):
+      enums[name]?.cases.first { $0.rawValue == value }.map { .text($0.name) } ?? value.plainJSON
+    default: value.plainJSON
+    }
+  }
+
+  private func json(_ relationship: RelationshipDescription) -> CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("destination", relationship.destination)
+    members.add("inverse", relationship.inverse)
+    members.add("deleteRule", relationship.deleteRule == .nullify ? nil : relationship.deleteRule.rawValue)
+    members.add("toMany", relationship.isToMany)
+    members.add("ordered", relationship.isOrdered)
+    members.add("minCount", relationship.minimumCount)
+    members.add("maxCount", relationship.maximumCount)
+    members.add("optional", relationship.isOptional)
+    members.add("transient", relationship.isTransient)
+    members.add("swiftName", relationship.swiftName)
+    members.add("renamedFrom", relationship.renamedFrom)
+    members.add("doc", relationship.doc)
+    members.add(relationship.userInfo)
+    return .object(members.all)
+  }
+}
+
+extension CanonicalMembers {
+  fileprivate mutating func add(_ key: String, _ value: CanonicalJSON?) {
+    if let value { add(key, value) }
+  }
+}

@@ -1,0 +1,61 @@
+import TrellisGenerator
+import TrellisModelFile
+
+/// Carries a command out. Problems go to the error stream, in the form in which build systems show them; the output stream is
+/// for what was asked to be printed.
+enum Tool {
+  /// Why a command came to nothing, when that has been said already.
+  struct Failure: Error {}
+
+  static func run(_ command: Command) throws(Failure) {
+    switch command {
+    case .generate(let model, let output): try generate(model, to: output)
+    case .check(let models): try check(models)
+    case .show(let model): Platform.print(try text(of: model))
+    case .help: Platform.print(Command.usage)
+    }
+  }
+
+  private static func generate(_ model: String, to output: String) throws(Failure) {
+    let text: String
+    do {
+      text = try Self.text(of: model)
+    } catch {
+      // An old output would go on compiling as if nothing were wrong.
+      Platform.remove(output)
+      throw error
+    }
+    if Platform.read(output).map({ $0.elementsEqual(text.utf8) }) ?? false { return }
+    if !Platform.write(text, to: output) { try fail("\(output): error: The file cannot be written.") }
+  }
+
+  private static func check(_ models: [String]) throws(Failure) {
+    var isGood = true
+    for model in models {
+      do { _ = try text(of: model) } catch { isGood = false }
+    }
+    if !isGood { throw Failure() }
+  }
+
+  /// The Swift of a model file.
+  private static func text(of path: String) throws(Failure) -> String {
+    guard let bytes = Platform.read(path) else { try fail("\(path): error: The file cannot be read.") }
+    let result = ModelFile.parse(bytes, path: path)
+    Platform.complain(result.rendered())
+    guard let description = result.description else { throw Failure() }
+    do {
+      return try TrellisGenerator.generate(description, modelFileName: lastComponent(of: path))
+    } catch {
+      try fail("\(path):1:1: error: No Swift can be generated: \(error).")
+    }
+  }
+
+  private static func fail(_ message: String) throws(Failure) -> Never {
+    Platform.complain(message + "\n")
+    throw Failure()
+  }
+
+  private static func lastComponent(of path: String) -> String {
+    String(path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? "")
+  }
+}

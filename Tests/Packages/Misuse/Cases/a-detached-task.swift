@@ -1,0 +1,7 @@
+// expect: sending
+import MisuseModel
+import Trellis
+
+@MainActor func misuse(_ note: Note) {
+  Task.detached { print(note.text) }
+}

@@ -1,0 +1,7 @@
+// expect: cannot be applied to operands of type 'AttributePath<Int64>' and 'String'
+import MisuseModel
+import Trellis
+
+func misuse(_ context: ManagedObjectContext) throws {
+  _ = try context.fetch(Note.where { $0.stars == "a" })
+}

@@ -1,0 +1,7 @@
+// expect: this attribute is not optional, so it is never nil
+import MisuseModel
+import Trellis
+
+func misuse(_ context: ManagedObjectContext) throws {
+  _ = try context.fetch(Note.where { $0.text == nil })
+}

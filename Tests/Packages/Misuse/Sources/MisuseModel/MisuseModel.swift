@@ -1,0 +1,1 @@
+// The model of the programs that must not compile.

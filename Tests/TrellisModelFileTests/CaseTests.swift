@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+import TrellisModelFile
+
+/// Each folder under `Cases` holds a broken model, what is said about it, and the repaired model.
+///
+/// `TRELLIS_RECORD=1 swift test --filter CaseTests` writes what is said anew; a test that recorded something fails, so
+/// that nobody records without looking.
+@Suite("Broken models") struct CaseTests {
+  static let names = Folders.names(in: Folders.cases)
+  static let isRecording = ProcessInfo.processInfo.environment["TRELLIS_RECORD"] == "1"
+
+  @Test("says what is wrong, where, and the way out", arguments: names)
+  func broken(_ name: String) throws {
+    let folder = Folders.cases.appending(path: name)
+    let bytes = try Folders.bytes(folder.appending(path: "broken.model.json"))
+    let text = ModelFile.parse(bytes, path: "broken.model.json").rendered()
+    let expectedFile = folder.appending(path: "expected.txt")
+    let expected = (try? Folders.bytes(expectedFile)).map { String(decoding: $0, as: UTF8.self) }
+    #expect(!text.isEmpty)
+    guard text != expected else { return }
+    if Self.isRecording {
+      try Data(text.utf8).write(to: expectedFile)
+      Issue.record("recorded anew: look at it and run again without TRELLIS_RECORD")
+    } else {
+      #expect(text == expected, "differs from Cases/\(name)/expected.txt")
+    }
+  }
+
+  @Test("the repaired model passes without a word", arguments: names)
+  func repaired(_ name: String) throws {
+    let file = Folders.cases.appending(path: name).appending(path: "repaired.model.json")
+    guard let bytes = try? Folders.bytes(file) else { return }
+    let result = ModelFile.parse(bytes, path: "repaired.model.json")
+    #expect(result.rendered() == "")
+    #expect(result.description != nil)
+  }
+
+  @Test("each code has a case, but for those that take too large a file")
+  func everyCodeHasACase() {
+    let large = ["file-too-large", "too-deep", "too-many", "parent-chain-too-long", "name-too-long", "bad-utf8"]
+    let missing = DiagnosticCode.allCases.map(\.rawValue).filter { !Self.names.contains($0) && !large.contains($0) }
+    #expect(missing == [])
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+import TrellisModelFile
+import TrellisSchema
+
+/// Changes sample models at random and reads them: nothing may trap or hang.
+///
+/// `TRELLIS_FUZZ=100000 swift test --filter FuzzTests` reads that many; `TRELLIS_FUZZ_SEED` repeats a run.
+@Suite("Random changes") struct FuzzTests {
+  static let environment = ProcessInfo.processInfo.environment
+
+  private struct Random: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  private static let fragments = [
+    "{", "}", "[", "]", ",", ":", "\"", "'", "\\", "\\u", "//", "null", "true", "-", "1e999", "99999999999999999999",
+    "\0",
+    "\n", "\u{FEFF}", "커피", "now", "new", "(", "(?<", "[a-", "string?", "[string]", "_", ".", "", "\"parent\":",
+    "\"A\"",
+  ].map { Array($0.utf8) }
+
+  private static func samples() throws -> [[UInt8]] {
+    let cases = Folders.names(in: Folders.cases).map {
+      Folders.cases.appending(path: $0).appending(path: "broken.model.json")
+    }
+    let good = Folders.names(in: Folders.good).map { Folders.good.appending(path: $0) }
+    return try (cases + good).map { try Folders.bytes($0) }
+  }
+
+  private static func change(_ bytes: inout [UInt8], _ other: [UInt8], _ random: inout Random) {
+    let place = Int.random(in: 0...bytes.count, using: &random)
+    let end = min(bytes.count, place + Int.random(in: 0...12, using: &random))
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0: bytes.replaceSubrange(place..<end, with: fragments.randomElement(using: &random) ?? [])
+    case 1: bytes.removeSubrange(place..<end)
+    case 2: if place < bytes.count { bytes[place] = UInt8.random(in: 0...255, using: &random) }
+    case 3: bytes.insert(contentsOf: bytes[place..<end], at: Int.random(in: 0...bytes.count, using: &random))
+    default:
+      let from = Int.random(in: 0...other.count, using: &random)
+      bytes.insert(contentsOf: other[from..<min(other.count, from + 40)], at: place)
+    }
+  }
+
+  @Test("are answered with a model or with messages")
+  func changes() throws {
+    let rounds = Self.environment["TRELLIS_FUZZ"].flatMap { Int($0) } ?? 1_000
+    let seed = Self.environment["TRELLIS_FUZZ_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    print("random changes: TRELLIS_FUZZ=\(rounds) TRELLIS_FUZZ_SEED=\(seed)")
+    var random = Random(state: seed)
+    let samples = try Self.samples()
+    for _ in 0..<rounds {
+      guard var bytes = samples.randomElement(using: &random), let other = samples.randomElement(using: &random) else {
+        return
+      }
+      for _ in 0..<Int.random(in: 1...4, using: &random) { Self.change(&bytes, other, &random) }
+      let result = ModelFile.parse(bytes, path: "f")
+      #expect(result.description != nil || result.rendered().contains("error:"), "seed \(seed)")
+      guard let description = result.description else { continue }
+      // What passes the checks can be resolved, and comes back from its canonical text.
+      #expect(throws: Never.self, "seed \(seed)") { try Model(description) }
+      let text = description.canonicalJSON()
+      #expect(ModelFile.parse(Array(text.utf8), path: "f").description == description, "seed \(seed)\n\(text)")
+    }
+  }
+
+  @Test("in patterns never trap the reader")
+  func patterns() {
+    let rounds = (Self.environment["TRELLIS_FUZZ"].flatMap { Int($0) } ?? 1_000) / 4
+    let seed = Self.environment["TRELLIS_FUZZ_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    print("random patterns: TRELLIS_FUZZ=\(rounds * 4) TRELLIS_FUZZ_SEED=\(seed)")
+    var random = Random(state: seed)
+    let parts = [
+      "a", "b", "(", ")", "[", "]", "[^", "(?:", "(?<n>", "(?i)", "(?=", "(?!", "*", "+", "?", "{2}", "{2,1}", "|", ".",
+      "^", "$",
+      "\\\\d", "\\\\w", "\\\\1", "\\\\k<n>", "\\\\p{L}", "\\\\p{x=y}", "\\\\X", "\\\\R", "\\\\Q", "\\\\E",
+      "\\\\u{110000}", "(?R)", "(?C)", "(?#", "-", "&&",
+      "[:alpha:]", "커", "\\\\b", "\\\\y", "(*FAIL)", "\\\\N{x}", "{99999999999}", "(?(1)", "(?|", "(?x)", "\\\\x{0}",
+    ]
+    for _ in 0..<rounds {
+      let pattern = (0..<Int.random(in: 1...6, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }
+        .joined()
+      _ = parse(
+        #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "#
+          + #""pattern": "\#(pattern)", "default": "ab1" } } } } }"#)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+import TrellisModelFile
+import TrellisSchema
+
+@Suite("Canonical text") struct RoundTripTests {
+  static let files =
+    Folders.names(in: Folders.good).map { Folders.good.appending(path: $0) } + [
+      Folders.root.appending(path: "Models/Diary/Diary.model.json")
+    ]
+
+  @Test("reading the canonical text of a model gives an equal model and an equal text", arguments: files)
+  func roundTrip(_ file: URL) throws {
+    let first = ModelFile.parse(try Folders.bytes(file), path: file.lastPathComponent)
+    #expect(first.rendered() == "")
+    let description = try #require(first.description)
+    let text = description.canonicalJSON()
+    let second = ModelFile.parse(Array(text.utf8), path: "canonical.model.json")
+    #expect(second.rendered() == "")
+    #expect(second.description == description)
+    #expect(second.description?.canonicalJSON() == text)
+  }
+
+  @Test("values are kept in their stored form, exactly")
+  func storedForms() throws {
+    let file = Folders.good.appending(path: "AllTypes.model.json")
+    let model = try #require(ModelFile.parse(Folders.bytes(file), path: "f").description)
+    let values = try #require(model.entities.first { $0.name == "Values" })
+    func attribute(_ name: String) -> AttributeDescription? { values.attributes.first { $0.name == name } }
+    #expect(attribute("large")?.defaultValue == .value(.integer(.min)))
+    #expect(attribute("large")?.rules.maximum == .integer(.max))
+    #expect(attribute("price")?.defaultValue == .value(.text("12.34")))
+    #expect(attribute("price")?.rules.minimum == .text("-0.0000000001"))
+    #expect(attribute("price")?.rules.maximum == .text("12345678901234567890.123456789"))
+    #expect(attribute("soldAt")?.defaultValue == .value(.integer(1_769_819_400_250_000)))
+    #expect(attribute("picture")?.defaultValue == .value(.blob(Array("Hello".utf8))))
+    #expect(attribute("emotion")?.defaultValue == .value(.text("SAD")))
+    #expect(attribute("level")?.defaultValue == .value(.integer(5)))
+    #expect(attribute("words")?.defaultValue == .list([.text("a"), .text("b")]))
+    #expect(attribute("days")?.defaultValue == .list([.integer(951_782_400_000_000)]))
+    #expect(model.enums.last?.cases.map(\.rawValue) == [.integer(0), .integer(10), .integer(11)])
+  }
+
+  @Test("what the model tool calls a column is one in the resolved model")
+  func oneToOneHomes() throws {
+    for optional in [(true, true), (true, false), (false, true), (false, false)] {
+      for names in [("A", "B"), ("B", "A")] {
+        let text = """
+          { "model": "M", "entities": {
+            "\(names.0)": { "relationships": { "x": { "destination": "\(names.1)", "inverse": "y", "deleteRule": "cascade",
+              "optional": \(optional.0) } }, "unique": ["x"] },
+            "\(names.1)": { "relationships": { "y": { "destination": "\(names.0)", "inverse": "x", "deleteRule": "cascade",
+              "optional": \(optional.1) } } } } }
+          """
+        var description = try #require(
+          parse(text.replacingOccurrences(of: ", \"unique\": [\"x\"]", with: "")).description)
+        let hasColumn = try Model(description).entity(named: names.0)?.property(named: "x")?.column != nil
+        #expect(parse(text).hasErrors == !hasColumn)
+        description.entities[0].uniqueKeys = [["x"]]
+        #expect(((try? Model(description)) != nil) == hasColumn)
+      }
+    }
+  }
+}

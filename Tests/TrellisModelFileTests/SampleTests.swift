@@ -1,0 +1,15 @@
+import Foundation
+import Testing
+import TrellisModelFile
+import TrellisSchema
+
+@Suite("Models that are right") struct SampleTests {
+  @Test("the diary passes without a word")
+  func diary() throws {
+    let bytes = try Folders.bytes(Folders.root.appending(path: "Models/Diary/Diary.model.json"))
+    let result = ModelFile.parse(bytes, path: "Diary.model.json")
+    #expect(result.rendered() == "")
+    let model = try Model(#require(result.description))
+    #expect(model.entities.map(\.name) == ["EmotionDiary", "DiaryImage", "Tag"])
+  }
+}

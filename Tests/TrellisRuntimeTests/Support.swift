@@ -1,0 +1,33 @@
+import Foundation
+import Trellis
+
+/// A container on a store of its own in memory.
+func makeContainer() throws -> PersistentContainer {
+  try PersistentContainer(model: .shapes, store: .memory) { _ in }
+}
+
+func makeContext() throws -> ManagedObjectContext { try makeContainer().newContext() }
+
+/// Collects what is reported from any thread.
+final class Problems: @unchecked Sendable {  // a lock guards the only field
+  private let lock = NSLock()
+  private var found: [GraphProblem] = []
+
+  func add(_ problem: GraphProblem) { lock.withLock { found.append(problem) } }
+  var codes: [GraphProblem.Code] { lock.withLock { found.map(\.code) } }
+}
+
+/// Deterministic numbers, so that a printed seed plays a failure again.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

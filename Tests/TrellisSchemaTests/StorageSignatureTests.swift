@@ -1,0 +1,68 @@
+import Testing
+import TrellisSchema
+
+@Suite("The storage part of a model") struct StorageSignatureTests {
+  private func signature(_ change: (inout ModelDescription) -> Void = { _ in }) throws -> String {
+    var description = ResolvingTests.diary
+    change(&description)
+    return try Model(description).storageSignature
+  }
+
+  @Test("is a fact a line, sorted")
+  func lines() throws {
+    #expect(
+      try signature() == """
+        attribute DiaryImage.path: string, required
+        attribute EmotionDiary.content: string, required
+        attribute Tag.name: string, required
+        entity DiaryImage
+        entity EmotionDiary
+        entity Tag
+        relationship DiaryImage.diary: to one EmotionDiary, inverse images, in its row with its place
+        relationship EmotionDiary.images: to many DiaryImage, ordered, inverse diary, in the row of its inverse
+        relationship EmotionDiary.tags: to many Tag, inverse diaries, in table _EmotionDiary_tags
+        relationship Tag.diaries: to many EmotionDiary, inverse tags, in table _EmotionDiary_tags
+        """)
+  }
+
+  @Test("does not change with the order of declarations, docs, defaults, rules, indexes or delete rules")
+  func indifferent() throws {
+    let same = try signature { model in
+      model.entities.reverse()
+      model.doc = "x"
+      for entity in model.entities.indices {
+        model.entities[entity].doc = "x"
+        for index in model.entities[entity].attributes.indices {
+          model.entities[entity].attributes[index].defaultValue = .value(.text("x"))
+          model.entities[entity].attributes[index].rules = AttributeRules(minLength: 1)
+          model.entities[entity].indexes = [IndexDescription([.init(model.entities[entity].attributes[index].name)])]
+        }
+        for index in model.entities[entity].relationships.indices {
+          model.entities[entity].relationships[index].deleteRule = .cascade
+        }
+      }
+    }
+    #expect(try signature() == same)
+  }
+
+  @Test("differences name what is new, gone and changed")
+  func differences() throws {
+    let other = try signature { model in
+      model.entities[2].attributes[0].isOptional = true
+      model.entities[2].uniqueKeys = [["name"]]
+      model.entities[1].attributes = []
+      model.entities[1].relationships[0].deleteRule = .noAction
+      model.enums = [EnumDescription("Size", rawType: .integer, cases: [.init("small", .integer(0))])]
+    }
+    #expect(Model.differences(from: try signature(), to: try signature()) == [])
+    #expect(
+      Model.differences(from: try signature(), to: other) == [
+        "attribute DiaryImage.path is gone (string, required)",
+        "attribute Tag.name was (string, required) and is now (string, optional)",
+        "enum Size is new (integer)",
+        "relationship DiaryImage.diary was (to one EmotionDiary, inverse images, in its row with its place) and is now "
+          + "(to one EmotionDiary, inverse images, no foreign key, in its row with its place)",
+        "unique Tag is new (name)",
+      ])
+  }
+}
