@@ -80,7 +80,9 @@ import TrellisStorage
     return pairs
   }
 
-  @Test("every random predicate, sort, limit and offset", arguments: [TestModels.diary, TestModels.zoo], 1...4 as ClosedRange<UInt64>)
+  @Test(
+    "every random predicate, sort, limit and offset", arguments: [TestModels.diary, TestModels.zoo],
+    1...4 as ClosedRange<UInt64>)
   func random(_ description: ModelDescription, seed: UInt64) throws {
     let store = try TestStore(description)
     var random = RandomRequests(model: store.model, seed: seed)

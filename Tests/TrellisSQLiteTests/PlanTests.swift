@@ -46,7 +46,8 @@ import TrellisStorage
   @Test("prefixes, lists and unique keys are searched")
   func searches() throws {
     let prefix = try plan("DiaryImage", term(store.path("DiaryImage", "imagePath"), .hasPrefix, .text("a"), .text))
-    #expect(prefix.contains("SEARCH t0 USING INDEX _index.DiaryImage.imagePath (imagePath>? AND imagePath<?)"), "\(prefix)")
+    #expect(
+      prefix.contains("SEARCH t0 USING INDEX _index.DiaryImage.imagePath (imagePath>? AND imagePath<?)"), "\(prefix)")
     let list = try plan("Tag", .isIn(.path(store.path("Tag", "name")), [.text("a")], .text))
     #expect(list.contains("SEARCH t0 USING INDEX _unique.Tag.name (name=?)"), "\(list)")
     let unique = try plan("EmotionDiary", term(store.path("EmotionDiary", "id"), .equal, .blob([1]), .blob))

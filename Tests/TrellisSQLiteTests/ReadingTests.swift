@@ -18,7 +18,9 @@ import TrellisStorage
         entity: 3, records: [try store.record("Cover", 300, ["title": .text("cover"), "diary": .integer(4)])]),
     ]
     request.pairs = [.init(table: 0)]
-    request.pairs[0].added = [.init(first: 1, partner: 204), .init(first: 1, partner: 200), .init(first: 2, partner: 200)]
+    request.pairs[0].added = [
+      .init(first: 1, partner: 204), .init(first: 1, partner: 200), .init(first: 2, partner: 200),
+    ]
     try store.connection.save(request)
   }
 
@@ -39,7 +41,9 @@ import TrellisStorage
       ])
   }
 
-  @Test("rows of wanted keys come, whether few, dense or wide apart", arguments: [[7], [1, 2, 3, 5, 40], [40, 1, 99_999], []])
+  @Test(
+    "rows of wanted keys come, whether few, dense or wide apart",
+    arguments: [[7], [1, 2, 3, 5, 40], [40, 1, 99_999], []])
   func rows(_ keys: [Int64]) throws {
     var found: [Int64] = []
     try store.connection.rows(of: 0, keys: keys) { found.append($0.key) }
@@ -75,7 +79,9 @@ import TrellisStorage
   func otherMembers() throws {
     func keys(_ entity: String, _ property: String, _ owners: [Int64]) throws -> [[Int64]] {
       var found: [[Int64]] = [], rows: [[Int64]] = []
-      try store.connection.memberKeys(of: store.number(entity, property), owners: owners) { found.append([$0, $1]); _ = $2 }
+      try store.connection.memberKeys(of: store.number(entity, property), owners: owners) {
+        found.append([$0, $1]); _ = $2
+      }
       try store.connection.members(of: store.number(entity, property), owners: owners) { rows.append([$0, $1.key]) }
       #expect(found == rows)
       return found
@@ -132,7 +138,8 @@ import TrellisStorage
     try store.connection.fetch(StoreRequest(entity: 2, limit: 1)) { _ in try second.save(request) }
     #expect(try store.connection.count(StoreRequest(entity: 2)) == 5)
     do {
-      try store.connection.fetch(StoreRequest(entity: 2)) { _ in _ = try store.connection.count(StoreRequest(entity: 2)) }
+      try store.connection.fetch(StoreRequest(entity: 2)) { _ in _ = try store.connection.count(StoreRequest(entity: 2))
+      }
     } catch { isBusy = true }
     #expect(isBusy)
   }

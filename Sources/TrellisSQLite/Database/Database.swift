@@ -50,7 +50,8 @@ final class Database {
   private static func immutableURI(_ path: String) -> String {
     var uri = "file:"
     for byte in path.utf8 {
-      let isPlain = byte == 0x2F || byte == 0x2E || byte == 0x2D || byte == 0x5F || (byte >= 0x30 && byte <= 0x39)
+      let isPlain =
+        byte == 0x2F || byte == 0x2E || byte == 0x2D || byte == 0x5F || (byte >= 0x30 && byte <= 0x39)
         || (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x61 && byte <= 0x7A)
       if isPlain {
         uri.unicodeScalars.append(Unicode.Scalar(byte))

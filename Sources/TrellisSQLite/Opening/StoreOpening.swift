@@ -33,7 +33,8 @@ struct StoreOpening {
 
   private func cannotOpen(_ reason: String) -> StoreError {
     StoreError(
-      .cannotOpen, "\(path) cannot be opened: \(reason).", remedy: "Check that the folder exists and may be written to.")
+      .cannotOpen, "\(path) cannot be opened: \(reason).", remedy: "Check that the folder exists and may be written to."
+    )
   }
 
   // MARK: A new file

@@ -119,7 +119,9 @@ struct RandomRequests {
       guard let relationship = property.relationship else { continue }
       if relationship.isToMany != toMany && relationship.isToMany { continue }
       if relationship.isToMany { return (path.appending(property.index), relationship) }
-      if !toMany && Int.random(in: 0..<3, using: &generator) == 0 { return (path.appending(property.index), relationship) }
+      if !toMany && Int.random(in: 0..<3, using: &generator) == 0 {
+        return (path.appending(property.index), relationship)
+      }
       path = path.appending(property.index)
       entity = model.entities[relationship.destination]
     }
@@ -142,11 +144,12 @@ struct RandomRequests {
 extension String {
   /// The syllables taken apart.
   fileprivate var decomposed: String {
-    String(decoding: unicodeScalars.flatMap { scalar -> [UInt8] in
-      let place = Int(scalar.value) - 0xAC00
-      guard place >= 0, place < 11_172 else { return Array(String(scalar).utf8) }
-      let parts = [0x1100 + place / 588, 0x1161 + place % 588 / 28, 0x11A7 + place % 28]
-      return parts.filter { $0 != 0x11A7 }.compactMap { Unicode.Scalar($0) }.flatMap { Array(String($0).utf8) }
-    }, as: UTF8.self)
+    String(
+      decoding: unicodeScalars.flatMap { scalar -> [UInt8] in
+        let place = Int(scalar.value) - 0xAC00
+        guard place >= 0, place < 11_172 else { return Array(String(scalar).utf8) }
+        let parts = [0x1100 + place / 588, 0x1161 + place % 588 / 28, 0x11A7 + place % 28]
+        return parts.filter { $0 != 0x11A7 }.compactMap { Unicode.Scalar($0) }.flatMap { Array(String($0).utf8) }
+      }, as: UTF8.self)
   }
 }

@@ -15,8 +15,10 @@ final class TestGraph {
 
   func objects(of entity: Int) -> [TestObject] {
     let subtree = Set(model.entities[entity].subtree)
-    return records.values.filter { subtree.contains($0.entity) }.map { TestObject(graph: self, key: $0.record.storedKey) }
-      .sorted { $0.queryKey < $1.queryKey }
+    return records.values.filter { subtree.contains($0.entity) }.map {
+      TestObject(graph: self, key: $0.record.storedKey)
+    }
+    .sorted { $0.queryKey < $1.queryKey }
   }
 
   func value(_ key: Int64, column: Int) -> StoredValue { records[key]?.record.values[column] ?? .null }
