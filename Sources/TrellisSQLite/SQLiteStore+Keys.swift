@@ -21,7 +21,9 @@ extension SQLiteStore {
     try? relaxed(database) { () throws(StoreError) in try Metadata.giveBack(unused, in: database) }
   }
 
-  private func relaxed<Result>(_ database: Database, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+  private func relaxed<Result>(_ database: Database, _ body: () throws(StoreError) -> Result) throws(StoreError)
+    -> Result
+  {
     guard setup.options.durability != .relaxed else { return try body() }
     try database.execute("PRAGMA synchronous = NORMAL", doing: "reserve keys")
     defer {

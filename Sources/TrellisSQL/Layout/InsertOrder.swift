@@ -5,32 +5,49 @@ import TrellisSchema
 /// Foreign keys are deferred, so any order is right; in this one each is fulfilled at once, and SQLite neither keeps
 /// accounts of open ones nor looks for rows that wait for a new key.
 struct InsertOrder {
-  private let targets: [Set<Int>]
+  private let targets: [[Int]]
+  /// By entity: rows of lower ranks come first.
   private(set) var ranks: [Int]
 
+  /// - Complexity: linear in the number of references.
   init(_ model: Model) {
-    var targets: [Set<Int>] = model.entities.map { _ in [] }
-    for entity in model.entities {
-      for column in entity.columns {
-        guard case .reference(_, let destination) = column.content else { continue }
-        let root = model.entities[destination].root
-        if root != entity.root { targets[entity.index].formUnion(model.entities[root].subtree) }
+    targets = model.entities.map { entity in
+      // Tables refer to tables, so roots are what has an order.
+      guard entity.parent == nil else { return [] }
+      var targets: Set<Int> = []
+      for number in entity.subtree {
+        for column in model.entities[number].columns {
+          guard case .reference(_, let destination) = column.content else { continue }
+          targets.insert(model.entities[destination].root)
+        }
       }
+      return targets.subtracting([entity.index]).sorted()
     }
-    self.targets = targets
-    ranks = Array(repeating: 0, count: targets.count)
-    // Each round settles one more level; circles end with the last round.
-    for _ in targets.indices where raise() == false { break }
+    ranks = Array(repeating: -1, count: targets.count)
+    for entity in model.entities where entity.parent == nil { visit(entity.index) }
+    for entity in model.entities { ranks[entity.index] = ranks[entity.root] }
   }
 
-  private mutating func raise() -> Bool {
-    var hasRaised = false
-    for (entity, targets) in targets.enumerated() {
-      for target in targets where ranks[entity] <= ranks[target] && ranks[target] < ranks.count {
-        ranks[entity] = ranks[target] + 1
-        hasRaised = true
+  /// Depth first, with a stack of its own: a model may be as deep as it likes. An entity that is being visited has a rank
+  /// already, so a circle is cut where it closes.
+  private mutating func visit(_ start: Int) {
+    guard ranks[start] < 0 else { return }
+    ranks[start] = 0
+    var open: [(entity: Int, next: Int)] = [(start, 0)]
+    while let (entity, next) = open.popLast() {
+      guard next < targets[entity].count else {
+        if let parent = open.last?.entity { ranks[parent] = max(ranks[parent], ranks[entity] + 1) }
+        continue
+      }
+      open.append((entity, next + 1))
+      let target = targets[entity][next]
+      if ranks[target] < 0 {
+        ranks[target] = 0
+        open.append((target, 0))
+      } else {
+        let isOpen = open.contains { $0.entity == target }
+        if !isOpen { ranks[entity] = max(ranks[entity], ranks[target] + 1) }
       }
     }
-    return hasRaised
   }
 }

@@ -53,6 +53,17 @@ package struct EntityTable: Sendable {
     name = SQLName.quoted(model.entities[entity.root].name)
     isInHierarchy = entity.isInHierarchy
     columns = entity.columns.map { SQLName.quoted($0.name) }
+    (selectedColumns, places) = Self.selection(of: entity, columns, in: model)
+    entityNames = entity.subtree.map { (model.entities[$0].name, $0) }
+    subtreeTerm = entity.parent == nil ? nil : Self.term(entity.subtree.map { model.entities[$0].name })
+    ownTerm = entity.isInHierarchy ? Self.term([entity.name]) : nil
+  }
+
+  private static func selection(
+    of entity: Entity, _ columns: [String], in model: Model
+  ) -> (columns: [String], places: [Int: ContiguousArray<Int32>]) {
+    // The entity's own columns stand in order.
+    guard entity.subtree.count > 1 else { return (columns, [:]) }
     var selected = columns
     var places: [Int: ContiguousArray<Int32>] = [:]
     var placeOfName: [String: Int32] = [:]
@@ -68,11 +79,7 @@ package struct EntityTable: Sendable {
       }
       places[number] = mine
     }
-    selectedColumns = selected
-    self.places = places
-    entityNames = entity.subtree.map { (model.entities[$0].name, $0) }
-    subtreeTerm = entity.parent == nil ? nil : Self.term(entity.subtree.map { model.entities[$0].name })
-    ownTerm = entity.isInHierarchy ? Self.term([entity.name]) : nil
+    return (selected, places)
   }
 
   private static func term(_ names: [String]) -> @Sendable (String) -> String {

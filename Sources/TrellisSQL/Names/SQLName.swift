@@ -6,14 +6,16 @@ package enum SQLName {
   /// A text literal, for names of entities, which the model fixes.
   package static func literal(_ text: String) -> String { enclosed(text, "'") }
 
-  private static func enclosed(_ text: String, _ quote: Character) -> String {
-    var result = String(quote)
-    for character in text {
-      result.append(character)
-      if character == quote { result.append(character) }
+  private static func enclosed(_ text: String, _ quote: Unicode.Scalar) -> String {
+    let mark = String(quote)
+    // By scalars: a quote with a combining mark after it would be another character, but ends a name in SQL all the same.
+    guard text.unicodeScalars.contains(quote) else { return mark + text + mark }
+    var result = mark
+    for scalar in text.unicodeScalars {
+      if scalar == quote { result.unicodeScalars.append(scalar) }
+      result.unicodeScalars.append(scalar)
     }
-    result.append(quote)
-    return result
+    return result + mark
   }
 
   /// The columns that every table has.

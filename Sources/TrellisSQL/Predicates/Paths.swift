@@ -55,7 +55,8 @@ extension PredicateTranslator {
       throw Self.unknown("variable")
     }
     let scope = scopes[number]
-    return RowReference(scope: number, alias: scope.alias, entity: scope.table.entity, key: scope.key, isOptional: false)
+    return RowReference(
+      scope: number, alias: scope.alias, entity: scope.table.entity, key: scope.key, isOptional: false)
   }
 
   private mutating func walk(_ path: PropertyPath, _ steps: [Int]) throws(StoreError) -> RowReference {
@@ -106,7 +107,8 @@ extension PredicateTranslator {
   /// The key of the object at the other end of a to-one.
   private mutating func key(of relationship: Relationship, _ row: RowReference) throws(StoreError) -> String {
     let isLeftAlone = layout.model.inverse(of: relationship)?.deleteRule == .noAction
-    if case .column(let number, _) = relationship.home, !isLeftAlone, let column = layout.column(number, of: row.entity) {
+    if case .column(let number, _) = relationship.home, !isLeftAlone, let column = layout.column(number, of: row.entity)
+    {
       scopes[row.scope].useRow()
       return "\(row.alias).\(column)"
     }

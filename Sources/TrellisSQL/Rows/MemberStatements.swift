@@ -55,7 +55,8 @@ package struct MemberStatements {
       return selection + "CROSS JOIN \(table.name) AS t INDEXED BY \(index) ON t.\(column) = k.value"
     case .pairs(let join, let isFirst):
       return selection + pairs(join, isFirst)
-        + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = j.\(memberColumn(join, isFirst))" + pairOrder(join, isFirst)
+        + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = j.\(memberColumn(join, isFirst))"
+        + pairOrder(join, isFirst)
     }
   }
 

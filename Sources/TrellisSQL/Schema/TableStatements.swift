@@ -83,7 +83,8 @@ package struct SchemaStatements {
       if let column { lines.append("\(SQLName.quoted(column)) INTEGER") }
     }
     lines.append("PRIMARY KEY (\(first), \(partner))")
-    return "CREATE TABLE \(SQLName.quoted(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT, WITHOUT ROWID"
+    return
+      "CREATE TABLE \(SQLName.quoted(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT, WITHOUT ROWID"
   }
 
   private func pairKey(_ end: JoinTable.End?, entity: Int) -> String {

@@ -28,7 +28,8 @@ extension SQLiteConnection {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
     guard let found = layout.tables[entity].entityNames.first(where: { $0.name.utf8.elementsEqual(bytes) }) else {
       throw StoreError(
-        .unreadableValue, "A row of \(layout.tables[entity].name) belongs to no entity of the model that was asked for.",
+        .unreadableValue,
+        "A row of \(layout.tables[entity].name) belongs to no entity of the model that was asked for.",
         remedy: "Repair the column _entity with another tool, or restore the file from a backup.")
     }
     return found.number

@@ -74,7 +74,8 @@ package final class SQLiteConnection: StoreConnection {
 
   /// Runs a statement for the rows it gives.
   func readRows(
-    _ statement: Statement, _ table: EntityTable, base: Int32 = 0, _ body: (SQLiteRowReader, OpaquePointer) throws -> Void
+    _ statement: Statement, _ table: EntityTable, base: Int32 = 0,
+    _ body: (SQLiteRowReader, OpaquePointer) throws -> Void
   ) throws {
     try run(statement) { pointer in
       let reader = self.reader ?? SQLiteRowReader(pointer, table)

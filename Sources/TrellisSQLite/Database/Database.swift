@@ -50,7 +50,8 @@ final class Database {
   private static func immutableURI(_ path: String) -> String {
     var uri = "file:"
     for byte in path.utf8 {
-      let isPlain = byte == 0x2F || byte == 0x2E || byte == 0x2D || byte == 0x5F || (byte >= 0x30 && byte <= 0x39)
+      let isPlain =
+        byte == 0x2F || byte == 0x2E || byte == 0x2D || byte == 0x5F || (byte >= 0x30 && byte <= 0x39)
         || (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x61 && byte <= 0x7A)
       if isPlain {
         uri.unicodeScalars.append(Unicode.Scalar(byte))
@@ -121,4 +122,17 @@ struct OpenOptions: Sendable {
   var durability: Durability
   var busyTimeoutMilliseconds: Int32
   var isReadOnly: Bool
+}
+
+extension Database {
+  /// How SQLite would run a statement, a line for each step.
+  func plan(of sql: String) throws(StoreError) -> String {
+    let statement = try prepare("EXPLAIN QUERY PLAN " + sql)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var lines: [String] = []
+    while try step(statement.pointer, doing: "explain a statement") {
+      lines.append(trellis_sqlite3_column_text(statement.pointer, 3).map { String(cString: $0) } ?? "")
+    }
+    return lines.joined(separator: "\n")
+  }
 }

@@ -6,7 +6,7 @@ import TrellisStorage
 /// What a file says about itself, in the table `_trellis`.
 enum Metadata {
   private static let keys = (
-    format: "format", name: "model", signature: "storage", whole: "modelText", nextKey: "nextKey"
+    format: "format", name: "model", signature: "storage", whole: "modelJSON", nextKey: "nextKey"
   )
 
   static func write(_ model: Model, to database: Database) throws(StoreError) {
@@ -24,17 +24,20 @@ enum Metadata {
   /// - Returns: whether the file holds the very same model, and not only one that is stored alike.
   /// - Throws: ``StoreError`` when the file does not fit.
   static func check(_ model: Model, in database: Database) throws(StoreError) -> Bool {
-    guard let format = try value(keys.format, in: database), let stored = try value(keys.signature, in: database) else {
-      throw SQLiteErrors.damaged(database.path, "it does not say what it holds")
+    guard case .integer(let format)? = try value(keys.format, in: database), format > 0 else {
+      throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
-    guard case .integer(1...Int64(FileHeader.format)) = format, case .text(let signature) = stored else {
-      throw FileHeader.newer(database.path, found: "unknown")
+    guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
+    // The same model is stored alike, so mostly one text is all that has to be made and read.
+    if try value(keys.whole, in: database) == .text(model.description.canonicalJSON()) { return true }
+    guard case .text(let signature)? = try value(keys.signature, in: database) else {
+      throw SQLiteErrors.damaged(database.path, "it does not say what it holds")
     }
     let current = model.storageSignature
     guard signature.utf8.elementsEqual(current.utf8) else {
       throw otherModel(Model.differences(from: signature, to: current), database.path)
     }
-    return try value(keys.whole, in: database) == .text(model.description.canonicalJSON())
+    return false
   }
 
   private static func otherModel(_ differences: [String], _ path: String) -> StoreError {

@@ -33,7 +33,8 @@ struct StoreOpening {
 
   private func cannotOpen(_ reason: String) -> StoreError {
     StoreError(
-      .cannotOpen, "\(path) cannot be opened: \(reason).", remedy: "Check that the folder exists and may be written to.")
+      .cannotOpen, "\(path) cannot be opened: \(reason).", remedy: "Check that the folder exists and may be written to."
+    )
   }
 
   // MARK: A new file
@@ -78,10 +79,12 @@ struct StoreOpening {
   // MARK: A file that exists
 
   private func openExisting() throws(StoreError) -> (StoreSetup, Database) {
-    let isImmutable = options.isReadOnly && !PlatformFiles.exists(path + "-wal")
+    let hasLog = PlatformFiles.exists(path + "-wal")
+    let isImmutable = options.isReadOnly && !hasLog
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
-    // Until the file is known to fit, closing must not carry over what a crashed program left in its log.
-    _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    // Until the file is known to fit, closing must not carry over what a crashed program left in its log. A log of one's
+    // own, which is empty, must go when the file is closed.
+    if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let isSameModel = try Metadata.check(model, in: database)
     _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     return (

@@ -110,7 +110,8 @@ extension Database {
   private static func length(_ count: Int) throws(StoreError) -> Int32 {
     guard let length = Int32(exactly: count), length <= 1_000_000_000 else {
       throw StoreError(
-        .limit, "A value of a request is too large for SQLite.", remedy: "Compare with values below 1,000,000,000 bytes.")
+        .limit, "A value of a request is too large for SQLite.",
+        remedy: "Compare with values below 1,000,000,000 bytes.")
     }
     return length
   }

@@ -40,7 +40,9 @@ final class SQLiteRowReader: RowReader {
 
   private func loadEntity() throws(StoreError) {
     let text = bytes(at: base + 2)
-    if let current = table.entityNames.first(where: { $0.number == entity }), Self.isEqual(text, current.name) { return }
+    if let current = table.entityNames.first(where: { $0.number == entity }), Self.isEqual(text, current.name) {
+      return
+    }
     guard let found = table.entityNames.first(where: { Self.isEqual(text, $0.name) }) else {
       throw StoreError(
         .unreadableValue, "The row \(key) of \(table.name) belongs to no entity of the model that was asked for.",

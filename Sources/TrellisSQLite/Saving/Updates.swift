@@ -35,7 +35,7 @@ extension SQLiteConnection {
         row.integer(record.storedKey)
         row.integer(record.storedVersion)
       }
-    } catch where error.code == .notUnique {
+    } catch  where error.code == .notUnique {
       return waiting.append(change)
     }
     if trellis_sqlite3_changes(database.handle) == 0 {

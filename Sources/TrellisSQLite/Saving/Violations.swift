@@ -60,7 +60,8 @@ extension SQLiteConnection {
   private func brokenReference() throws(StoreError) -> (table: String, column: String)? {
     let check = try database.prepare("SELECT \"table\", fkid FROM pragma_foreign_key_check LIMIT 1")
     defer { _ = trellis_sqlite3_finalize(check.pointer) }
-    guard try database.step(check.pointer, doing: "check references"), let table = database.text(of: check.pointer) else {
+    guard try database.step(check.pointer, doing: "check references"), let table = database.text(of: check.pointer)
+    else {
       return nil
     }
     let number = trellis_sqlite3_column_int64(check.pointer, 1)
@@ -77,7 +78,8 @@ extension SQLiteConnection {
         entity: declared.name)
     case .tooLarge:
       return StoreError(
-        .limit, "A value of \(declared.name) is too large for SQLite.", remedy: "Keep values below 1,000,000,000 bytes.",
+        .limit, "A value of \(declared.name) is too large for SQLite.",
+        remedy: "Keep values below 1,000,000,000 bytes.",
         entity: declared.name)
     case .code(let code): return database.error(code, doing: "bind a value of \(declared.name)")
     case nil:
