@@ -91,7 +91,8 @@ let package = Package(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
     .testTarget(
-      name: "TrellisStoreTests", dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisSQLite"],
+      name: "TrellisStoreTests",
+      dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisSQLite"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

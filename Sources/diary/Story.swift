@@ -4,7 +4,8 @@ import Trellis
 
 /// Plays a diary's life on a fresh file, and tells each step, so that whoever reads the output knows what Trellis does.
 @MainActor struct Story {
-  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trellis-diary-\(UUID().uuidString)")
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "trellis-diary-\(UUID().uuidString)")
   private var file: URL { folder.appendingPathComponent("diary.db") }
 
   func play() async throws {
@@ -54,7 +55,9 @@ import Trellis
     for diary in try context.fetch(EmotionDiary.all.sorted { $0.createdAt.ascending }) {
       let tags = diary.tags.map(\.name).sorted().joined(separator: ", ")
       let images = diary.images.map(\.imagePath).joined(separator: ", ")
-      print("  \(diary.emotion.rawValue.padded(6)) \(diary.content)  [\(tags)]  pictures: \(images.isEmpty ? "none" : images)")
+      print(
+        "  \(diary.emotion.rawValue.padded(6)) \(diary.content)  [\(tags)]  pictures: \(images.isEmpty ? "none" : images)"
+      )
     }
     chapter("3. The image feed: each picture knows its diary")
     for image in try context.fetch(DiaryImage.all) {

@@ -44,7 +44,8 @@ import TrellisSchema
         name: "M",
         entities: [
           EntityDescription(
-            "Answer", relationships: [RelationshipDescription("question", to: "Question", inverse: "answer", optional: true)]),
+            "Answer",
+            relationships: [RelationshipDescription("question", to: "Question", inverse: "answer", optional: true)]),
           EntityDescription(
             "Question", relationships: [RelationshipDescription("answer", to: "Answer", inverse: "question")]),
         ]))

@@ -14,7 +14,8 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
 
   static let all = [
     TestedStore(name: "memory", conformance: StoreConformance { MemoryStore($0) }),
-    TestedStore(name: "SQLite", conformance: StoreConformance { try StoreConfiguration.sqlite(at: freshFile()).open($0) }),
+    TestedStore(
+      name: "SQLite", conformance: StoreConformance { try StoreConfiguration.sqlite(at: freshFile()).open($0) }),
   ]
 
   private static func freshFile() -> URL {

@@ -18,7 +18,8 @@ extension ManagedObjectContext {
     if request.looksAtOthers(of: runtime.entities[request.entity].entity) { return .ofOthers }
     let subtree = runtime.entities[request.entity].entity.subtree
     let isConcerned = { (object: ManagedObject) in subtree.contains(type(of: object)._entity) }
-    let isAny = inserted.contains(where: isConcerned) || changed.contains(where: isConcerned)
+    let isAny =
+      inserted.contains(where: isConcerned) || changed.contains(where: isConcerned)
       || deleted.contains(where: isConcerned)
     return isAny ? .ofResults : .none
   }

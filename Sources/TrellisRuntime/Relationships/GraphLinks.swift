@@ -8,7 +8,9 @@ extension ManagedObjectContext {
   /// Makes two objects partners. Partners that a to-one end had before let go.
   ///
   /// - Parameter place: where the partner goes among the members of an ordered to-many; nil for the end.
-  func connect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil) {
+  func connect(
+    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
+  ) {
     let inverse = runtime.inverse(of: relationship)
     if !relationship.isToMany {
       let old = partnerKey(of: object, relationship)

@@ -7,7 +7,9 @@ extension SavePlan {
     for object in inserted { changes.add(object) }
     for (object, _) in updated { changes.add(object) }
     for object in relinked { changes.add(object) }
-    for (id, list) in context.waiting.lists { changes.add(list, owner: id.owner, entity: id.entity, property: id.property) }
+    for (id, list) in context.waiting.lists {
+      changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
+    }
     request.pairs = try changes.pairs()
   }
 }
@@ -90,10 +92,14 @@ private struct PairChanges {
   private func appendToUnloaded(_ pairs: inout [Pair], table number: Int) throws {
     let table = context.runtime.model.joinTables[number]
     if table.first.orderColumn != nil {
-      try append(&pairs, at: \.place, owner: \.first, RelationshipNumber(entity: table.first.entity, property: table.first.property))
+      try append(
+        &pairs, at: \.place, owner: \.first,
+        RelationshipNumber(entity: table.first.entity, property: table.first.property))
     }
     if let second = table.second, second.orderColumn != nil {
-      try append(&pairs, at: \.inversePlace, owner: \.partner, RelationshipNumber(entity: second.entity, property: second.property))
+      try append(
+        &pairs, at: \.inversePlace, owner: \.partner,
+        RelationshipNumber(entity: second.entity, property: second.property))
     }
   }
 
@@ -114,7 +120,9 @@ private struct PairChanges {
 
   /// Pairs of objects that are deleted in the same save are not written.
   private func isAlive(_ ends: Ends) -> Bool {
-    for key in [ends.first, ends.partner] { if let object = context.map[key], object.phase == .deleted { return false } }
+    for key in [ends.first, ends.partner] {
+      if let object = context.map[key], object.phase == .deleted { return false }
+    }
     return true
   }
 

@@ -104,7 +104,8 @@ private struct PlaceAssignment {
   /// What is written of each updated object; most saves never ask.
   private lazy var rewritten = Dictionary(uniqueKeysWithValues: updated.map { ($0.object._key, $0.mask) })
   private var alone: [ColumnNumber: SaveRequest.Places] = [:]
-  private var unloaded: [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
+  private var unloaded:
+    [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
 
   init(_ context: ManagedObjectContext, updated: [(object: ManagedObject, mask: ColumnMask)]) {
     self.context = context

@@ -5,7 +5,8 @@ public struct ValidationError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     let lines = failures.prefix(20).map { "- \($0)" }
     let more = failures.count > 20 ? ["- and \(failures.count - 20) more"] : []
-    return (["\(failures.count) rule\(failures.count == 1 ? " is" : "s are") broken, so nothing was saved:"] + lines + more)
+    return
+      (["\(failures.count) rule\(failures.count == 1 ? " is" : "s are") broken, so nothing was saved:"] + lines + more)
       .joined(separator: "\n")
   }
 }

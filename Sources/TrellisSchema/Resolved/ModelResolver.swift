@@ -13,8 +13,8 @@ struct ModelResolver {
   init(_ description: ModelDescription) throws(SchemaError) {
     self.description = description
     var numbers: [String: Int] = [:]
-    for (index, entity) in description.entities.enumerated() where numbers.updateValue(index, forKey: entity.name) != nil
-    {
+    for (index, entity) in description.entities.enumerated()
+    where numbers.updateValue(index, forKey: entity.name) != nil {
       throw SchemaError("two entities are named \(entity.name)")
     }
     entityNumbers = numbers
@@ -30,13 +30,17 @@ struct ModelResolver {
   // MARK: Parents
 
   private mutating func resolveParents() throws(SchemaError) {
-    for entity in description.entities { parents.append(try entity.parent.map { name throws(SchemaError) in try number(name) }) }
+    for entity in description.entities {
+      parents.append(try entity.parent.map { name throws(SchemaError) in try number(name) })
+    }
     for start in parents.indices {
       var steps = 0
       var current = parents[start]
       while let next = current {
         steps += 1
-        if steps > parents.count { throw SchemaError("the parents of \(description.entities[start].name) form a circle") }
+        if steps > parents.count {
+          throw SchemaError("the parents of \(description.entities[start].name) form a circle")
+        }
         current = parents[next]
       }
     }

@@ -1,6 +1,5 @@
 public import TrellisSchema
 
-
 /// One row of a store while it is being read: values by column number, typed, without a detour through a common value.
 ///
 /// A store has one subclass. Columns are numbered as in ``Entity/columns`` of the row's ``entity``. A reader is valid only

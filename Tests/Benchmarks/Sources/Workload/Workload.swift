@@ -93,7 +93,8 @@ public struct Report {
 
   /// Prints a figure that is no time.
   public func figure(_ workload: String, _ value: Double) {
-    print("{\"participant\":\"\(participant)\",\"workload\":\"\(workload)\",\"value\":\(String(format: "%.3f", value))}")
+    print(
+      "{\"participant\":\"\(participant)\",\"workload\":\"\(workload)\",\"value\":\(String(format: "%.3f", value))}")
   }
 }
 

@@ -27,7 +27,8 @@ try report.run("insert", items: n * 4) {
     ids.append(diary.objectID)
     for i in images {
       diary.images.append(
-        Image(in: context, id: i.id, imagePath: i.imagePath, byteCount: Int64(i.byteCount), position: Int64(i.position)))
+        Image(in: context, id: i.id, imagePath: i.imagePath, byteCount: Int64(i.byteCount), position: Int64(i.position))
+      )
     }
   }
   try context.save()

@@ -84,7 +84,8 @@ for _ in 0..<options.rounds {
 
 func median(_ values: [Double]?) -> Double? {
   guard let sorted = values?.sorted(), !sorted.isEmpty else { return nil }
-  return sorted.count % 2 == 1 ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
+  return sorted.count % 2 == 1
+    ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
 }
 
 func cell(_ value: Double?, _ digits: Int, _ width: Int) -> String {
@@ -94,18 +95,23 @@ func cell(_ value: Double?, _ digits: Int, _ width: Int) -> String {
 
 func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(1, width - text.count)) }
 
-print("N = \(options.items), \(options.rounds) rounds in turn, WAL, synchronous \(options.isDurable ? "FULL (durable)" : "NORMAL (relaxed)"), medians in ms")
+print(
+  "N = \(options.items), \(options.rounds) rounds in turn, WAL, synchronous \(options.isDurable ? "FULL (durable)" : "NORMAL (relaxed)"), medians in ms"
+)
 print(padded("workload", 20) + "   sqlite  trellis   spread     grdb  ÷sqlite    ÷grdb   bare  memory")
 for workload in order {
   let row = figures[workload] ?? [:]
   let isTime = checksums[workload] != nil
   let scale = isTime ? 1000.0 : 1
   let floor = median(row["sqlite"]), trellis = median(row["trellis"]), grdb = median(row["grdb"])
-  let spread = row["trellis"].flatMap { values in trellis.map { ((values.max() ?? $0) - (values.min() ?? $0)) / $0 * 100 } }
+  let spread = row["trellis"].flatMap { values in
+    trellis.map { ((values.max() ?? $0) - (values.min() ?? $0)) / $0 * 100 }
+  }
   print(
     padded(workload, 20) + cell(floor.map { $0 * scale }, 1, 9) + cell(trellis.map { $0 * scale }, 1, 9)
       + cell(spread, 0, 8) + "%" + cell(grdb.map { $0 * scale }, 1, 9)
-      + cell(trellis.flatMap { t in floor.map { t / $0 } }, 2, 9) + cell(trellis.flatMap { t in grdb.map { t / $0 } }, 2, 9)
+      + cell(trellis.flatMap { t in floor.map { t / $0 } }, 2, 9)
+      + cell(trellis.flatMap { t in grdb.map { t / $0 } }, 2, 9)
       + cell(median(row["sqlite-bare"]).map { $0 * scale }, 1, 9)
       + cell(median(row["trellis-memory"]).map { $0 * scale }, 1, 9))
 }
@@ -115,7 +121,9 @@ for workload in order {
   let sums = checksums[workload] ?? [:]
   if Set(sums.values).count > 1 {
     hasDifference = true
-    print("checksums differ in \(workload): \(sums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
+    print(
+      "checksums differ in \(workload): \(sums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))"
+    )
   }
 }
 if !hasDifference { print("all checksums are equal") }

@@ -1,4 +1,4 @@
-// expect: objects belong to their context; pass the objectID or the snapshot instead
+// expect: stored property 'note' of 'Sendable'-conforming struct 'Shared' has non-Sendable type 'Note'
 import MisuseModel
 import Trellis
 

@@ -53,7 +53,10 @@ import Trellis
       ada.books.move(from: 2, to: 0)
       let chess = Club(in: context, name: "chess")
       chess.members = [cid, ada, bob]
-      chess.animals = [Dog(in: context, name: "Rex", breed: "Collie"), Cat(in: context, name: "Tom"), Puppy(in: context, name: "Pip", weeks: 3)]
+      chess.animals = [
+        Dog(in: context, name: "Rex", breed: "Collie"), Cat(in: context, name: "Tom"),
+        Puppy(in: context, name: "Pip", weeks: 3),
+      ]
       try context.save()
     }
     let context = try open()
@@ -96,7 +99,10 @@ import Trellis
     _ = Person(in: context, name: "")
     _ = Passport(in: context, number: "P")
     let error = #expect(throws: ValidationError.self) { try context.save() }
-    #expect(Set(error?.failures.map { "\($0.entity).\($0.property)" } ?? []) == ["Club.members", "Person.name", "Passport.holder"])
+    #expect(
+      Set(error?.failures.map { "\($0.entity).\($0.property)" } ?? []) == [
+        "Club.members", "Person.name", "Passport.holder",
+      ])
     #expect(try open().count(Club.all) == 0)
   }
 }
