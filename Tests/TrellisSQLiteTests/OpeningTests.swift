@@ -84,6 +84,36 @@ import TrellisStorage
     #expect(error.message.contains("Tag"))
   }
 
+  @Test("a model that is stored alike opens, and the first save brings the file up to it")
+  func sameStorage() throws {
+    try makeStore()
+    var changed = TestModels.diary
+    changed.entities[2].doc = "A word."
+    changed.entities[0].indexes = [IndexDescription([.init("content")])]
+    func indexes() throws -> Bool {
+      let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+      return text.contains("_index.EmotionDiary.content")
+    }
+    do { _ = try open(changed) }
+    #expect(try !indexes())
+    do {
+      let connection = try TestStore.connect(try open(changed))
+      var request = SaveRequest()
+      request.deletes = [.init(entity: 2, keys: [1], versions: [1])]
+      try connection.save(request)
+    }
+    #expect(try indexes())
+    #expect(try TestStore.connect(try open(changed)).count(StoreRequest(entity: 2)) == 499)
+  }
+
+  @Test("names that differ in case only are refused, and no file is left")
+  func caseClash() throws {
+    let model = ModelDescription(name: "M", entities: [EntityDescription("Tag"), EntityDescription("TAG")])
+    let error = try #require(throws: StoreError.self) { try open(model) }
+    #expect(error.code == .limit)
+    #expect(try contents().isEmpty)
+  }
+
   @Test("a file of a newer Trellis is refused")
   func newer() throws {
     try makeStore()

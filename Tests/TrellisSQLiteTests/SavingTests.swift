@@ -101,6 +101,23 @@ import TrellisStorage
     #expect(rows.map { $0.values[4] }.prefix(4) == [.text("m1"), .text("m2"), .text("m3"), .text("m4")])
   }
 
+  @Test("a thousand objects may each take over the next one's key, in either order", arguments: [1, -1])
+  func shift(_ step: Int) throws {
+    func id(_ number: Int) -> [String: StoredValue] {
+      ["id": .blob([UInt8(number / 256), UInt8(number % 256)])]
+    }
+    try store.insert("EmotionDiary", try (1...1_000).map { try diary(Int64($0), id($0)) })
+    try store.save { request in
+      request.updates = [
+        .init(
+          entity: 0, records: try (1...1_000).map { try diary(Int64($0), version: 1, id($0 + step)) },
+          masks: try (1...1_000).map { _ in try mask("id") })
+      ]
+    }
+    #expect(
+      try store.rows("EmotionDiary").allSatisfy { $0.version == 2 && $0.values[0] == id(Int($0.key) + step)["id"] })
+  }
+
   @Test("a reference that leads nowhere at the end is refused with its name")
   func danglingReference() throws {
     let image = try store.record("DiaryImage", 5, ["imagePath": .text("a"), "diary": .integer(99)])

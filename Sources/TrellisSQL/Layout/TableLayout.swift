@@ -30,7 +30,9 @@ package struct TableLayout: Sendable {
 }
 
 /// One entity's part of its root's table.
-package struct EntityTable: Sendable {
+///
+/// A class, because it is handed on for every statement that runs.
+package final class EntityTable: Sendable {
   package let entity: Int
   /// The table's name, quoted: the root entity's.
   package let name: String

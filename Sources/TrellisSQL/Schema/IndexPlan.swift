@@ -3,6 +3,8 @@ package import TrellisSchema
 /// The indexes of all tables: references, unique keys and what the model asks for.
 package struct IndexPlan: Sendable {
   package private(set) var all: [PlannedIndex] = []
+  /// How the names of indexes begin that the model asks for.
+  package static let declaredPrefix = "_index."
 
   /// - Complexity: linear in the size of the model.
   package init(_ model: Model) {
@@ -42,7 +44,7 @@ package struct IndexPlan: Sendable {
   private mutating func add(_ index: Index, _ entity: Entity, _ model: Model) {
     let parts = index.elements.map { entity.properties[$0.property].name + ($0.isDescending ? "-" : "") }
     let planned = PlannedIndex(
-      name: "_index.\(entity.name).\(parts.joined(separator: "."))", entity: entity,
+      name: "\(Self.declaredPrefix)\(entity.name).\(parts.joined(separator: "."))", entity: entity,
       properties: index.elements.map(\.property),
       columns: index.elements.compactMap { Self.column($0.property, entity, isDescending: $0.isDescending) },
       isUnique: false, model: model)

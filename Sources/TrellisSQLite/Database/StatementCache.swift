@@ -7,6 +7,8 @@ final class Statement {
   let text: String
   /// What the parameters of a request's statement take.
   let parameters: [Parameter]
+  /// How many values a row's statement takes.
+  var valueCount: Int32 = 0
   fileprivate(set) var words: ContiguousArray<UInt64> = []
   fileprivate var lastUse: UInt64 = 0
   /// Another statement whose words have the same hash.

@@ -49,6 +49,10 @@ struct StoreOpening {
   }
 
   private func create() throws(StoreError) -> (StoreSetup, Database) {
+    if let clash = SchemaStatements(model).nameClash {
+      throw StoreError(
+        .limit, "SQLite cannot keep this model: \(clash).", remedy: "Choose another name in the model.")
+    }
     let database = try Database(path: path, options: options)
     try database.execute("PRAGMA synchronous = FULL; BEGIN EXCLUSIVE", doing: "create the store")
     // Somebody else may have been faster.

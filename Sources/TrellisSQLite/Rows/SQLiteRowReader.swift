@@ -4,13 +4,13 @@ import TrellisStorage
 
 /// Reads the columns of a statement's current row.
 final class SQLiteRowReader: RowReader {
-  private var statement: OpaquePointer
+  @exclusivity(unchecked) private var statement: OpaquePointer
   /// Where the row begins among the statement's columns, and where its own columns do.
-  private var base: Int32 = 0
-  private var firstColumn: Int32 = 0
-  private var table: EntityTable
+  @exclusivity(unchecked) private var base: Int32 = 0
+  @exclusivity(unchecked) private var firstColumn: Int32 = 0
+  @exclusivity(unchecked) private var table: EntityTable
   /// Where the columns of an entity below the one asked for stand; empty where they stand in order.
-  private var places: ContiguousArray<Int32> = []
+  @exclusivity(unchecked) private var places: UnsafeMutableBufferPointer<Int32> = .init(start: nil, count: 0)
 
   init(_ statement: OpaquePointer, _ table: EntityTable) {
     self.statement = statement
@@ -18,13 +18,15 @@ final class SQLiteRowReader: RowReader {
     super.init()
   }
 
+  deinit { places.deallocate() }
+
   /// Prepares for the rows of a statement.
   func begin(_ statement: OpaquePointer, _ table: EntityTable, base: Int32 = 0) {
     self.statement = statement
     self.table = table
     self.base = base
     firstColumn = base + Int32(table.leadingColumns)
-    places = []
+    setPlaces([])
     entity = table.entity
     problem = nil
   }
@@ -49,7 +51,15 @@ final class SQLiteRowReader: RowReader {
         remedy: "Repair the column _entity with another tool, or restore the file from a backup.")
     }
     entity = found.number
-    places = found.number == table.entity ? [] : table.places[found.number] ?? []
+    setPlaces(found.number == table.entity ? [] : table.places[found.number] ?? [])
+  }
+
+  /// Memory of its own, which reading a column does not have to hold on to.
+  private func setPlaces(_ new: ContiguousArray<Int32>) {
+    if places.isEmpty && new.isEmpty { return }
+    places.deallocate()
+    places = .allocate(capacity: new.count)
+    _ = places.initialize(from: new)
   }
 
   private static func isEqual(_ bytes: UnsafeRawBufferPointer, _ name: String) -> Bool {

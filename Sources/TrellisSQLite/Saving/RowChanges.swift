@@ -65,14 +65,13 @@ extension SQLiteConnection {
   private func deletePairs(of group: SaveRequest.Deletes) throws {
     let entities = layout.model.entities
     for table in layout.model.joinTables {
-      let texts = PairStatements(table)
       let first = entities[table.first.entity]
       if first.subtree.contains(group.entity), !isLeftAlone(table.first.entity, table.first.property) {
-        try deletePairs(.deleteFirst, table.index, group.keys) { texts.deleteAll(ofFirst: true) }
+        try deletePairs(.deleteFirst, table.index, group.keys) { PairStatements(table).deleteAll(ofFirst: true) }
       }
       let second = table.second.map { ($0.entity, isLeftAlone($0.entity, $0.property)) } ?? (table.partnerEntity, false)
       if entities[second.0].subtree.contains(group.entity), !second.1 {
-        try deletePairs(.deletePartner, table.index, group.keys) { texts.deleteAll(ofFirst: false) }
+        try deletePairs(.deletePartner, table.index, group.keys) { PairStatements(table).deleteAll(ofFirst: false) }
       }
     }
   }

@@ -11,7 +11,7 @@ extension SQLiteConnection {
     try transaction {
       let stale = try write(request)
       if !stale.isEmpty { throw SaveConflict(rows: stale) }
-      if store.setup.hasOldModelText.load(ordering: .relaxed) { try Metadata.writeModel(layout.model, to: database) }
+      if store.setup.hasOldModelText.load(ordering: .relaxed) { try SchemaUpdate.apply(layout.model, to: database) }
     }
     store.setup.hasOldModelText.store(false, ordering: .relaxed)
   }

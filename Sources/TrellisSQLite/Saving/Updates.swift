@@ -27,10 +27,10 @@ extension SQLiteConnection {
   ) throws(StoreError) {
     let entity = change.entity, mask = change.mask, record = change.record
     let statement = try statement(.update, entity, mask.bits) { layout.updateStatement(entity, mask) }
-    let count = layout.columns(of: entity, mask).count + 2
+    if statement.valueCount == 0 { statement.valueCount = Int32(layout.columns(of: entity, mask).count + 2) }
     database.statistics.run += 1
     do {
-      try writeRow(statement, entity: entity, values: Int32(count)) { row in
+      try writeRow(statement, entity: entity, values: statement.valueCount) { row in
         record.writeColumns(of: mask, to: row)
         row.integer(record.storedKey)
         row.integer(record.storedVersion)
@@ -43,16 +43,12 @@ extension SQLiteConnection {
     }
   }
 
-  /// Tries again as long as that helps: a chain of objects that take over each other's keys resolves from its end. What is
-  /// left goes in a circle, or has a key that an unchanged object holds.
+  /// Tries once more, the last first: objects that each take over the next one's key are settled by that. What is left goes
+  /// in a circle, or wants a key that an unchanged object holds.
   private func settle(_ waiting: [Waiting], _ stale: inout [SaveConflict.Row]) throws {
-    var open = waiting
-    while !open.isEmpty {
-      var left: [Waiting] = []
-      for change in open { try update(change, &stale, &left) }
-      if left.count == open.count { return try replace(left, &stale) }
-      open = left
-    }
+    var left: [Waiting] = []
+    for change in waiting.reversed() { try update(change, &stale, &left) }
+    try replace(left, &stale)
   }
 
   /// Takes the rows out and puts them back changed: the only way to swap keys, which SQLite checks row by row.

@@ -6,14 +6,16 @@ public import TrellisSchema
 /// inside the call that handed it out. Reading never fails at once: the first value that does not fit is noted in
 /// ``problem``, its placeholder is returned, and who asked for the row looks at ``problem`` at the end.
 open class RowReader {
+  // Plain values that are read and set for every row: nothing can overlap, so nothing is checked.
+
   /// The object's key.
-  public final var key: Int64 = 0
+  @exclusivity(unchecked) public final var key: Int64 = 0
   /// The row's version: 1 when inserted, one more at each update.
-  public final var version: Int64 = 0
+  @exclusivity(unchecked) public final var version: Int64 = 0
   /// The row's own entity, by number, which in a hierarchy may lie below the one asked for.
-  public final var entity: Int = 0
+  @exclusivity(unchecked) public final var entity: Int = 0
   /// The first value that did not fit its column.
-  public final var problem: RowProblem?
+  @exclusivity(unchecked) public final var problem: RowProblem?
 
   public init() {}
 

@@ -1,0 +1,41 @@
+import TrellisSchema
+
+extension SchemaStatements {
+  /// Why the model's names cannot be those of tables and columns, as a sentence; nil when they can.
+  ///
+  /// SQLite does not tell upper from lower case in ASCII names, and keeps those that begin with `sqlite_` for itself.
+  ///
+  /// - Complexity: linear in the number of columns.
+  package var nameClash: String? {
+    var tables: [String: String] = [:]
+    for entity in model.entities where entity.parent == nil {
+      if entity.name.asciiLowercased.hasPrefix("sqlite_") {
+        return "\(entity.name) is a name that SQLite keeps for itself"
+      }
+      if let other = tables.updateValue(entity.name, forKey: entity.name.asciiLowercased) {
+        return "the entities \(other) and \(entity.name) differ in case only"
+      }
+      if let clash = columnClash(entity) { return clash }
+    }
+    return nil
+  }
+
+  private func columnClash(_ root: Entity) -> String? {
+    var columns: [String: String] = ["_id": "_id", "_version": "_version", "_entity": "_entity"]
+    var known: Set<String> = []
+    for number in root.subtree {
+      for column in model.entities[number].columns where known.insert(column.name).inserted {
+        if let other = columns.updateValue(column.name, forKey: column.name.asciiLowercased) {
+          return "the properties \(other) and \(column.name) of \(root.name) differ in case only"
+        }
+      }
+    }
+    return nil
+  }
+}
+
+extension String {
+  fileprivate var asciiLowercased: String {
+    String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
+  }
+}

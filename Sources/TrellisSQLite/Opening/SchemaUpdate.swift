@@ -1,0 +1,38 @@
+internal import CSQLite
+import TrellisSQL
+import TrellisSchema
+import TrellisStorage
+
+/// Brings a file up to a model that is stored alike but says other things beside: texts, rules, indexes.
+enum SchemaUpdate {
+  /// Runs inside the transaction of the first save.
+  static func apply(_ model: Model, to database: Database) throws(StoreError) {
+    try updateIndexes(model, database)
+    try Metadata.writeModel(model, to: database)
+  }
+
+  /// The indexes that the model asks for come and go with it; their names tell what they are of.
+  private static func updateIndexes(_ model: Model, _ database: Database) throws(StoreError) {
+    var present = try names(in: database)
+    for index in IndexPlan(model).all where index.name.hasPrefix(IndexPlan.declaredPrefix) {
+      if present.remove(index.name) == nil {
+        try database.execute(index.statement, doing: "create an index")
+      }
+    }
+    for name in present.sorted() {
+      try database.execute("DROP INDEX \(SQLName.quoted(name))", doing: "drop an index")
+    }
+  }
+
+  private static func names(in database: Database) throws(StoreError) -> Set<String> {
+    let statement = try database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var names: Set<String> = []
+    while try database.step(statement.pointer, doing: "read the indexes") {
+      if let name = database.text(of: statement.pointer), name.hasPrefix(IndexPlan.declaredPrefix) {
+        names.insert(name)
+      }
+    }
+    return names
+  }
+}
