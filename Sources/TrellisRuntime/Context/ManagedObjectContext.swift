@@ -13,14 +13,16 @@ import TrellisStorage
 /// ``PersistentContainer/perform(_:)``.
 public final class ManagedObjectContext {
   let core: ContainerCore
+  let runtime: RuntimeModel
   let link = ContextLink()
-  var map = IdentityMap()
+  // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and confined.
+  @exclusivity(unchecked) var map = IdentityMap()
   /// Changes of to-manys whose owners are not in memory.
   var waiting = WaitingLists()
   /// Objects made since the last save; some may have been deleted again.
-  var inserted: ContiguousArray<ManagedObject> = []
+  @exclusivity(unchecked) var inserted: ContiguousArray<ManagedObject> = []
   /// Saved objects that were written to, or whose to-manys were.
-  var changed: ContiguousArray<ManagedObject> = []
+  @exclusivity(unchecked) var changed: ContiguousArray<ManagedObject> = []
   /// Saved objects that will be deleted by the next save.
   var deleted: ContiguousArray<ManagedObject> = []
   var batches = FetchBatches()
@@ -35,6 +37,7 @@ public final class ManagedObjectContext {
 
   init(core: ContainerCore) {
     self.core = core
+    runtime = core.runtime
     inbox = core.hub.makeInbox()
     link.context = self
   }
@@ -45,8 +48,6 @@ public final class ManagedObjectContext {
     // Whoever still holds an object may read what was loaded; unloaded values read as placeholders, writes are ignored.
     map.forEach { $0._attention.insert(.readOnly) }
   }
-
-  var runtime: RuntimeModel { core.runtime }
 
   func info(of object: ManagedObject) -> EntityInfo { runtime.entities[type(of: object)._entity] }
 

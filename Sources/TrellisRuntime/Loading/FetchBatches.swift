@@ -15,7 +15,7 @@ struct FetchBatches {
   mutating func remove(_ number: UInt32) { byNumber[number] = nil }
 
   /// Drops the batches of which no object is left.
-  mutating func removeUnused(in map: IdentityMap) {
+  mutating func removeUnused(in map: borrowing IdentityMap) {
     var used: Set<UInt32> = []
     map.forEach { used.insert($0.batch) }
     byNumber = byNumber.filter { used.contains($0.key) }

@@ -11,9 +11,9 @@ extension ManagedObjectContext {
       try bringUpToDate(object, with: row, batch: batch)
       return object
     }
-    guard row.entity >= 0 && row.entity < runtime.entities.count else { throw unreadable(row) }
+    guard row.entity >= 0 && row.entity < runtime.types.count else { throw unreadable(row) }
     row.problem = nil
-    let object = runtime.entities[row.entity].type.init(row, in: link)
+    let object = runtime.types[row.entity].init(row, in: link)
     if row.problem != nil { throw unreadable(row) }
     object.batch = batch
     object.generation = sweeper.generation

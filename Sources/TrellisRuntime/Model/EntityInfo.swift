@@ -100,6 +100,8 @@ final class RelationshipInfo: Sendable {
 final class RuntimeModel: Sendable {
   let model: Model
   let entities: [EntityInfo]
+  /// The classes alone, for who makes objects of rows.
+  let types: [ManagedObject.Type]
 
   init(_ objectModel: ObjectModel) throws {
     let model = try Model(objectModel.description)
@@ -112,6 +114,7 @@ final class RuntimeModel: Sendable {
       }
     }
     self.model = model
+    types = objectModel.types
     entities = zip(model.entities, objectModel.types).map { entity, type in
       EntityInfo(
         entity, type: type, relationships: relationships[entity.index],

@@ -5,7 +5,7 @@
 @_spi(Generated) public final class ContextLink {
   // Sound because a context and its objects are confined to one isolation domain, neither being Sendable, and because
   // the context's deinit sets this to nil before its memory goes.
-  unowned(unsafe) var context: ManagedObjectContext?
+  @exclusivity(unchecked) unowned(unsafe) var context: ManagedObjectContext?
 
   init() {}
 }

@@ -10,7 +10,10 @@ extension ManagedObjectContext {
   /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus the
   ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
   public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
-    try results(of: request.storeRequest).compactMap { $0 as? Columns.Object }
+    let objects = try results(of: request.storeRequest)
+    // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object is of
+    // the entity that was asked for or of one below it, whose classes inherit from this one.
+    return unsafeBitCast(objects, to: [Columns.Object].self)
   }
 
   /// The first object of a request, or nil when there is none.
@@ -93,17 +96,26 @@ extension ManagedObjectContext {
   /// The store's answer alone.
   func stored(_ request: StoreRequest) throws -> [ManagedObject] {
     var objects: [ManagedObject] = []
+    let entity = runtime.entities[request.entity]
     if request.limit == 1 {
-      try connection().fetch(request) { objects.append(try object(of: $0, batch: 0)) }
+      try connection().fetch(request) { objects.append(try result($0, of: entity, batch: 0)) }
       return objects
     }
     let batch = FetchBatch()
     let number = batches.add(batch)
     try connection().fetch(request) { row in
-      objects.append(try object(of: row, batch: number))
+      objects.append(try result(row, of: entity, batch: number))
       batch.append(row.key)
     }
     if objects.count < 2 { batches.remove(number) }
     return objects
+  }
+
+  /// The object of a row that was asked for: of the entity itself or of one below it, whatever the store says.
+  @inline(__always) private func result(
+    _ row: RowReader, of entity: EntityInfo, batch: UInt32
+  ) throws -> ManagedObject {
+    guard row.entity == entity.number || entity.entity.subtree.contains(row.entity) else { throw unreadable(row) }
+    return try object(of: row, batch: batch)
   }
 }
