@@ -12,6 +12,10 @@ struct EntityPlan {
   let fields: [Field]
   /// The fields that the class declares itself.
   let ownFields: [Field]
+  /// The fields that lie in the row, inherited ones first, in the order of their columns.
+  let rowFields: [Field]
+  /// Those of them that the class declares itself.
+  let ownRowFields: [Field]
   /// Whether `id` is the object's identity, declared in this class.
   let providesID: Bool
   /// Whether the class says that it is identifiable: where `id` is declared, by the model or by itself.
@@ -25,9 +29,9 @@ struct EntityPlan {
     self.providesID = providesID
     description = model.description.entities[entity.index]
     parentName = entity.parent.map { model.entities[$0].name }
-    var fields = entity.properties.map { Field($0, in: model) }
+    let fields = entity.properties.map { Field($0, in: model) }
     let firstOwn = entity.parent.map { model.entities[$0].properties.count } ?? 0
-    PrivateNames.assign(to: &fields, lineage: ModelPlan.lineage(entity, in: model).map(\.name))
+    PrivateNames.assign(to: fields, lineage: ModelPlan.lineage(entity, in: model).map(\.name))
     var defaults: [Int: Code] = [:]
     for field in fields {
       guard let attribute = field.attribute, let value = attribute.description.defaultValue else { continue }
@@ -36,6 +40,8 @@ struct EntityPlan {
     self.defaults = defaults
     self.fields = fields
     ownFields = Array(fields[firstOwn...])
+    rowFields = fields.filter { $0.column != nil }
+    ownRowFields = ownFields.filter { $0.column != nil }
     // A to-many is not Hashable, so it cannot be what identifies an object.
     let ownID = fields[firstOwn...].first { $0.name.name == "id" }
     let hasUsableID = ownID.map { if case .toMany = $0.kind { false } else { true } } ?? false
@@ -51,11 +57,7 @@ extension EntityPlan {
   var rowType: String { isRoot ? "Snapshot" : "Fields" }
   /// Whether the class holds a row of its own. A root does always: the object's identity is in it.
   var hasRow: Bool { isRoot || !ownRowFields.isEmpty }
-  /// The own fields that lie in the row, in the order of their columns.
-  var ownRowFields: [Field] { ownFields.filter { $0.column != nil } }
-  /// All fields that lie in the row, inherited ones first.
-  var rowFields: [Field] { fields.filter { $0.column != nil } }
-  var inheritedRowFields: [Field] { fields.prefix(fields.count - ownFields.count).filter { $0.column != nil } }
+  var inheritedRowFields: ArraySlice<Field> { rowFields.prefix(rowFields.count - ownRowFields.count) }
   var ownTransients: [Field] { ownFields.filter(\.isTransient) }
   /// The own references with a place beside them.
   var ownPlaces: [Field] { ownFields.filter { $0.placeColumn != nil } }

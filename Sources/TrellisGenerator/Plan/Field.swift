@@ -1,7 +1,9 @@
 import TrellisSchema
 
 /// A property as generated code sees it: its number, its name and type in Swift, and where it lies.
-struct Field {
+///
+/// A class, because emitters hand fields around a lot and an attribute is much to copy.
+final class Field {
   enum Kind {
     /// An attribute in the row, by its column.
     case attribute(Attribute, column: Int)

@@ -15,13 +15,13 @@ enum PrivateNames {
   static func committed(of entity: String) -> String { "_\(Identifier(entity).lowerCamel.name)Committed" }
 
   /// - Parameter lineage: the names of the class and of those above it.
-  static func assign(to fields: inout [Field], lineage: [String]) {
+  static func assign(to fields: [Field], lineage: [String]) {
     var names = taken.union(lineage.flatMap { [snapshot(of: $0), committed(of: $0)] })
-    for index in fields.indices {
-      if fields[index].isTransient {
-        fields[index].storage = free("_" + fields[index].name.name, &names)
-      } else if fields[index].placeColumn != nil {
-        fields[index].storage = free("_\(fields[index].name.name)Place", &names)
+    for field in fields {
+      if field.isTransient {
+        field.storage = free("_" + field.name.name, &names)
+      } else if field.placeColumn != nil {
+        field.storage = free("_\(field.name.name)Place", &names)
       }
     }
   }

@@ -1,0 +1,75 @@
+import TrellisSchema
+
+/// Valid models made by chance: hierarchies, every type, every shape of a relationship.
+struct RandomModel {
+  private var generator: SeededGenerator
+
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+  mutating func make(_ number: Int) -> ModelDescription {
+    let count = Int.random(in: 1...7, using: &generator)
+    var entities = (0..<count).map { EntityDescription("E\($0)x\(number)") }
+    for index in entities.indices {
+      if index > 0, chance(2) { entities[index].parent = entities[Int.random(in: 0..<index, using: &generator)].name }
+      entities[index].isAbstract = chance(4)
+      entities[index].doc = chance(2) ? "Entity \(index). " + String(repeating: "word ", count: index * 12) : nil
+      for place in 0..<Int.random(in: 0...6, using: &generator) {
+        entities[index].attributes.append(attribute("a\(index)x\(place)", enumeration: "Choice\(number)"))
+      }
+    }
+    for place in 0..<Int.random(in: 0...6, using: &generator) { connect(&entities, "r\(place)") }
+    let cases = ["one", "two", "default"].map { EnumDescription.Case($0, .text($0)) }
+    return ModelDescription(
+      name: "Random\(number)",
+      enums: [EnumDescription("Choice\(number)", rawType: .string, cases: cases, unknown: .preserve)],
+      entities: entities)
+  }
+
+  private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &generator) == 0 }
+
+  private mutating func attribute(_ name: String, enumeration: String) -> AttributeDescription {
+    let types = AttributeType.scalars + [.array(.string), .array(.date), .enumeration(enumeration)]
+    let type = types.randomElement(using: &generator) ?? .string
+    let values: [AttributeType: DefaultValue] = [
+      .string: .value(.text("\"\\(x)\n")), .int64: .value(.integer(-1)), .date: .now, .uuid: .new,
+      .double: .value(.real(1e-9)), .decimal: .value(.text("0.1")), .enumeration(enumeration): .value(.text("default")),
+    ]
+    return AttributeDescription(
+      name, type, optional: chance(2), transient: chance(6), default: chance(2) ? values[type] : nil,
+      doc: chance(3) ? "About \(name)." : nil)
+  }
+
+  private mutating func connect(_ entities: inout [EntityDescription], _ name: String) {
+    let first = Int.random(in: entities.indices, using: &generator)
+    let second = Int.random(in: entities.indices, using: &generator)
+    let isToMany = chance(2)
+    var here = RelationshipDescription(
+      name, to: entities[second].name, toMany: isToMany, ordered: isToMany && chance(2), optional: true)
+    if chance(4) {
+      entities[first].relationships.append(here)
+      return
+    }
+    here.inverse = name + "Back"
+    let isBackToMany = chance(2)
+    let back = RelationshipDescription(
+      name + "Back", to: entities[first].name, inverse: name, toMany: isBackToMany, ordered: isBackToMany && chance(2),
+      optional: true)
+    entities[first].relationships.append(here)
+    entities[second].relationships.append(back)
+  }
+}
+
+/// Deterministic numbers, so that a seed plays a failure again.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
