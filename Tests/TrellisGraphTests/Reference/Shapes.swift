@@ -1,0 +1,58 @@
+import TrellisSchema
+
+/// One relationship as its model declares it, for the reference.
+struct Shape: Sendable {
+  /// Its place in ``Shapes/all``.
+  let index: Int
+  let entity: String
+  let name: String
+  let destination: String
+  /// The other end's place in ``Shapes/all``; nil for a one-way relationship.
+  let inverse: Int?
+  let isToMany: Bool
+  let isOrdered: Bool
+  let rule: DeleteRule
+  let isRequired: Bool
+  let isOptional: Bool
+  let minimum: Int?
+  let maximum: Int?
+}
+
+/// Every relationship of a model by number, read from nothing but the model's declaration.
+struct Shapes: Sendable {
+  private(set) var all: [Shape] = []
+  private(set) var lineages: [String: [String]] = [:]
+  private var own: [String: [Int]] = [:]
+
+  init(_ model: ModelDescription) {
+    let declared = model.entities.flatMap { entity in entity.relationships.map { (entity.name, $0) } }
+    for (entity, relationship) in declared {
+      let inverse = declared.firstIndex { $0.0 == relationship.destination && $0.1.name == relationship.inverse }
+      own[entity, default: []].append(all.count)
+      all.append(
+        Shape(
+          index: all.count, entity: entity, name: relationship.name, destination: relationship.destination,
+          inverse: inverse, isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
+          rule: relationship.deleteRule, isRequired: !relationship.isToMany && !relationship.isOptional,
+          isOptional: relationship.isOptional, minimum: relationship.minimumCount, maximum: relationship.maximumCount))
+    }
+    let parents = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.parent) })
+    for entity in model.entities {
+      var lineage = [entity.name]
+      while let parent = lineage.last.flatMap({ parents[$0] ?? nil }) { lineage.append(parent) }
+      lineages[entity.name] = lineage
+    }
+  }
+
+  /// The relationships of an entity, inherited ones too.
+  func shapes(of entity: String) -> [Shape] {
+    (lineages[entity] ?? []).reversed().flatMap { own[$0] ?? [] }.map { all[$0] }
+  }
+
+  func inverse(of shape: Shape) -> Shape? { shape.inverse.map { all[$0] } }
+
+  /// Whether objects of an entity are objects of another one, too.
+  func isKind(_ entity: String, of other: String) -> Bool { lineages[entity]?.contains(other) == true }
+
+  func shape(_ entity: String, _ name: String) -> Shape? { all.first { $0.entity == entity && $0.name == name } }
+}
