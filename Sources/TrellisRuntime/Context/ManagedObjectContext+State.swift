@@ -34,6 +34,7 @@ extension ManagedObjectContext {
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
     waiting.lists.removeAll()
+    gone.rollBack()
     inserted = []
     changed = []
     deleted = []
@@ -51,6 +52,7 @@ extension ManagedObjectContext {
     changed = []
     deleted = []
     waiting.lists.removeAll()
+    gone = GoneTargets()
     batches = FetchBatches()
     pendingFailure = nil
   }

@@ -25,6 +25,9 @@ public final class ManagedObjectContext {
   @exclusivity(unchecked) var changed: ContiguousArray<ManagedObject> = []
   /// Saved objects that will be deleted by the next save.
   var deleted: ContiguousArray<ManagedObject> = []
+  /// The relationships in join tables of which the context ever had a list.
+  var listed: Set<RelationshipNumber> = []
+  var gone = GoneTargets()
   var batches = FetchBatches()
   var sweeper = Sweeper()
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.

@@ -13,22 +13,40 @@ extension ManagedObjectContext {
     guard object.phase == .persistent || object.phase == .inserted else { return }
     var deletion = Deletion()
     try deletion.collect(object, in: self)
-    for victim in deletion.victims { loosen(victim) }
+    for victim in deletion.victims { loosen(victim, among: deletion.keys) }
+    clearOneWayReferences(to: deletion.victims)
     for victim in deletion.victims { markDeleted(victim) }
   }
 
   /// The partners of a victim that survive let go of it. The victim keeps its own values.
-  private func loosen(_ victim: ManagedObject) {
-    for relationship in info(of: victim).allRelationships where relationship.deleteRule != .noAction {
-      guard let inverse = runtime.inverse(of: relationship) else { continue }
-      for key in presentPartners(of: victim, relationship) {
+  private func loosen(_ victim: ManagedObject, among victims: Set<Int64>) {
+    for relationship in info(of: victim).allRelationships {
+      guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
+        continue
+      }
+      for key in presentPartners(of: victim, relationship) where !victims.contains(key) {
         guard let partner = map[key], partner.phase != .deleted else { continue }
         letGo(partner, inverse, victim._key)
       }
     }
   }
 
+  /// Whether a survivor's to-one goes on leading to the victim, although it reads nil: no action leaves it, and a denial
+  /// is judged by who still refers to the victim. A to-many never shows who is deleted.
+  private func survivorsKeep(
+    _ victim: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+  ) -> Bool {
+    guard !inverse.isToMany else { return false }
+    switch relationship.deleteRule {
+    // A new victim is in no store that could refuse its delete.
+    case .deny: return victim.phase == .persistent
+    case .noAction: return inverse.isColumn
+    case .nullify, .cascade: return false
+    }
+  }
+
   private func markDeleted(_ victim: ManagedObject) {
+    noteGone(victim)
     if victim.phase == .inserted { return detach(victim) }
     victim.phase = .deleted
     victim._attention.insert(.readOnly)
@@ -47,6 +65,7 @@ extension ManagedObjectContext {
 /// members of a whole level come in one statement.
 private struct Deletion {
   private(set) var victims: [ManagedObject] = []
+  var keys: Set<Int64> { seen }
   private var seen: Set<Int64> = []
 
   mutating func collect(_ object: ManagedObject, in context: ManagedObjectContext) throws {
@@ -83,26 +102,40 @@ private struct Deletion {
     _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
   ) throws -> Bool {
     for object in objects where object._attention.contains(.fault) { try context.refreshRows([object]) }
-    let inverse = context.runtime.inverse(of: relationship)
-    switch relationship.deleteRule {
-    case .noAction: return false
-    // Pairs of a join table go with the row, and a one-way reference goes with the row that holds it.
-    case .nullify where inverse == nil || relationship.isJoined: return true
-    case .deny: return true
-    case .nullify, .cascade: break
-    }
+    let need = context.needOfDelete(relationship)
+    guard need != .nothing else { return relationship.deleteRule == .cascade }
     if relationship.isToMany {
-      try context.loadMembersIfNeeded(of: objects, relationship)
+      try context.loadMembersIfNeeded(of: objects, relationship, need)
     } else {
-      try context.loadPartnersIfNeeded(of: objects, relationship, needsObjects: relationship.deleteRule == .cascade)
+      try context.loadPartnersIfNeeded(of: objects, relationship, needsObjects: need == .objects)
     }
     return true
   }
 }
 
+/// What of a victim's partners has to be in memory for a delete.
+private enum PartnerNeed {
+  case nothing, keys, objects
+}
+
 extension ManagedObjectContext {
-  fileprivate func loadMembersIfNeeded(of objects: [ManagedObject], _ relationship: RelationshipInfo) throws {
+  fileprivate func needOfDelete(_ relationship: RelationshipInfo) -> PartnerNeed {
+    if relationship.deleteRule == .cascade { return .objects }
+    // What is one-way goes with the row or the pairs that hold it.
+    guard let inverse = runtime.inverse(of: relationship) else { return .nothing }
+    // The partner's members are counted at save.
+    if inverse.isToMany && inverse.isCounted { return .objects }
+    // Pairs go with the row, but lists in memory that show the victim have to be found.
+    if relationship.isJoined { return listed.contains(number(of: inverse)) ? .keys : .nothing }
+    guard relationship.deleteRule == .nullify else { return .nothing }
+    return relationship.isColumn ? .keys : .objects
+  }
+
+  fileprivate func loadMembersIfNeeded(
+    of objects: [ManagedObject], _ relationship: RelationshipInfo, _ need: PartnerNeed
+  ) throws {
     let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
+    guard need == .objects else { return try loadKeys(of: unloaded, relationship) }
     if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship) }
     var missing: [Int64] = []
     for object in objects {

@@ -48,23 +48,28 @@ extension ManagedObjectContext {
       let isNew = map[row.key] == nil
       let member = try object(of: row, batch: batchNumber)
       if isNew { batch.append(row.key) }
-      if loading.belongs(member, to: owner) { loading.add(row.key, to: owner) }
+      loading.add(row.key, member, to: owner)
     }
     finish(loading, owners)
   }
 
   /// Loads the keys of the members of many owners, without their rows.
-  private func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+  func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+    guard !owners.isEmpty else { return }
     var loading = ListLoading(relationship, runtime.inverse(of: relationship))
     try connection().memberKeys(of: number(of: relationship), owners: owners.map(\._key)) { owner, member, _ in
-      if let known = map[member], !loading.belongs(known, to: owner) { return }
-      loading.add(member, to: owner)
+      loading.add(member, map[member], to: owner)
     }
     finish(loading, owners)
   }
 
   private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
-    for owner in owners { list(of: owner, loading.relationship).load(loading.keys[owner._key] ?? []) }
+    for owner in owners {
+      let gone = loading.gone[owner._key] ?? []
+      list(of: owner, loading.relationship).load(loading.keys[owner._key] ?? [], without: gone)
+      // A rollback has to bring those back.
+      if !gone.isEmpty { noteListChanged(owner) }
+    }
   }
 
   private func ownersToLoad(like object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
@@ -87,7 +92,10 @@ extension ManagedObjectContext {
 private struct ListLoading {
   let relationship: RelationshipInfo
   let inverse: RelationshipInfo?
+  /// What the store has.
   private(set) var keys: [Int64: ContiguousArray<Int64>] = [:]
+  /// Of these, who has gone by a change that is not saved.
+  private(set) var gone: [Int64: Set<Int64>] = [:]
 
   init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?) {
     self.relationship = relationship
@@ -95,13 +103,14 @@ private struct ListLoading {
   }
 
   /// Whether a member, which may have changed since it was saved, is still one of the owner's.
-  func belongs(_ member: ManagedObject, to owner: Int64) -> Bool {
+  private func belongs(_ member: ManagedObject, to owner: Int64) -> Bool {
     guard member.phase != .deleted else { return false }
     guard let inverse, inverse.isColumn else { return true }
     return member._attention.contains(.fault) || member._reference(inverse.property) == owner
   }
 
-  mutating func add(_ key: Int64, to owner: Int64) {
+  mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
     keys[owner, default: []].append(key)
+    if let member, !belongs(member, to: owner) { gone[owner, default: []].insert(key) }
   }
 }

@@ -36,7 +36,7 @@ final class EntityInfo: Sendable {
     self.oneWayReferences = oneWayReferences
     checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
-      relationship.isRequired || relationship.minimumCount != nil || relationship.maximumCount != nil
+      relationship.isRequired || relationship.isCounted
     }
     self.entity = entity
   }
@@ -91,6 +91,9 @@ final class RelationshipInfo: Sendable {
 
   /// Whether both are the same relationship, perhaps seen from different entities of one hierarchy.
   func isSame(as other: RelationshipInfo) -> Bool { entity == other.entity && property == other.property }
+
+  /// Whether its members are counted at save.
+  var isCounted: Bool { minimumCount != nil || maximumCount != nil }
 
   /// Whether it lives in memory only.
   var isTransient: Bool { home == .transient }

@@ -22,7 +22,7 @@ extension ManagedObjectContext {
       if old != 0 && old != object._key { disconnect(partner, inverse, old) }
     }
     take(object, relationship, partner._key, at: place)
-    if let inverse, object !== partner || !inverse.isSame(as: relationship) { take(partner, inverse, object._key) }
+    if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
   }
 
   /// Makes an object and the partner of a key let go of each other.
@@ -43,21 +43,33 @@ extension ManagedObjectContext {
     }
   }
 
+  /// The other end takes a partner, too. Who is a member of a many-to-many already stays where it is, since each end has an
+  /// order of its own.
+  private func follow(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    guard relationship.isToMany && (relationship.isJoined || relationship.isTransient) else {
+      return take(object, relationship, key)
+    }
+    list(of: object, relationship).include(key)
+    noteListChanged(object)
+  }
+
   func letGo(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isToMany {
       list(of: object, relationship).remove(key)
       noteListChanged(object)
+    } else if object.phase == .deleted && relationship.isColumn {
+      // A deleted object's row is never written again.
     } else if knownReference(of: object, relationship) == key {
       setReference(of: object, relationship, 0)
     }
   }
 
-  /// The other end lets go, which may not be in memory: then a row that holds a reference is loaded to be changed, and a
-  /// list of members notes who went.
+  /// The other end lets go, which may not be in memory: then a row that holds a reference is loaded to be changed, an owner
+  /// whose members are counted at save is loaded to be counted, and a list of members notes who went.
   private func letGo(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
     if let partner = map[key] {
       letGo(partner, relationship, gone)
-    } else if relationship.isColumn {
+    } else if relationship.isColumn || relationship.isCounted {
       if let partner = loadObject(key, entity: entity) { letGo(partner, relationship, gone) }
     } else if relationship.isJoined {
       waitingList(of: key, relationship).remove(gone)
@@ -96,11 +108,16 @@ extension ManagedObjectContext {
   /// The list of a to-many, made if there is none. A new object's list is complete from the start.
   func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
     let extras = object.needExtras()
-    if let list = extras.list(relationship.property) { return list }
+    if let list = extras.list(relationship.property) {
+      if relationship.inverse == nil { dropGone(from: list, of: object) }
+      return list
+    }
     let list =
       adoptWaitingList(object._key, relationship)
       ?? MemberList(isLoaded: object.phase == .inserted || relationship.isTransient)
+    list.seenGone = gone.count
     extras.lists.append((relationship.property, list))
+    if relationship.isJoined { listed.insert(number(of: relationship)) }
     return list
   }
 }

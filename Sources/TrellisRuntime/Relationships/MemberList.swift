@@ -7,8 +7,12 @@ final class MemberList {
   private(set) var isLoaded: Bool
   private(set) var keys: ContiguousArray<Int64> = []
   private(set) var removed: Set<Int64> = []
+  /// Of the members added while not loaded, those that stay where they are if the store has them already.
+  private var unmoved: Set<Int64> = []
   /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
   private(set) var committed: ContiguousArray<Int64>?
+  /// How many of the context's ``GoneTargets`` the list has looked at.
+  var seenGone = 0
   /// The keys again, once there are too many to look through.
   private var lookup: Set<Int64>?
 
@@ -39,14 +43,28 @@ final class MemberList {
     if contains(key) { drop(key) }
     if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
     lookup?.insert(key)
-    if !isLoaded { removed.remove(key) }
+    if !isLoaded {
+      removed.remove(key)
+      unmoved.remove(key)
+    }
+  }
+
+  /// Adds a member at the end, unless it is there: then it stays where it is.
+  func include(_ key: Int64) {
+    guard !contains(key) else { return }
+    let mayBeStored = !isLoaded && !removed.contains(key)
+    insert(key)
+    if mayBeStored { unmoved.insert(key) }
   }
 
   /// Takes a member out.
   func remove(_ key: Int64) {
     noteChange()
     if contains(key) { drop(key) }
-    if !isLoaded { removed.insert(key) }
+    if !isLoaded {
+      removed.insert(key)
+      unmoved.remove(key)
+    }
   }
 
   /// Takes out members that are gone from the store; that is no change to be saved.
@@ -75,21 +93,25 @@ final class MemberList {
   // MARK: Loading and saving
 
   /// Takes over what the store holds; changes made meanwhile stay.
-  func load(_ stored: ContiguousArray<Int64>) {
+  ///
+  /// - Parameter gone: stored members that are none any more, by changes that were made on their side.
+  func load(_ stored: ContiguousArray<Int64>, without gone: Set<Int64> = []) {
     guard !isLoaded else { return }
     let added = keys
-    let isChanged = !added.isEmpty || !removed.isEmpty
+    let isChanged = !added.isEmpty || !removed.isEmpty || !gone.isEmpty
     keys = stored
     lookup = nil
     isLoaded = true
     guard isChanged else { return }
     committed = stored
-    keys.removeAll(where: removed.contains)
+    let moved = Set(added).subtracting(unmoved)
+    keys.removeAll { removed.contains($0) || gone.contains($0) || moved.contains($0) }
     for key in added where !contains(key) {
       keys.append(key)
       lookup?.insert(key)
     }
     removed = []
+    unmoved = []
   }
 
   /// What is in the list is in the store now.
@@ -98,6 +120,7 @@ final class MemberList {
     if !isLoaded {
       keys = []
       removed = []
+      unmoved = []
       lookup = nil
     }
   }
@@ -109,5 +132,16 @@ final class MemberList {
     let before = Set(committed)
     let after = Set(keys)
     return (keys.filter { !before.contains($0) }, committed.filter { !after.contains($0) })
+  }
+
+  /// How the order differs from the stored one: the members from some place on come behind all others, in this order.
+  ///
+  /// - Returns: those members, and whether each goes there even if the store has it somewhere already.
+  var tail: [(key: Int64, isMoved: Bool)] {
+    guard isLoaded else { return keys.map { ($0, !unmoved.contains($0)) } }
+    guard let committed, committed != keys else { return [] }
+    var place = 0
+    for key in committed where place < keys.count && keys[place] == key { place += 1 }
+    return keys[place...].map { ($0, true) }
   }
 }

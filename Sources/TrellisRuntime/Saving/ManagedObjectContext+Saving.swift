@@ -12,6 +12,7 @@ extension ManagedObjectContext {
   public func save() throws {
     try throwPendingFailure()
     mergeInbox()
+    dropGoneFromChangedLists()
     var plan = SavePlan(self)
     try validate(plan)
     try plan.prepareRequest(self)
@@ -25,8 +26,10 @@ extension ManagedObjectContext {
     for object in plan.inserted { try rules.check(object) }
     for (object, _) in plan.updated { try rules.check(object) }
     for object in plan.relinked { try rules.check(object) }
-    for object in plan.deleted { try rules.checkDeleted(object) }
-    guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
+    var denials = Denials(self)
+    try denials.check(plan.deleted)
+    let failures = rules.failures + denials.failures
+    guard failures.isEmpty else { throw ValidationError(failures: failures) }
   }
 
   /// What was planned is in the store: snapshots move, and nothing is pending any more.
@@ -39,6 +42,8 @@ extension ManagedObjectContext {
     for (object, _) in plan.updated { object.version += 1 }
     for object in changed where object.phase == .persistent { settle(object) }
     for object in deleted { detach(object) }
+    forgetOneWayReferences(to: plan.deleted)
+    gone.didSave()
     waiting.lists.removeAll()
     inserted.removeAll(keepingCapacity: inserted.count < 1024)
     changed.removeAll(keepingCapacity: changed.count < 1024)

@@ -15,16 +15,6 @@ struct ObjectRules {
     for relationship in info.checkedRelationships { try checkRelationship(relationship, of: object, info) }
   }
 
-  /// Checks that a deleted object has no partner left where its model denies the delete.
-  mutating func checkDeleted(_ object: ManagedObject) throws {
-    let info = context.info(of: object)
-    for relationship in info.allRelationships where relationship.deleteRule == .deny {
-      let left = try partners(of: object, relationship).filter { context.map[$0]?.phase != .deleted }
-      guard !left.isEmpty else { continue }
-      fail(object, info, relationship.name, .deniedDelete, "it cannot be deleted while it has \(left.count) of these")
-    }
-  }
-
   // MARK: Attributes
 
   private mutating func checkAttribute(_ attribute: CheckedAttribute, of object: ManagedObject, _ info: EntityInfo) {
@@ -52,17 +42,6 @@ struct ObjectRules {
     if let maximum = relationship.maximumCount, count > maximum {
       fail(object, info, relationship.name, .maximumCount, "it has \(count) of at most \(maximum)")
     }
-  }
-
-  private func partners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64] {
-    if relationship.isToMany {
-      let keys = context.loadedList(of: object, relationship).keys
-      try context.throwPendingFailure()
-      return Array(keys)
-    }
-    let key = context.partnerKey(of: object, relationship)
-    try context.throwPendingFailure()
-    return key > 0 ? [key] : []
   }
 
   private mutating func fail(

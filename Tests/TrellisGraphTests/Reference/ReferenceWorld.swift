@@ -42,15 +42,17 @@ struct ReferenceWorld {
   }
 
   private func check(_ object: Int, _ shape: Shape, _ found: inout Set<Failure>) {
-    func fail(_ object: Int, _ rule: String) {
-      found.insert(Failure(object: object, relationship: shape.name, rule: rule))
+    func fail(_ object: Int, _ rule: String, _ relationship: String? = nil) {
+      found.insert(Failure(object: object, relationship: relationship ?? shape.name, rule: rule))
     }
     let links = current.links(object, shape)
     guard shape.isToMany else {
       if shape.isRequired && links.isEmpty { fail(object, "required") }
       // A required one-way reference to an object that goes denies its delete.
       if shape.isRequired && shape.inverse == nil {
-        for target in links where current.deleted.contains(target) { fail(target, "deniedDelete") }
+        for target in links where current.deleted.contains(target) {
+          fail(target, "deniedDelete", "\(shape.entity).\(shape.name)")
+        }
       }
       return
     }
