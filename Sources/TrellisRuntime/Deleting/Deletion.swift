@@ -128,7 +128,7 @@ extension ManagedObjectContext {
     // Pairs go with the row, but lists in memory that show the victim have to be found.
     if relationship.isJoined { return listed.contains(number(of: inverse)) ? .keys : .nothing }
     guard relationship.deleteRule == .nullify else { return .nothing }
-    return relationship.isColumn ? .keys : .objects
+    return inverse.isColumn ? .objects : .keys
   }
 
   fileprivate func loadMembersIfNeeded(

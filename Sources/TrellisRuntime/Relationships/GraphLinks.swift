@@ -112,12 +112,12 @@ extension ManagedObjectContext {
       if relationship.inverse == nil { dropGone(from: list, of: object) }
       return list
     }
-    let list =
-      adoptWaitingList(object._key, relationship)
-      ?? MemberList(isLoaded: object.phase == .inserted || relationship.isTransient)
+    let adopted = adoptWaitingList(object._key, relationship)
+    let list = adopted ?? MemberList(isLoaded: object.phase == .inserted || relationship.isTransient)
     list.seenGone = gone.count
     extras.lists.append((relationship.property, list))
     if relationship.isJoined { listed.insert(number(of: relationship)) }
+    if adopted != nil { noteListChanged(object) }
     return list
   }
 }

@@ -11,11 +11,11 @@ struct Duel {
   private(set) var reference: ReferenceWorld
   let live: LiveGraph
   /// The relationships that the test touches; the others are empty all the time.
-  let touched: Set<Int>
+  let touched: [Shape]
   private(set) var saves = 0
   private(set) var refusals = 0
 
-  init(_ shapes: Shapes, _ live: LiveGraph, touched: Set<Int>) {
+  init(_ shapes: Shapes, _ live: LiveGraph, touched: [Shape]) {
     reference = ReferenceWorld(shapes)
     self.live = live
     self.touched = touched
@@ -80,7 +80,7 @@ struct Duel {
         }
         guard let object else { throw Difference(description: "\(number) is missing") }
         if object.isDeleted { throw Difference(description: "\(number) says it is deleted") }
-        for shape in graph.shapes(of: number) where touched.contains(shape.index) {
+        for shape in touched where graph.shapes.isKind(graph.entities[number] ?? "", of: shape.entity) {
           try compare(object, number, shape, graph)
         }
       }

@@ -1,6 +1,4 @@
-import Foundation
 import Trellis
-import TrellisSchema
 
 /// One random run: which relationships it touches, how it compares, and what it does.
 struct Episode {
@@ -68,9 +66,9 @@ struct Episode {
     let place = try StorePlace(stores)
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: place.configuration) { _ in }
-    let live = LiveGraph(container, rules.shapes, rules.model, holdsObjects: plan.holdsObjects)
+    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects)
     let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size)
-    var duel = Duel(rules.shapes, live, touched: Set(plan.touched.map(\.index)))
+    var duel = Duel(rules.shapes, live, touched: plan.touched)
     var outcome = Outcome()
     do {
       for step in steps {
@@ -110,36 +108,4 @@ struct Episode {
       piece = max(1, piece / 2)
     }
   }
-}
-
-/// The model under test, read once.
-struct Rules {
-  let shapes: Shapes
-  let model: Model
-
-  init() throws {
-    shapes = Shapes(ObjectModel.rules.description)
-    model = try Model(ObjectModel.rules.description)
-  }
-}
-
-/// Where a test's store lies.
-struct StorePlace {
-  let configuration: StoreConfiguration
-  private let folder: URL?
-
-  init(_ kind: Episode.StoreKind) throws {
-    switch kind {
-    case .memory:
-      configuration = .memory
-      folder = nil
-    case .sqlite:
-      let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-graph-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      configuration = .sqlite(at: folder.appending(path: "store"), durability: .relaxed)
-      self.folder = folder
-    }
-  }
-
-  func remove() { if let folder { try? FileManager.default.removeItem(at: folder) } }
 }

@@ -9,7 +9,7 @@ final class LiveGraph {
   private(set) var context: ManagedObjectContext
   /// Whether the test holds the objects that it has met; if not, the context may drop them.
   let holdsObjects: Bool
-  private let numbers: [Int: Int]
+  private let rules: Rules
   private var keys: [Int: Int64] = [:]
   private var objects: [Int64: Int] = [:]
   private var entities: [Int: String] = [:]
@@ -17,14 +17,11 @@ final class LiveGraph {
 
   struct MissingObject: Error { let object: Int }
 
-  init(_ container: PersistentContainer, _ shapes: Shapes, _ model: Model, holdsObjects: Bool) {
+  init(_ container: PersistentContainer, _ rules: Rules, holdsObjects: Bool) {
     self.container = container
+    self.rules = rules
     self.holdsObjects = holdsObjects
     context = container.newContext()
-    numbers = Dictionary(
-      uniqueKeysWithValues: shapes.all.map {
-        ($0.index, model.entity(named: $0.entity)?.property(named: $0.name)?.index ?? -1)
-      })
   }
 
   // MARK: Objects
@@ -56,7 +53,7 @@ final class LiveGraph {
 
   // MARK: Relationships
 
-  func property(_ shape: Shape) -> Int { numbers[shape.index] ?? -1 }
+  func property(_ shape: Shape) -> Int { rules.properties[shape.index] }
 
   func reading(_ object: ManagedObject, _ shape: Shape) -> [Int] {
     guard shape.isToMany else {

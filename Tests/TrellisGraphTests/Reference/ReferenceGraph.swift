@@ -34,9 +34,9 @@ struct ReferenceGraph: Equatable {
     var all: [ID: [Int: [ID]]] = [:]
     for object in living {
       all[object] = [:]
-      for shape in shapes(of: object) {
-        let partners = reading(object, shape)
-        if !partners.isEmpty { all[object]?[shape.index] = shape.isOrdered ? partners : partners.sorted() }
+      for (index, links) in partners[object] ?? [:] {
+        let partners = links.filter(isLiving)
+        if !partners.isEmpty { all[object]?[index] = shapes.all[index].isOrdered ? partners : partners.sorted() }
       }
     }
     return all

@@ -32,7 +32,9 @@ struct ReferenceWorld {
   /// What stands against a save.
   var failures: Set<Failure> {
     var found: Set<Failure> = []
-    for object in current.living { for shape in current.shapes(of: object) { check(object, shape, &found) } }
+    for object in current.living {
+      for shape in shapes.demandingShapes(of: current.entities[object] ?? "") { check(object, shape, &found) }
+    }
     for object in current.deleted {
       for shape in current.shapes(of: object) where shape.rule == .deny && !current.reading(object, shape).isEmpty {
         found.insert(Failure(object: object, relationship: shape.name, rule: "deniedDelete"))
