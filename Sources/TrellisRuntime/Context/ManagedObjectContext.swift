@@ -32,6 +32,8 @@ public final class ManagedObjectContext {
   var sweeper = Sweeper()
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.
   var pendingFailure: GraphProblem?
+  /// How many loads failed where nothing could be thrown.
+  private(set) var failedLoads = 0
   let inbox: ContextInbox
 
   private var keys: Range<Int64> = 0..<0
@@ -94,7 +96,10 @@ public final class ManagedObjectContext {
 
   /// Tells the container's error handler; a failed load is also kept for the next fetch or save.
   func report(_ problem: GraphProblem) {
-    if problem.code == .loadFailed && pendingFailure == nil { pendingFailure = problem }
+    if problem.code == .loadFailed {
+      failedLoads += 1
+      if pendingFailure == nil { pendingFailure = problem }
+    }
     core.report(problem)
   }
 

@@ -137,24 +137,20 @@ extension ManagedObjectContext {
     let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
     guard need == .objects else { return try loadKeys(of: unloaded, relationship) }
     if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship) }
-    var missing: [Int64] = []
-    for object in objects {
-      for key in list(of: object, relationship).keys where map[key] == nil { missing.append(key) }
-    }
-    if !missing.isEmpty { try loadObjects(missing, entity: relationship.destination) }
+    var members: Set<Int64> = []
+    for object in objects { members.formUnion(list(of: object, relationship).keys) }
+    try loadForChange(members.sorted(), of: relationship)
   }
 
   fileprivate func loadPartnersIfNeeded(
     of objects: [ManagedObject], _ relationship: RelationshipInfo, needsObjects: Bool
   ) throws {
-    var missing: Set<Int64> = []
+    var partners: Set<Int64> = []
     for object in objects {
       let key = partnerKey(of: object, relationship)
-      if key > 0 && map[key] == nil { missing.insert(key) }
+      if key > 0 { partners.insert(key) }
     }
     try throwPendingFailure()
-    if needsObjects && !missing.isEmpty {
-      try loadObjects(missing.sorted(), entity: relationship.destination)
-    }
+    if needsObjects { try loadForChange(partners.sorted(), of: relationship) }
   }
 }

@@ -28,22 +28,23 @@ extension ManagedObject {
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
-    if _attention.contains(.fault) { fulfilFault() }
-    guard !_attention.contains(.readOnly) else {
-      reportIgnoredWrite(property)
-      return false
-    }
+    guard isReadyToWrite(property) else { return false }
     if _changed == 0 { noteFirstChange() }
     return true
   }
 
   @_spi(Generated) @inline(never) public final func _slowWriteTransient(_ property: Int) -> Bool {
+    isReadyToWrite(property)
+  }
+
+  /// Loads what is not loaded. What could not be loaded is not written to either, lest a placeholder counts as the old value.
+  private final func isReadyToWrite(_ property: Int) -> Bool {
     if _attention.contains(.fault) { fulfilFault() }
     guard !_attention.contains(.readOnly) else {
       reportIgnoredWrite(property)
       return false
     }
-    return true
+    return !_attention.contains(.fault)
   }
 
   /// Keeps the row as it was, and tells the context that there is something to save.

@@ -15,8 +15,13 @@ extension ManagedObjectContext {
     dropGoneFromChangedLists()
     var plan = SavePlan(self)
     try validate(plan)
-    try plan.prepareRequest(self)
-    if !plan.isEmpty { try connection().save(plan.request) }
+    do {
+      try plan.prepareRequest(self)
+      if !plan.isEmpty { try connection().save(plan.request) }
+    } catch {
+      plan.takeBackPlaces()
+      throw error
+    }
     finish(plan)
     publish(plan)
   }

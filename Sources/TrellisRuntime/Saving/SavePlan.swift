@@ -9,6 +9,8 @@ struct SavePlan {
   var relinked: [ManagedObject] = []
   var deleted: [ManagedObject] = []
   var request = SaveRequest()
+  /// The places that members had before the plan gave them new ones.
+  var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && request.isEmpty }
 

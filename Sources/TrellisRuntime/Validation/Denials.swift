@@ -18,6 +18,7 @@ struct Denials {
   private mutating func checkPartners(of object: ManagedObject) throws {
     for relationship in context.info(of: object).allRelationships where relationship.deleteRule == .deny {
       let count = try blocking(object, relationship)
+      try context.throwPendingFailure()
       guard count > 0 else { continue }
       fail(object, relationship.name, "it cannot be deleted while it has \(count) of these")
     }

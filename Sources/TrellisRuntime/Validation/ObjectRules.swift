@@ -29,6 +29,7 @@ struct ObjectRules {
   ) throws {
     guard relationship.isToMany else {
       if relationship.isRequired && context.partnerKey(of: object, relationship) == 0 {
+        try context.throwPendingFailure()
         fail(object, info, relationship.name, .required, "it must have one")
       }
       return

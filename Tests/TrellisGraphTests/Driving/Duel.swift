@@ -57,13 +57,53 @@ struct Duel {
     if live.context.hasChanges { throw Difference(description: "changes after a save") }
   }
 
+  /// Takes note of a save that the test made by itself.
+  mutating func noteSaved() { reference.save() }
+
+  /// Carries out an operation during which a call of the store fails: then it must have done nothing, and somebody must have
+  /// been told.
+  ///
+  /// - Returns: whether a call failed.
+  mutating func apply(_ operation: Operation, failing call: Int, _ failure: FailureSwitch) throws -> Bool {
+    let before = failure.failures
+    let unchanged = self
+    failure.set(.call(call))
+    defer { failure.set(.off) }
+    do {
+      try apply(operation)
+    } catch {
+      guard failure.failures > before else { throw error }
+      self = unchanged
+      if error is Difference { try expectReport() }
+      return true
+    }
+    guard failure.failures > before else { return false }
+    self = unchanged
+    try expectReport()
+    return true
+  }
+
+  /// A failure that could not be thrown at once is thrown by the next fetch.
+  private func expectReport() throws {
+    do {
+      _ = try EntityTable.access(touched.first?.entity ?? "").fetch(live.context)
+    } catch is GraphProblem {
+      return
+    }
+    throw Difference(description: "a failure was not told")
+  }
+
   // MARK: Comparing
 
   /// Compares everything, in the context and, as it was last saved, in a fresh one.
   func compareAll() throws {
+    try compareContext()
+    try compareStored()
+  }
+
+  func compareContext() throws {
     try compare(reference.current, in: live.context, "in the context")
     if reference.hasChanges && !live.context.hasChanges { throw Difference(description: "changes went unnoticed") }
-    try compareStored()
   }
 
   func compareStored() throws {

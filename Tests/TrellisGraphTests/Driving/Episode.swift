@@ -5,6 +5,8 @@ struct Episode {
   let seed: UInt64
   let stores: StoreKind
   let length: Int
+  /// Makes calls of the store fail now and then.
+  var failure: FailureSwitch?
 
   enum StoreKind: String, CaseIterable { case memory, sqlite }
 
@@ -13,6 +15,7 @@ struct Episode {
     var steps = 0
     var saves = 0
     var refusals = 0
+    var failures = 0
     var difference: String?
     var operations: [String] = []
   }
@@ -65,7 +68,7 @@ struct Episode {
   private func play(_ steps: [StepChooser.Step], _ plan: Plan, _ rules: Rules) throws -> Outcome {
     let place = try StorePlace(stores)
     defer { place.remove() }
-    let container = try PersistentContainer(model: .rules, store: place.configuration) { _ in }
+    let container = try PersistentContainer(model: .rules, store: configuration(place)) { _ in }
     let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects)
     let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size)
     var duel = Duel(rules.shapes, live, touched: plan.touched)
@@ -76,6 +79,13 @@ struct Episode {
         guard let operation = chooser.operation(step, duel.reference) else { continue }
         outcome.operations.append("\(operation)")
         let isRefused = duel.refusals
+        if let failure, step.kind >> 48 & 1 == 0 {
+          // What cannot fail is done by the first try.
+          let call = [0, 0, 0, 0, 1, 1, 2, 3][Int(step.kind >> 50 & 7)]
+          guard try duel.apply(operation, failing: call, failure) else { continue }
+          outcome.operations.append("  after its call \(call) failed")
+          outcome.failures += 1
+        }
         try duel.apply(operation)
         if outcome.steps % plan.interval == 0 || duel.refusals > isRefused { try duel.compareAll() }
       }
@@ -86,6 +96,10 @@ struct Episode {
     outcome.saves = duel.saves
     outcome.refusals = duel.refusals
     return outcome
+  }
+
+  private func configuration(_ place: StorePlace) -> StoreConfiguration {
+    failure.map(place.configuration.failing) ?? place.configuration
   }
 
   /// Leaves out steps, larger pieces first, as long as a difference remains.
