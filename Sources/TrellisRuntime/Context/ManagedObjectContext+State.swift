@@ -61,15 +61,12 @@ extension ManagedObjectContext {
   ///
   /// - Parameters:
   ///   - object: An object of this context. New objects stay as they are.
-  ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values.
+  ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values. The other ends of
+  ///     its relationships follow. Who refers to the object in a row of its own still does.
   /// - Throws: ``StoreError`` when the store fails.
   public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
     guard object.link === link, object.phase == .persistent else { return }
-    if discardingChanges {
-      restore(object)
-      changed.removeAll { $0 === object }
-      object.isNoted = false
-    }
+    if discardingChanges { try discardChanges(of: object) }
     try refreshRows([object])
   }
 

@@ -114,6 +114,23 @@ final class MemberList {
     unmoved = []
   }
 
+  /// Goes back to knowing only who came and went.
+  ///
+  /// - Parameter isNew: whether a member noted as added was no member before, rather than one that moved.
+  func unload(keeping isNew: (Int64) -> Bool) {
+    guard isLoaded else {
+      keys.removeAll { !isNew($0) }
+      lookup = nil
+      return
+    }
+    let difference = difference
+    isLoaded = false
+    keys = ContiguousArray(difference.added)
+    removed = Set(difference.removed)
+    committed = nil
+    lookup = nil
+  }
+
   /// What is in the list is in the store now.
   func didSave() {
     committed = nil

@@ -17,7 +17,8 @@ extension SavePlan {
 private struct PairChanges {
   typealias Pair = SaveRequest.Pairs.Pair
 
-  private struct Table {
+  /// A class, as sets in a dictionary of structs would be copied for each list.
+  private final class Table {
     var added: Set<PairEnds> = []
     var addedInOrder: [PairEnds] = []
     var removed: Set<PairEnds> = []
@@ -51,7 +52,8 @@ private struct PairChanges {
     guard case .joinTable(let number, let isFirst) = relationship.home, list.hasChanges || isNew else { return }
     let isSymmetric = context.runtime.model.joinTables[number].isSymmetric
     let difference = isNew ? (added: Array(list.keys), removed: []) : list.difference
-    var table = tables[number] ?? Table()
+    let table = tables[number] ?? Table()
+    tables[number] = table
     for key in difference.added {
       for ends in pairs(owner, key, isFirst, isSymmetric) where table.added.insert(ends).inserted {
         table.addedInOrder.append(ends)
@@ -66,7 +68,6 @@ private struct PairChanges {
         table.tails.append((owner, isFirst, tail))
       }
     }
-    tables[number] = table
   }
 
   private func pairs(_ owner: Int64, _ key: Int64, _ isFirst: Bool, _ isSymmetric: Bool) -> [PairEnds] {

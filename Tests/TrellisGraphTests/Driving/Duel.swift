@@ -179,6 +179,7 @@ extension ReferenceWorld {
       current.connect(object, shape, members[from], at: to)
     case .replace(let object, let shape, let partners): current.replace(object, shape, partners)
     case .delete(let object): delete(object)
+    case .discard(let object): discard(object)
     case .rollback, .reset, .newContext: rollback()
     default: break
     }

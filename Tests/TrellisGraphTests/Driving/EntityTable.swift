@@ -51,6 +51,9 @@ enum EntityTable {
     "Singer": entry(Singer.all) { Singer(in: $0) },
     "Cover": entry(Cover.all) { Cover(in: $0) },
     "Owner": entry(Owner.all) { Owner(in: $0) },
+    "Bead": entry(Bead.all) { Bead(in: $0) },
+    "Crate": entry(Crate.all) { Crate(in: $0) },
+    "Item": entry(Item.all) { Item(in: $0) },
     "Pet": entry(Pet.all) { Pet(in: $0) },
   ]
 

@@ -93,6 +93,7 @@ final class LiveGraph {
     case .newContext: startAnew { context = container.newContext() }
     case .refreshAll: context.refreshAll()
     case .refresh(let number): try context.refresh(object(number))
+    case .discard(let number): try context.refresh(object(number), discardingChanges: true)
     case .dropUnused: context.dropUnusedObjects()
     case .fetch(let entity): _ = try EntityTable.access(entity).fetch(context)
     case .count(let number, let shape): _ = try members(object(number), shape).count

@@ -16,6 +16,8 @@ enum Operation {
   /// Everything that has no changes is loaded anew when it is needed.
   case refreshAll
   case refresh(Int)
+  /// The object's edits are given up, too.
+  case discard(Int)
   /// The context drops objects that nobody holds.
   case dropUnused
   case fetch(entity: String)
@@ -39,6 +41,7 @@ extension Operation: CustomStringConvertible {
     case .replace(let object, let shape, let partners): "\(object).\(shape.name) = \(partners)"
     case .delete(let object): "delete \(object)"
     case .refresh(let object): "refresh \(object)"
+    case .discard(let object): "discard \(object)"
     case .fetch(let entity): "fetch \(entity)"
     case .count(let object, let shape): "count \(object).\(shape.name)"
     case .contains(let object, let shape, let partner): "\(object).\(shape.name).contains(\(partner))"

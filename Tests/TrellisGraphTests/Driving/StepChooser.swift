@@ -33,11 +33,17 @@ struct StepChooser {
     case 83..<84: return .reset
     case 84..<87: return .newContext
     case 87..<88: return .refreshAll
-    case 88..<90: return pick(living, step.first).map { .refresh($0) }
+    case 88..<89: return pick(living, step.first).map { .refresh($0) }
+    // What one end of a one-to-one holds is the store's affair; so is what giving up edits of that end means.
+    case 89..<90 where canDiscard: return pick(living, step.first).map { .discard($0) }
     case 90..<92: return .dropUnused
     case 92..<94: return pick(entities, step.first).map { .fetch(entity: $0) }
     default: return look(step, world, living)
     }
+  }
+
+  private var canDiscard: Bool {
+    !shapes.contains { shape in !shape.isToMany && shapes.contains { $0.index == shape.inverse && !$0.isToMany } }
   }
 
   private func link(_ step: Step, _ world: ReferenceWorld, _ living: [Int]) -> Operation? {

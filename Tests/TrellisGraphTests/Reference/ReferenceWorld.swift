@@ -29,6 +29,27 @@ struct ReferenceWorld {
 
   mutating func rollback() { current = stored }
 
+  /// Gives up the edits of one object: to-ones, and to-manys that other objects' to-ones do not hold, are as they are stored,
+  /// as far as the partners live. To-manys that others hold keep their members and lose their unsaved order.
+  mutating func discard(_ object: Int) {
+    guard stored.isLiving(object) else { return }
+    let shapes = current.shapes(of: object)
+    for shape in shapes {
+      let former = stored.links(object, shape).filter(current.isLiving)
+      if !shape.isToMany {
+        if stored.links(object, shape) != current.links(object, shape) { current.set(object, shape, former.first) }
+      } else if current.shapes.inverse(of: shape)?.isToMany != false {
+        current.replace(object, shape, former)
+      }
+    }
+    for shape in shapes where shape.isToMany && current.shapes.inverse(of: shape)?.isToMany == false {
+      let present = current.links(object, shape)
+      let former = stored.links(object, shape)
+      current.setLinks(
+        object, shape, former.filter(present.contains) + present.filter { !former.contains($0) })
+    }
+  }
+
   /// What stands against a save.
   var failures: Set<Failure> {
     var found: Set<Failure> = []
