@@ -1,4 +1,5 @@
 import TrellisSchema
+import TrellisStorage
 
 /// What the runtime looks up about an entity while it works: classes and numbers, without a name or a description to copy.
 final class EntityInfo: Sendable {
@@ -16,6 +17,8 @@ final class EntityInfo: Sendable {
   let checkedAttributes: [CheckedAttribute]
   /// The relationships whose partners are counted at save.
   let checkedRelationships: [RelationshipInfo]
+  /// The properties that lie in the row.
+  let storedMask: ColumnMask
   let entity: Entity
 
   struct RelationshipNumberedInfo: Sendable {
@@ -38,6 +41,7 @@ final class EntityInfo: Sendable {
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.isCounted
     }
+    storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     self.entity = entity
   }
 }

@@ -22,7 +22,7 @@ struct SavePlan {
     for object in context.changed where object.phase == .persistent {
       numbers.removeAll(keepingCapacity: true)
       if object._changed != 0, let committed = object.extras?.committed {
-        object._changes(since: committed, into: &numbers)
+        object.collectChanges(since: committed, context.info(of: object), into: &numbers)
       }
       if !numbers.isEmpty {
         updated.append((object, ColumnMask(bits: numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })))
