@@ -4,8 +4,12 @@ import TrellisStorage
 extension ManagedObjectContext {
   /// - Throws: ``StoreError`` or ``GraphProblem`` when what has to follow cannot be loaded; then nothing is discarded.
   func discardChanges(of object: ManagedObject) throws {
-    guard object.isNoted else { return }
     let relationships = info(of: object).allRelationships
+    // What was noted before the object was in memory is an edit of it, too.
+    if !waiting.lists.isEmpty {
+      for relationship in relationships where relationship.isJoined { _ = list(of: object, relationship) }
+    }
+    guard object.isNoted else { return }
     var former: [(relationship: RelationshipInfo, partners: [Int64])] = []
     for relationship in relationships where relationship.isColumn || relationship.isJoined {
       guard let partners = try formerPartners(of: object, relationship) else { continue }

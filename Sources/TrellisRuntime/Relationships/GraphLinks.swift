@@ -113,7 +113,10 @@ extension ManagedObjectContext {
       return list
     }
     let adopted = adoptWaitingList(object._key, relationship)
-    let list = adopted ?? MemberList(isLoaded: object.phase == .inserted || relationship.isTransient)
+    let list =
+      adopted
+      ?? MemberList(
+        isLoaded: object.phase == .inserted || relationship.isTransient, isOrdered: relationship.isOrdered)
     list.seenGone = gone.count
     extras.lists.append((relationship.property, list))
     if relationship.isJoined { listed.insert(number(of: relationship)) }

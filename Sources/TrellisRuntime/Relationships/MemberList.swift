@@ -18,12 +18,17 @@ final class MemberList {
 
   private static let smallCount = 32
 
-  init(isLoaded: Bool) { self.isLoaded = isLoaded }
+  private let isOrdered: Bool
+
+  init(isLoaded: Bool, isOrdered: Bool) {
+    self.isLoaded = isLoaded
+    self.isOrdered = isOrdered
+  }
 
   var hasChanges: Bool {
     if !isLoaded { return !keys.isEmpty || !removed.isEmpty }
-    guard let committed else { return false }
-    return committed != keys
+    guard let committed, committed != keys else { return false }
+    return isOrdered || committed.count != keys.count || Set(committed) != Set(keys)
   }
 
   /// Whether the key is among ``keys``.
