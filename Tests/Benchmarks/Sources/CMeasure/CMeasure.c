@@ -1,0 +1,49 @@
+#include "CMeasure.h"
+
+#include <stdio.h>
+
+__attribute__((noinline)) void bench_measured(void (*body)(void *), void *context) {
+  body(context);
+  // Keeps the call above from becoming a jump, after which this function would have no end.
+  __asm__ volatile("");
+}
+
+#if defined(__APPLE__)
+#include <malloc/malloc.h>
+#include <sys/resource.h>
+
+size_t bench_bytes_in_use(void) {
+  malloc_statistics_t statistics;
+  malloc_zone_statistics(NULL, &statistics);
+  return statistics.size_in_use;
+}
+
+size_t bench_peak_bytes(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? (size_t)usage.ru_maxrss : 0;
+}
+
+#elif defined(__GLIBC__)
+#include <malloc.h>
+
+size_t bench_bytes_in_use(void) {
+  struct mallinfo2 information = mallinfo2();
+  return information.uordblks + information.hblkhd;
+}
+
+// getrusage would count the pages of the process that started this one, too.
+size_t bench_peak_bytes(void) {
+  FILE *status = fopen("/proc/self/status", "r");
+  if (!status) return 0;
+  char line[256];
+  size_t kilobytes = 0;
+  while (fgets(line, sizeof line, status))
+    if (sscanf(line, "VmHWM: %zu", &kilobytes) == 1) break;
+  fclose(status);
+  return kilobytes * 1024;
+}
+
+#else
+size_t bench_bytes_in_use(void) { return 0; }
+size_t bench_peak_bytes(void) { return 0; }
+#endif
