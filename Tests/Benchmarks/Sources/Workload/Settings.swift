@@ -32,6 +32,9 @@ public struct Settings {
   /// How many saves of one object each.
   public var smallSaves: Int { max(1, min(count / 100, 1_000)) }
 
+  /// How many questions for the latest diary of an emotion.
+  public var latestQueries: Int { min(count / 10, 10_000) }
+
   /// Where a participant keeps its file, in `BENCH_DIR` or the temporary folder; what lies there from earlier goes.
   public func databasePath(_ name: String) -> String {
     let path = (environment["BENCH_DIR"] ?? NSTemporaryDirectory()) + "/" + name

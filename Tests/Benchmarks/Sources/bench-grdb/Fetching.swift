@@ -34,10 +34,10 @@ extension GRDBBench {
   }
 
   private func latestByEmotion(_ pool: DatabasePool) throws {
-    try report.run("latestByEmotion", items: count / 10) {
+    try report.run("latestByEmotion", items: settings.latestQueries) {
       try pool.read { db in
         var chance = Generator(seed: 8)
-        return try (0..<count / 10).reduce(0) { sum, _ in
+        return try (0..<settings.latestQueries).reduce(0) { sum, _ in
           let emotion = emotions[chance.below(emotions.count)]
           let request = Diary.filter(Diary.Columns.emotion == emotion).order(Diary.Columns.createdAt.desc)
           return sum &+ Int(try request.fetchOne(db)?.createdAt ?? 0)

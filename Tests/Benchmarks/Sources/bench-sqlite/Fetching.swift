@@ -103,11 +103,11 @@ extension Floor {
   }
 
   private func latestByEmotion(_ connection: Connection) {
-    report.run("latestByEmotion", items: count / 10) {
+    report.run("latestByEmotion", items: settings.latestQueries) {
       let rows = connection.prepare("SELECT \(columns) FROM diary WHERE emotion=? ORDER BY createdAt DESC LIMIT 1")
       defer { rows.finalize() }
       var chance = Generator(seed: 8)
-      return (0..<count / 10).reduce(0) { sum, _ in
+      return (0..<settings.latestQueries).reduce(0) { sum, _ in
         rows.bind(1, emotions[chance.below(emotions.count)])
         defer { rows.reset() }
         return rows.next() ? sum &+ Int(readDiary(rows).createdAt) : sum

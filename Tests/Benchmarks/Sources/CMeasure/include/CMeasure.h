@@ -1,4 +1,4 @@
-// What Swift cannot say: how much memory malloc has handed out, and a function whose name profilers can be given.
+// What Swift cannot say: how much memory malloc has handed out, and to Valgrind where to look.
 #ifndef C_MEASURE_H
 #define C_MEASURE_H
 
