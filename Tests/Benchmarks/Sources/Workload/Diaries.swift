@@ -12,28 +12,31 @@ private let words = [
 ]
 
 public struct DiaryData {
-  public var id: UUID, emotion: String, content: String, createdAt: Double, intensity: Int, isFavorite: Bool
+  /// The emotion by its number, for a participant to take its own value.
+  public var id: UUID, emotion: Int, content: String, createdAt: Double, intensity: Int, isFavorite: Bool
 }
 
 public struct ImageData {
   public var id: UUID, imagePath: String, byteCount: Int, position: Int
 }
 
-/// `count` diaries, each with its images.
+/// `count` diaries, each with its images. The clock stands still while they are made.
 public func makeDiaries(_ count: Int, _ body: (DiaryData, [ImageData]) throws -> Void) rethrows {
   var chance = Generator(seed: 42)
-  for number in 0..<count {
-    let diary = makeDiary(&chance)
-    try body(diary, (0..<imagesOfADiary).map { makeImage($0, of: number, &chance) })
+  for first in stride(from: 0, to: count, by: 1_000) {
+    var batch: [(DiaryData, [ImageData])] = []
+    unmeasured { batch = (first..<min(first + 1_000, count)).map { makeDiary($0, &chance) } }
+    for (diary, images) in batch { try body(diary, images) }
   }
 }
 
-private func makeDiary(_ chance: inout Generator) -> DiaryData {
-  let emotion = emotions[chance.below(emotions.count)]
+private func makeDiary(_ number: Int, _ chance: inout Generator) -> (DiaryData, [ImageData]) {
+  let emotion = chance.below(emotions.count)
   let content = (0..<12).map { _ in words[chance.below(words.count)] }.joined(separator: " ")
-  return DiaryData(
+  let diary = DiaryData(
     id: chance.uuid(), emotion: emotion, content: content, createdAt: 700_000_000 + Double(chance.below(100_000_000)),
     intensity: chance.below(10), isFavorite: chance.below(5) == 0)
+  return (diary, (0..<imagesOfADiary).map { makeImage($0, of: number, &chance) })
 }
 
 private func makeImage(_ position: Int, of diary: Int, _ chance: inout Generator) -> ImageData {

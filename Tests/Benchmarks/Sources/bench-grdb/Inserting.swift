@@ -12,7 +12,7 @@ extension GRDBBench {
 
   private func insert(_ values: DiaryData, _ images: [ImageData], _ db: Database) throws {
     var diary = Diary(
-      pk: nil, id: values.id, emotion: values.emotion, content: values.content, createdAt: values.createdAt,
+      pk: nil, id: values.id, emotion: emotions[values.emotion], content: values.content, createdAt: values.createdAt,
       intensity: values.intensity, isFavorite: values.isFavorite)
     try diary.insert(db)
     for values in images {

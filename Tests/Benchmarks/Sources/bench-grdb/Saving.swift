@@ -41,11 +41,11 @@ extension GRDBBench {
   ) throws {
     guard settings.wants(workload) else { return }
     var held = try pool.read(request.fetchAll)
-    try report.run(workload, items: 500) {
-      for turn in 0..<500 {
+    try report.run(workload, items: 2_000) {
+      for turn in 0..<2_000 {
         try pool.write { db in _ = try held[turn % 100].updateChanges(db) { $0.isFavorite.toggle() } }
       }
-      return 500
+      return 2_000
     }
   }
 

@@ -25,7 +25,7 @@ extension Floor {
 
   private func insert(_ diary: DiaryData, _ statement: Statement) {
     statement.bind(1, diary.id)
-    statement.bind(2, diary.emotion)
+    statement.bind(2, emotions[diary.emotion])
     statement.bind(3, diary.content)
     statement.bind(4, diary.createdAt)
     statement.bind(5, diary.intensity)

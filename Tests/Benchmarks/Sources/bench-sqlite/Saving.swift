@@ -74,15 +74,15 @@ extension Floor {
   private func saveOneDirty(_ workload: String, limit: Int, _ connection: Connection) {
     guard settings.wants(workload) else { return }
     let held = readAll(connection, limit: limit)
-    report.run(workload, items: 500) {
+    report.run(workload, items: 2_000) {
       let save = OneObjectSave(update: updateStatement("isFavorite", connection), connection)
-      for turn in 0..<500 {
+      for turn in 0..<2_000 {
         let diary = held[turn % 100]
         diary.isFavorite.toggle()
         save.run { write(diary, favorite: save.update) }
       }
       save.finalize()
-      return 500
+      return 2_000
     }
   }
 

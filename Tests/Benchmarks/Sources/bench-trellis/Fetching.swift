@@ -45,12 +45,11 @@ extension TrellisBench {
   /// The memory store has no indexes: it looks through all rows for each question, which takes minutes if they are many.
   private func latestByEmotion(_ container: PersistentContainer) throws {
     if isMemory && count > 10_000 { return }
-    let cases = emotions.map { Emotion(stored: $0) ?? .happy }
     try report.run("latestByEmotion", items: settings.latestQueries) {
       let context = container.newContext()
       var chance = Generator(seed: 8)
       return try (0..<settings.latestQueries).reduce(0) { sum, _ in
-        let emotion = cases[chance.below(cases.count)]
+        let emotion = Emotion.allCases[chance.below(emotions.count)]
         let request = Diary.where { $0.emotion == emotion }.sorted { $0.createdAt.descending }
         return sum &+ Int(try context.first(request)?.createdAt ?? 0)
       }

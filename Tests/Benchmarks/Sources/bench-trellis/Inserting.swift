@@ -19,7 +19,7 @@ extension TrellisBench {
     _ values: DiaryData, _ images: [ImageData], _ context: ManagedObjectContext
   ) -> ObjectID<Diary> {
     let diary = Diary(
-      in: context, id: values.id, emotion: Emotion(stored: values.emotion) ?? .happy, content: values.content,
+      in: context, id: values.id, emotion: Emotion.allCases[values.emotion], content: values.content,
       createdAt: values.createdAt, intensity: Int64(values.intensity), isFavorite: values.isFavorite)
     for image in images {
       diary.images.append(

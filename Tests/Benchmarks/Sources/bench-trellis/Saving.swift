@@ -39,12 +39,12 @@ extension TrellisBench {
     guard settings.wants(workload) else { return }
     let context = container.newContext()
     let held = try context.fetch(request)
-    try report.run(workload, items: 500) {
-      for turn in 0..<500 {
+    try report.run(workload, items: 2_000) {
+      for turn in 0..<2_000 {
         held[turn % 100].isFavorite.toggle()
         try context.save()
       }
-      return 500
+      return 2_000
     }
   }
 
