@@ -19,11 +19,11 @@ extension GRDBBench {
     let keys = try pool.read { try Int64.fetchAll($0, sql: "SELECT pk FROM diary ORDER BY pk") }
     try report.run(workload, items: settings.smallSaves) {
       var chance = Generator(seed: 9)
-      for turn in 0..<settings.smallSaves {
+      for _ in 0..<settings.smallSaves {
         let key = keys[chance.below(keys.count)]
         try pool.write { db in
           guard var diary = try Diary.fetchOne(db, key: key) else { return }
-          try diary.updateChanges(db) { $0.isFavorite = turn & 1 == 1 }
+          try diary.updateChanges(db) { $0.isFavorite.toggle() }
         }
       }
       return settings.smallSaves

@@ -41,9 +41,9 @@ extension Floor {
       let save = OneObjectSave(update: updateStatement("isFavorite", connection), connection)
       let rows = connection.prepare("SELECT \(columns) FROM diary WHERE pk=?")
       var chance = Generator(seed: 9)
-      for turn in 0..<settings.smallSaves {
+      for _ in 0..<settings.smallSaves {
         guard let diary = readOne(keys[chance.below(keys.count)], rows) else { continue }
-        diary.isFavorite = turn & 1 == 1
+        diary.isFavorite.toggle()
         save.run { write(diary, favorite: save.update) }
       }
       save.finalize()

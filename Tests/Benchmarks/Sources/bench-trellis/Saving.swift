@@ -19,8 +19,8 @@ extension TrellisBench {
     try report.run(workload, items: settings.smallSaves) {
       let context = container.newContext()
       var chance = Generator(seed: 9)
-      for turn in 0..<settings.smallSaves {
-        try context.object(with: ids[chance.below(ids.count)])?.isFavorite = turn & 1 == 1
+      for _ in 0..<settings.smallSaves {
+        try context.object(with: ids[chance.below(ids.count)])?.isFavorite.toggle()
         try context.save()
       }
       return settings.smallSaves

@@ -36,13 +36,19 @@ struct Round {
   }
 
   private func runFirstFetch(_ participant: Participant, _ note: (Data) throws -> Void) throws {
-    guard options.wants(Self.firstFetch), let program = participant.firstFetchProgram else { return }
+    guard Self.canFetchFirst(options), let program = participant.firstFetchProgram else { return }
     let environment = ["BENCH_DIR": folder.path]
     // The file is the same for all: Trellis makes it.
     if !FileManager.default.fileExists(atPath: folder.path + "/first.db") {
       _ = try Program(name: "first-trellis").run(["1"], environment)
     }
     try note(Program(name: program).run(["1", "--reopen"], environment))
+  }
+
+  /// Whether the first fetch is wanted and all its programs are built.
+  static func canFetchFirst(_ options: Options) -> Bool {
+    options.wants(firstFetch)
+      && Participant.all.compactMap(\.firstFetchProgram).allSatisfy { Program(name: $0).isThere }
   }
 
   private func run(

@@ -14,6 +14,11 @@ for count in options.counts {
 }
 if options.isGrowth { Growth(results: all).print() }
 
+if options.wants("firstFetch") && !Round.canFetchFirst(options) {
+  print(
+    "firstFetch was left out: `swift build -c release --package-path Tests/Benchmarks` builds its programs, in minutes")
+}
+
 let differences = all.flatMap(\.results.differences)
 for difference in differences { print(difference) }
 if differences.isEmpty { print("all checksums are equal") }
