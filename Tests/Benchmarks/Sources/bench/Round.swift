@@ -18,7 +18,7 @@ struct Round {
 
   /// Workloads that need a process that has done nothing before, on the file that the others have left.
   private static let reopening = ["fetchAllCold", "bytesPerObject", "smallSavesDurable"]
-  private static let firstFetch = "firstFetch"
+  static let firstFetch = "firstFetch"
 
   private func runFresh(_ participant: Participant, _ note: (Data) throws -> Void) throws {
     let wanted = options.workloads.filter { !Self.reopening.contains($0) && $0 != Self.firstFetch }
