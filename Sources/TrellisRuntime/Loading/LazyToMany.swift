@@ -13,7 +13,7 @@ extension ManagedObjectContext {
     return list
   }
 
-  /// The members of a to-many, with their rows, for the siblings too.
+  /// The members of a to-many, with their rows, for the siblings too; none when that fails, rather than some.
   func memberObjects(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
     let list = list(of: object, relationship)
     do {
@@ -25,6 +25,7 @@ extension ManagedObjectContext {
       }
     } catch {
       reportFailure(of: relationship, error)
+      return []
     }
     return list.keys.compactMap { map[$0] }
   }

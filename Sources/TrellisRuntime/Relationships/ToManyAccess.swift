@@ -2,7 +2,9 @@ extension ManagedObject {
   /// The keys of the members, loaded if need be; none when there is no context to find the members in.
   final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
     guard let (context, relationship) = place(of: property) else { return [] }
-    return context.loadedList(of: self, relationship).keys
+    let list = context.loadedList(of: self, relationship)
+    // Some of the members, those that were added since, would be worse than none.
+    return list.isLoaded ? list.keys : []
   }
 
   /// The members, loaded if need be.

@@ -64,4 +64,21 @@ import Trellis
     other.refreshAll()
     #expect(same.setNullifyNullify.isEmpty)
   }
+
+  @Test("a to-many that cannot be loaded reads as empty, not as what was added since, and nothing in it moves")
+  func partial() throws {
+    let crate = Crate(in: context)
+    crate.items = [Item(in: context)]
+    try context.save()
+    let other = container.newContext()
+    let same = try #require(try other.object(with: crate.objectID))
+    let added = [Item(in: other), Item(in: other)]
+    same.items.append(contentsOf: added)
+    failure.set(.call(0))
+    #expect(same.items.isEmpty)
+    failure.set(.call(0))
+    same.items.move(from: 0, to: 1)
+    #expect(throws: GraphProblem.self) { try other.fetch(Crate.all) }
+    #expect(Array(same.items.dropFirst()) == added)
+  }
 }
