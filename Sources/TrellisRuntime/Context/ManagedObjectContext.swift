@@ -28,8 +28,8 @@ public final class ManagedObjectContext {
   /// The relationships in join tables of which the context ever had a list.
   var listed: Set<RelationshipNumber> = []
   var gone = GoneTargets()
-  var batches = FetchBatches()
-  var sweeper = Sweeper()
+  @exclusivity(unchecked) var batches = FetchBatches()
+  @exclusivity(unchecked) var sweeper = Sweeper()
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.
   var pendingFailure: GraphProblem?
   /// How many loads failed where nothing could be thrown.

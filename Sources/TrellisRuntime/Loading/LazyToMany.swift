@@ -20,14 +20,22 @@ extension ManagedObjectContext {
       if !list.isLoaded && object.phase != .detached {
         try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
       }
-      if list.keys.contains(where: { map[$0] == nil }) {
-        try loadObjects(missingMembers(like: object, relationship), entity: relationship.destination)
-      }
+      let members = registeredObjects(list.keys)
+      if members.count == list.keys.count { return members }
+      try loadObjects(missingMembers(like: object, relationship), entity: relationship.destination)
     } catch {
       reportFailure(of: relationship, error)
       return []
     }
-    return list.keys.compactMap { map[$0] }
+    return registeredObjects(list.keys)
+  }
+
+  /// Those of some keys' objects that are in memory, in the order of the keys.
+  private func registeredObjects(_ keys: ContiguousArray<Int64>) -> [ManagedObject] {
+    var found: [ManagedObject] = []
+    found.reserveCapacity(keys.count)
+    for key in keys { if let object = map[key] { found.append(object) } }
+    return found
   }
 
   /// The keys of members without an object, in lists that were loaded by key only: of the object and of its siblings.

@@ -73,13 +73,15 @@ extension ManagedObject {
 }
 
 /// What few objects need: it lies outside the object so that the others do not pay for it.
+///
+/// Nothing calls out while it touches a field, so nothing can overlap, and nothing is checked.
 final class ObjectExtras {
   /// The row before the first change since the last save.
-  var committed: RowCopyBase?
+  @exclusivity(unchecked) var committed: RowCopyBase?
   /// The to-manys that were touched, few enough to look through.
-  var lists: [(property: Int, list: MemberList)] = []
+  @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
   /// The partners of to-ones that do not lie in the row, as far as known; 0 for nil.
-  var partners: [(property: Int, key: Int64)] = []
+  @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
 }
 
 extension ManagedObject {

@@ -3,18 +3,20 @@
 /// For a relationship whose reference lies in the members' rows the rows are the truth and this is a view of them; for one
 /// in a join table this is the truth until it is saved.
 final class MemberList {
+  // Only the methods below touch the fields, and none calls out while it does: nothing can overlap, so nothing is checked.
+
   /// Whether ``keys`` are all members. If not, they are those that were added, and ``removed`` those that went.
-  private(set) var isLoaded: Bool
-  private(set) var keys: ContiguousArray<Int64> = []
-  private(set) var removed: Set<Int64> = []
+  @exclusivity(unchecked) private(set) var isLoaded: Bool
+  @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
+  @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
   /// Of the members added while not loaded, those that stay where they are if the store has them already.
   private var unmoved: Set<Int64> = []
   /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
-  private(set) var committed: ContiguousArray<Int64>?
+  @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
   /// How many of the context's ``GoneTargets`` the list has looked at.
-  var seenGone = 0
+  @exclusivity(unchecked) var seenGone = 0
   /// The keys again, once there are too many to look through.
-  private var lookup: Set<Int64>?
+  @exclusivity(unchecked) private var lookup: Set<Int64>?
 
   private static let smallCount = 32
 

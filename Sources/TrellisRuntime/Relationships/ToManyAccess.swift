@@ -10,7 +10,12 @@ extension ManagedObject {
   /// The members, loaded if need be.
   final func members<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> [Member] {
     guard let (context, relationship) = place(of: property) else { return [] }
-    return context.memberObjects(of: self, relationship).compactMap { $0 as? Member }
+    let members = context.memberObjects(of: self, relationship)
+    if members.allSatisfy({ Swift.type(of: $0) == Member.self }) {
+      // Sound because arrays of class instances have one layout, and each is of this very class.
+      return unsafeBitCast(members, to: [Member].self)
+    }
+    return members.compactMap { $0 as? Member }
   }
 
   /// The member at a position, which must be one of the collection's, as with every Swift collection.
