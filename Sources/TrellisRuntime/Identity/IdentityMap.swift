@@ -1,72 +1,68 @@
-/// The objects of a context by key: open addressing over one block of memory.
+/// The objects of a context by key.
 ///
-/// Neighbouring keys, which is what fetches and inserts bring, share cache lines in groups of sixteen, while the groups are
-/// scattered. Whole groups collide at once, so who finds its slot taken goes on in another group far away, and not next door,
-/// where the next group would have to make way in turn.
+/// Sixteen neighbouring keys share a page, as fetches and inserts bring keys in rows: who walks through objects finds the next
+/// one beside the last. A directory, a hash table that stays small enough for the processor's caches, leads to the pages.
 ///
-/// The block is managed by hand because an array would retain and release every object when the map grows. Invariant: all
-/// `size` slots are initialised; a slot with key 0 was never used, one with ``gone`` has no object any more.
+/// Both are managed by hand because arrays would retain and release every object when the map grows. Invariants: all slots of a
+/// page are initialised, no page is without an object, and an entry of the directory has a page unless its tag is 0.
 struct IdentityMap: ~Copyable {
-  private struct Slot {
-    var key: Int64 = 0
-    var object: ManagedObject?
+  private typealias Page = UnsafeMutablePointer<ManagedObject?>
+
+  private struct Entry {
+    /// The number of the page's keys, shifted; 0 for an entry that is free.
+    var tag: UInt64 = 0
+    var page: Page?
   }
 
-  private var slots: UnsafeMutablePointer<Slot>
+  private var directory: UnsafeMutablePointer<Entry>
   private var size: Int
+  private var pageCount = 0
   private(set) var count = 0
-  /// How many slots are not free: those with an object, and those that had one.
-  private var used = 0
 
+  private static let pageSize = 16
   private static let leastSize = 16
-  private static let gone: Int64 = -1
 
   init() {
     size = Self.leastSize
-    slots = Self.emptySlots(size)
+    directory = Self.emptyDirectory(size)
   }
 
   deinit {
-    slots.deinitialize(count: size)
-    slots.deallocate()
+    for place in 0..<size { Self.free(directory[place].page) }
+    directory.deallocate()
   }
 
   /// The object of a key, or nil.
   subscript(key: Int64) -> ManagedObject? {
-    slots[place(of: key)].object
+    guard let page = directory[place(of: Self.tag(of: key))].page else { return nil }
+    return page[Self.slot(of: key)]
   }
 
   /// Adds an object under a key, in place of any other.
   mutating func insert(_ object: ManagedObject, for key: Int64) {
-    if (used + 1) * 3 > size * 2 { rebuild(for: count + 1) }
-    let place = place(of: key)
-    if slots[place].key == 0 {
-      count += 1
-      used += 1
-    }
-    slots[place].key = key
-    slots[place].object = object
+    let tag = Self.tag(of: key)
+    let page = directory[place(of: tag)].page ?? addPage(tag)
+    if page[Self.slot(of: key)] == nil { count += 1 }
+    page[Self.slot(of: key)] = object
   }
 
   /// Takes a key out.
   mutating func remove(_ key: Int64) {
-    let place = place(of: key)
-    guard key > 0, slots[place].key == key else { return }
-    slots[place].key = Self.gone
-    slots[place].object = nil
+    let place = place(of: Self.tag(of: key))
+    guard let page = directory[place].page, page[Self.slot(of: key)] != nil else { return }
+    page[Self.slot(of: key)] = nil
     count -= 1
-  }
-
-  /// Makes room for a number of objects in all.
-  mutating func reserve(_ capacity: Int) {
-    if (used - count + capacity) * 3 > size * 2 { rebuild(for: max(capacity, count)) }
+    if Self.isEmpty(page) { removePage(at: place) }
   }
 
   mutating func removeAll() { self = IdentityMap() }
 
   /// Every object, in no particular order.
   func forEach(_ body: (ManagedObject) -> Void) {
-    for place in 0..<size { if let object = slots[place].object { body(object) } }
+    for place in 0..<size {
+      guard let page = directory[place].page else { continue }
+      for slot in 0..<Self.pageSize { if let object = page[slot] { body(object) } }
+    }
   }
 
   /// Drops the objects that nobody else holds and for which the condition holds.
@@ -74,9 +70,12 @@ struct IdentityMap: ~Copyable {
   /// - Returns: how many were dropped.
   mutating func removeUnreferenced(where isDroppable: (ManagedObject) -> Bool) -> Int {
     var dropped: [Int64] = []
-    for place in 0..<size where slots[place].key > 0 {
-      guard isKnownUniquelyReferenced(&slots[place].object) else { continue }
-      if let object = slots[place].object, isDroppable(object) { dropped.append(slots[place].key) }
+    for place in 0..<size {
+      guard let page = directory[place].page else { continue }
+      for slot in 0..<Self.pageSize where page[slot] != nil {
+        guard isKnownUniquelyReferenced(&page[slot]) else { continue }
+        if let object = page[slot], isDroppable(object) { dropped.append(object._key) }
+      }
     }
     for key in dropped { remove(key) }
     return dropped.count
@@ -84,50 +83,69 @@ struct IdentityMap: ~Copyable {
 
   // MARK: Places
 
-  /// Where a key is, or where it would go.
-  @inline(__always) private func place(of key: Int64) -> Int {
-    let bits = UInt64(bitPattern: key)
-    let group = (bits >> 4) &* 0x9E37_79B9_7F4A_7C15
-    let home = Int(truncatingIfNeeded: (group >> 28) << 4 | (bits & 15)) & (size - 1)
-    if slots[home].key == key || slots[home].key == 0 { return home }
-    return place(of: key, after: home, step: Int(truncatingIfNeeded: group >> 44))
+  @inline(__always) private static func tag(of key: Int64) -> UInt64 { UInt64(bitPattern: key) >> 4 + 1 }
+  @inline(__always) private static func slot(of key: Int64) -> Int { Int(truncatingIfNeeded: key & 15) }
+
+  /// Where a page's entry is, or where it would go.
+  @inline(__always) private func place(of tag: UInt64) -> Int {
+    var place = home(of: tag)
+    while directory[place].tag != tag && directory[place].tag != 0 { place = (place + 1) & (size - 1) }
+    return place
   }
 
-  /// Goes from group to group, one slot further in each, and so comes by every slot in the end. Few keys come here.
-  private func place(of key: Int64, after home: Int, step: Int) -> Int {
-    let groups = size >> 4
-    let step = (step | 1) << 4
-    var group = home & ~15
-    var slot = home & 15
-    var visited = 0
-    while true {
-      visited += 1
-      group = (group + step) & (size - 1)
-      // Another slot than before when all groups have been seen once.
-      slot = (slot + (groups > 1 && visited & (groups - 1) == 0 ? 2 : 1)) & 15
-      let place = group | slot
-      if slots[place].key == key || slots[place].key == 0 { return place }
-    }
+  @inline(__always) private func home(of tag: UInt64) -> Int {
+    Int(truncatingIfNeeded: (tag &* 0x9E37_79B9_7F4A_7C15) >> 32) & (size - 1)
   }
 
-  /// Moves all objects into a block of the right size; none is retained or released.
-  private mutating func rebuild(for capacity: Int) {
-    let old = (slots, size)
-    size = Self.leastSize
-    // At most half full, so that there is no need to do this again soon.
-    while size < capacity * 2 { size *= 2 }
-    slots = Self.emptySlots(size)
-    for index in 0..<old.1 {
-      let slot = (old.0 + index).move()
-      if slot.key > 0 { (slots + place(of: slot.key)).initialize(to: slot) }
+  // MARK: Pages
+
+  private mutating func addPage(_ tag: UInt64) -> Page {
+    if (pageCount + 1) * 2 > size { growDirectory() }
+    let page = Page.allocate(capacity: Self.pageSize)
+    page.initialize(repeating: nil, count: Self.pageSize)
+    directory[place(of: tag)] = Entry(tag: tag, page: page)
+    pageCount += 1
+    return page
+  }
+
+  /// Frees an empty page and closes the gap that its entry leaves.
+  private mutating func removePage(at place: Int) {
+    Self.free(directory[place].page)
+    pageCount -= 1
+    var hole = place
+    var next = (hole + 1) & (size - 1)
+    while directory[next].tag != 0 {
+      // The entry may move into the hole unless its home lies between the hole and its place.
+      if (next - home(of: directory[next].tag)) & (size - 1) >= (next - hole) & (size - 1) {
+        directory[hole] = directory[next]
+        hole = next
+      }
+      next = (next + 1) & (size - 1)
     }
-    used = count
+    directory[hole] = Entry()
+  }
+
+  private static func isEmpty(_ page: Page) -> Bool {
+    for slot in 0..<pageSize where page[slot] != nil { return false }
+    return true
+  }
+
+  private static func free(_ page: Page?) {
+    page?.deinitialize(count: pageSize)
+    page?.deallocate()
+  }
+
+  private mutating func growDirectory() {
+    let old = (directory, size)
+    size *= 2
+    directory = Self.emptyDirectory(size)
+    for index in 0..<old.1 where old.0[index].tag != 0 { directory[place(of: old.0[index].tag)] = old.0[index] }
     old.0.deallocate()
   }
 
-  private static func emptySlots(_ size: Int) -> UnsafeMutablePointer<Slot> {
-    let slots = UnsafeMutablePointer<Slot>.allocate(capacity: size)
-    slots.initialize(repeating: Slot(), count: size)
-    return slots
+  private static func emptyDirectory(_ size: Int) -> UnsafeMutablePointer<Entry> {
+    let directory = UnsafeMutablePointer<Entry>.allocate(capacity: size)
+    directory.initialize(repeating: Entry(), count: size)
+    return directory
   }
 }

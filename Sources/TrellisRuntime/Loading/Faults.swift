@@ -66,13 +66,20 @@ extension ManagedObjectContext {
   /// Failures are reported, as this is called where nothing can be thrown.
   func loadObject(_ key: Int64, entity: Int) -> ManagedObject? {
     do {
-      return try loadObjects([key], entity: entity).first
+      return try storedObject(key, entity: entity)
     } catch {
       report(
         GraphProblem(
           .loadFailed, "An object of \(runtime.entities[entity].name) could not be loaded.", cause: error))
       return nil
     }
+  }
+
+  /// The object of a row, by key; nil when there is no such row.
+  func storedObject(_ key: Int64, entity: Int) throws -> ManagedObject? {
+    var found: ManagedObject?
+    try connection().rows(of: entity, keys: [key]) { found = try object(of: $0, batch: 0) }
+    return found
   }
 
   /// Loads objects of an entity, and of those below it, by key.

@@ -49,7 +49,7 @@ extension ManagedObjectContext {
     if let known = map[id.key] { return known.phase == .deleted ? nil : known as? Object }
     try prepareFetch()
     for entity in entities(of: Object.self) {
-      if let found = try loadObjects([id.key], entity: entity).first { return found as? Object }
+      if let found = try storedObject(id.key, entity: entity) { return found as? Object }
     }
     return nil
   }

@@ -12,7 +12,7 @@ extension SQLiteConnection {
     if keys.count == 1 {
       let statement = try statement(.row, entity) { layout.rowStatement(entity) }
       _ = trellis_sqlite3_bind_int64(statement.pointer, 1, keys[0])
-      return try readRows(statement, table) { reader, _ in try body(reader) }
+      return try readRows(statement, table, isOnlyOne: true) { reader, _ in try body(reader) }
     }
     guard !keys.isEmpty else { return }
     var sorted = keys

@@ -7,7 +7,9 @@ extension SQLiteConnection {
   package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
     let statement = try statement(request, .rows)
     try database.bind(shape.values, to: statement)
-    try readRows(statement, layout.tables[request.entity]) { reader, _ in try body(reader) }
+    try readRows(statement, layout.tables[request.entity], isOnlyOne: request.limit == 1) { reader, _ in
+      try body(reader)
+    }
   }
 
   package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {

@@ -73,8 +73,10 @@ package final class SQLiteConnection: StoreConnection {
   }
 
   /// Runs a statement for the rows it gives.
+  ///
+  /// - Parameter isOnlyOne: whether there is one row at most, so that nobody has to ask for a second.
   func readRows(
-    _ statement: Statement, _ table: EntityTable, base: Int32 = 0,
+    _ statement: Statement, _ table: EntityTable, base: Int32 = 0, isOnlyOne: Bool = false,
     _ body: (SQLiteRowReader, OpaquePointer) throws -> Void
   ) throws {
     try run(statement) { pointer in
@@ -84,6 +86,7 @@ package final class SQLiteConnection: StoreConnection {
       while try database.step(pointer, doing: "read") {
         try reader.load()
         try body(reader, pointer)
+        if isOnlyOne { break }
       }
     }
   }
