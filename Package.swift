@@ -85,7 +85,8 @@ let package = Package(
       dependencies: ["TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel"], swiftSettings: settings,
+      name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisSQLite"],
+      swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,

@@ -15,6 +15,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   private(set) var sort: [SortKey] = []
   private(set) var maximum: Int?
   private(set) var skipped = 0
+  private(set) var prefetched: [PropertyPath] = []
 
   /// A fetch of every object of the entity and of those below it.
   public init() {}
@@ -50,6 +51,32 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   public func offset(_ count: Int) -> FetchRequest {
     var refined = self
     refined.skipped = max(0, count)
+    return refined
+  }
+
+  /// The request with the members of a to-many loaded along with the results, those of all results in a few statements.
+  ///
+  /// ```swift
+  /// let request = EmotionDiary.all.prefetching { $0.images }
+  /// ```
+  /// What is not asked for comes when it is first used, the siblings' with it; so this is for when one knows that everything is
+  /// going to be used. It may be said several times.
+  public func prefetching<Target>(_ relationship: (Columns) -> ToManyPath<Target>) -> FetchRequest {
+    prefetching(relationship(Columns(PropertyPath(variable: 0))).path)
+  }
+
+  /// The request with the objects that a to-one leads to loaded along with the results.
+  ///
+  /// ```swift
+  /// let request = DiaryImage.all.prefetching { $0.diary }
+  /// ```
+  public func prefetching<Target>(_ relationship: (Columns) -> ToOnePath<Target>) -> FetchRequest {
+    prefetching(relationship(Columns(PropertyPath(variable: 0))).path)
+  }
+
+  private func prefetching(_ path: PropertyPath) -> FetchRequest {
+    var refined = self
+    refined.prefetched.append(path)
     return refined
   }
 

@@ -11,6 +11,7 @@ extension ManagedObjectContext {
   ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
   public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
     let objects = try results(of: request.storeRequest)
+    if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
     // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object is of
     // the entity that was asked for or of one below it, whose classes inherit from this one.
     return unsafeBitCast(objects, to: [Columns.Object].self)
@@ -22,7 +23,9 @@ extension ManagedObjectContext {
   public func first<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Columns.Object? {
     var storeRequest = request.storeRequest
     if storeRequest.limit ?? 1 > 1 || storeRequest.limit == nil { storeRequest.limit = 1 }
-    return try results(of: storeRequest).first as? Columns.Object
+    let objects = try results(of: storeRequest)
+    if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
+    return objects.first as? Columns.Object
   }
 
   /// How many objects a request has, its limit and offset included. None is loaded unless unsaved changes matter.

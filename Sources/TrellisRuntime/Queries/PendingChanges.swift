@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     var wide = request
     wide.offset = 0
     // Each changed object takes at most one place away from the others.
-    wide.limit = request.limit.map { $0 + request.offset + pending.all.count }
+    wide.limit = request.limit.flatMap { sum([$0, request.offset, pending.all.count]) }
     let unchanged = try stored(wide).filter { !pending.all.contains($0._key) }
     let sorted = try merge(unchanged, fitting(pending.living, request), SortOrder(request.sort))
     return Array(sorted.dropFirst(request.offset).prefix(request.limit ?? .max))
@@ -124,6 +124,16 @@ extension Entity {
     case .value: false
     case .path(let path): !holds(path)
     case .count: true
+    }
+  }
+}
+
+/// The sum of numbers that are not negative; nil, which is no limit, when it is too large.
+private func sum(_ numbers: [Int]) -> Int? {
+  numbers.reduce(0) { sum, number in
+    sum.flatMap { sum in
+      let (result, overflow) = sum.addingReportingOverflow(number)
+      return overflow ? nil : result
     }
   }
 }

@@ -36,6 +36,22 @@ extension ToManyView {
     }
   }
 
+  /// As many as there are: who asks is about to walk them all, so the objects are loaded, their keys with them.
+  public var underestimatedCount: Int { objects.count }
+
+  /// What the standard library makes arrays with; its own would count first.
+  public func _copyToContiguousArray() -> ContiguousArray<Element> { ContiguousArray(objects) }
+
+  /// What a function makes of each member.
+  ///
+  /// - Complexity: as ``objects``.
+  public func map<Result, Failure: Error>(
+    _ transform: (Element) throws(Failure) -> Result
+  ) throws(Failure) -> [Result] {
+    // The standard library's would count first, and so load the keys apart from the objects.
+    try objects.map(transform)
+  }
+
   /// Whether there are no members. Asking loads their keys, not the objects.
   public var isEmpty: Bool { count == 0 }
 

@@ -4,7 +4,7 @@ import Workload
 
 extension FetchRequest<Diary.Columns> {
   /// Every diary together with its images.
-  static var withImages: Self { Diary.all }
+  static var withImages: Self { Diary.all.prefetching { $0.images } }
 }
 
 extension TrellisBench {

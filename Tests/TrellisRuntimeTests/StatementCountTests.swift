@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+import Trellis
+import TrellisDiaryModel
+
+@testable import TrellisRuntime
+@testable import TrellisSQLite
+
+/// How many statements SQLite runs, which no busy machine changes.
+@Suite("Statement counts") struct StatementCountTests {
+  /// A file with diaries of three images each, which goes with the object.
+  private final class DiaryFile {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trellis-count-\(UUID())")
+    let container: PersistentContainer
+
+    init(diaries: Int) throws {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let file = folder.appendingPathComponent("diary.db")
+      container = try PersistentContainer(model: .diary, store: .sqlite(at: file, durability: .relaxed))
+      let context = container.newContext()
+      for number in 0..<diaries {
+        let diary = EmotionDiary(in: context, emotion: .happy, content: "\(number)")
+        for place in 0..<3 { _ = DiaryImage(in: context, imagePath: "\(place).png", diary: diary) }
+      }
+      try context.save()
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+  }
+
+  private func statements(_ context: ManagedObjectContext, _ body: () throws -> Void) throws -> Int {
+    let connection = try #require(try context.connection() as? SQLiteConnection)
+    let before = connection.statistics.run
+    try body()
+    return connection.statistics.run - before
+  }
+
+  @Test("walking from 300,000 images to their diaries takes ten statements")
+  func traverse() throws {
+    let file = try DiaryFile(diaries: 100_000)
+    let context = file.container.newContext()
+    var total = 0
+    let count = try statements(context) {
+      for image in try context.fetch(DiaryImage.all) { total += image.diary == nil ? 0 : 1 }
+    }
+    #expect(total == 300_000)
+    #expect(count <= 10)
+  }
+
+  /// Ways to look at all members; none of them loads keys and objects apart.
+  private static let walks: [@Sendable (EmotionDiary) -> Int] = [
+    { diary in diary.images.map(\.imagePath).count }, { diary in Array(diary.images).count },
+    { diary in diary.images.sorted { $0.imagePath < $1.imagePath }.count },
+    { diary in diary.images.filter { !$0.imagePath.isEmpty }.count },
+    { diary in diary.images.reduce(0) { count, image in count + (image.imagePath.isEmpty ? 0 : 1) } },
+  ]
+
+  @Test("walking from diaries to their images takes a statement for each window of siblings", arguments: walks.indices)
+  func toMany(walk: Int) throws {
+    let file = try DiaryFile(diaries: 2_000)
+    let context = file.container.newContext()
+    var total = 0
+    let count = try statements(context) {
+      for diary in try context.fetch(EmotionDiary.all) { total += Self.walks[walk](diary) }
+    }
+    #expect(total == 6_000)
+    #expect(count <= 4)
+  }
+
+  @Test("what was prefetched, to-one or to-many, takes one statement and none later")
+  func prefetching() throws {
+    let file = try DiaryFile(diaries: 2_000)
+    let context = file.container.newContext()
+    var diaries: [EmotionDiary] = []
+    let forImages = try statements(context) {
+      diaries = try context.fetch(EmotionDiary.all.prefetching { $0.images })
+    }
+    let later = try statements(context) { #expect(diaries.allSatisfy { $0.images.map(\.imagePath).count == 3 }) }
+    #expect(forImages == 2 && later == 0)
+    let other = file.container.newContext()
+    var images: [DiaryImage] = []
+    let forDiaries = try statements(other) { images = try other.fetch(DiaryImage.all.prefetching { $0.diary }) }
+    let then = try statements(other) { #expect(images.allSatisfy { $0.diary?.content.isEmpty == false }) }
+    #expect(forDiaries == 2 && then == 0)
+  }
+
+  @Test("prefetching through a to-one, of nothing, and of unsaved objects leads to the same objects")
+  func prefetchingPaths() throws {
+    let file = try DiaryFile(diaries: 10)
+    let context = file.container.newContext()
+    let tag = Tag(in: context, name: "walk")
+    let diary = EmotionDiary(in: context, emotion: .calm, content: "new")
+    diary.tags.append(tag)
+    _ = DiaryImage(in: context, imagePath: "new.png", diary: diary)
+    let images = try context.fetch(DiaryImage.all.prefetching { $0.diary.tags })
+    #expect(images.count == 31)
+    #expect(images.last?.diary?.tags.contains(tag) == true)
+    #expect(try context.fetch(DiaryImage.where { $0.imagePath == "none" }.prefetching { $0.diary }).isEmpty)
+  }
+}
