@@ -61,20 +61,3 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { "\(message) \(remedy) [\(code.rawValue)]" }
 }
-
-/// Rows that are not as their objects remember them: somebody else changed or deleted them. Nothing was written.
-public struct SaveConflict: Error, Sendable {
-  public struct Row: Hashable, Sendable {
-    public var entity: Int
-    public var key: Int64
-
-    public init(entity: Int, key: Int64) {
-      self.entity = entity
-      self.key = key
-    }
-  }
-
-  public var rows: [Row]
-
-  public init(rows: [Row]) { self.rows = rows }
-}

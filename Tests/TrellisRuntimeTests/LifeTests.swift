@@ -95,6 +95,23 @@ import Trellis
     #expect(node.isDeleted && node.name == "a" && node.managedObjectContext == nil)
   }
 
+  @Test("who was deleted is deleted, saved or not; who was let go of alive is not")
+  func isDeleted() throws {
+    let context = try makeContext()
+    let (saved, deleted) = (Node(in: context), Node(in: context))
+    try context.save()
+    let (withdrawn, rolledBack) = (Node(in: context), Node(in: context))
+    try context.delete(withdrawn)
+    #expect(withdrawn.isDeleted && !context.deletedObjects.contains(withdrawn))
+    context.rollback()
+    #expect(withdrawn.isDeleted && !rolledBack.isDeleted)
+    try context.delete(deleted)
+    try context.save()
+    context.reset()
+    #expect(deleted.isDeleted && !saved.isDeleted)
+    #expect(saved.managedObjectContext == nil && rolledBack.managedObjectContext == nil)
+  }
+
   @Test("objects outlive their context: values stay readable, writes are ignored")
   func contextGone() throws {
     var context: ManagedObjectContext? = try makeContext()
