@@ -34,6 +34,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let unreadableValue = Code(rawValue: "unreadable-value")
     /// A value cannot be stored.
     public static let unstorableValue = Code(rawValue: "unstorable-value")
+    /// The container, and its store with it, was closed.
+    public static let closed = Code(rawValue: "closed")
     /// A limit of the store was passed.
     public static let limit = Code(rawValue: "limit")
     /// A mistake in Trellis or in a store.
