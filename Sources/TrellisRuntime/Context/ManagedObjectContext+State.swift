@@ -57,7 +57,7 @@ extension ManagedObjectContext {
     pendingFailure = nil
   }
 
-  /// Makes an object read from the store again when it is next used.
+  /// Reads an object from the store again. One whose row is gone is deleted.
   ///
   /// - Parameters:
   ///   - object: An object of this context. New objects stay as they are.
