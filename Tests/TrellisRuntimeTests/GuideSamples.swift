@@ -136,6 +136,45 @@ public struct Address: CodableAttribute {
     #expect(try context.fetch(pictures) == [picture])
   }
 
+  @Test("every condition of the guide's table can be asked") func table() throws {
+    let (diary, picture) = try makeDiary()
+    let tag = try #require(try context.first(Tag.all))
+    #expect(try context.fetch(DiaryImage.where { $0.diary.emotion == .happy }) == [picture])
+    #expect(try context.count(DiaryImage.where { $0.diary == nil || !($0.diary != nil) }) == 0)
+    #expect(try context.count(DiaryImage.where { $0.diary.is(diary.objectID) && $0.diary.isIn([diary]) }) == 1)
+    #expect(try context.count(EmotionDiary.where { $0.mood == nil && $0.content.equals("산책하고 커피", .normalized) }) == 1)
+    #expect(try context.count(EmotionDiary.where { $0.mood != nil || $0.tags.contains(tag) }) == 0)
+    let everyWay = EmotionDiary.where {
+      $0.images.any { $0.imagePath == "1.png" }
+      $0.images.all { $0.imagePath.hasPrefix("1") }
+      $0.images.none { $0.imagePath.hasSuffix("gif", [.caseInsensitive, .diacriticInsensitive]) }
+      $0.tags.count < 2
+      $0.tags.isEmpty
+      if let mood = diary.mood { $0.mood == mood }
+      switch diary.emotion {
+      case .happy: $0.content != ""
+      default: $0.content == ""
+      }
+    }
+    #expect(try context.fetch(everyWay) == [diary])
+    try numbers()
+  }
+
+  private func numbers() throws {
+    let shop = try PersistentContainer(model: .shop, store: .memory).newContext()
+    let order = Order(in: shop, number: 2)
+    let fitting = Order.where {
+      $0.number == 2
+      $0.number != 3
+      $0.number == $0.number
+      $0.number < 3 && $0.number <= 2 && $0.number > 1 && $0.number >= 2
+      $0.number.isIn([1, 2]) && $0.number.isIn(1...3) && $0.number.isIn(1..<3)
+      $0.isPaid == false
+    }
+    #expect(try shop.fetch(fitting) == [order])
+    #expect(try shop.count(Order.where { $0.isPaid }) == 0)
+  }
+
   @Test("what the guide says about sorting") func sorting() throws {
     let (_, picture) = try makeDiary()
     let feed = DiaryImage.all.sorted {

@@ -152,6 +152,42 @@ import Trellis
     #expect(node.name == "a" && !node.hasChanges)
   }
 
+  @Test("an edited object that somebody else deleted is deleted by a refresh, and no longer in the way of a save")
+  func refreshingTheGone() throws {
+    let container = try makeContainer()
+    let context = container.newContext()
+    let (kept, gone) = (Node(in: context, name: "kept"), Node(in: context, name: "gone"))
+    try context.save()
+    let other = container.newContext()
+    try other.delete(#require(try other.object(with: gone.objectID)))
+    try other.save()
+    (kept.rank, gone.rank) = (1, 1)
+    #expect(throws: SaveConflict.self) { try context.save() }
+    for object in context.updatedObjects { try context.refresh(object) }
+    #expect(gone.isDeleted && gone.name == "gone")
+    try context.save()
+    #expect(try container.newContext().fetch(Node.all).map(\.rank) == [1])
+  }
+
+  @Test("a delete that conflicts is given up by a rollback")
+  func conflictingDelete() throws {
+    let container = try makeContainer()
+    let context = container.newContext()
+    let node = Node(in: context, name: "a")
+    try context.save()
+    let other = container.newContext()
+    let theirs = try #require(try other.object(with: node.objectID))
+    try other.delete(theirs)
+    node.name = "b"
+    try context.save()
+    #expect(throws: SaveConflict.self) { try other.save() }
+    other.rollback()
+    try other.refresh(theirs)
+    try other.delete(theirs)
+    try other.save()
+    #expect(try container.newContext().count(Node.all) == 0)
+  }
+
   @Test("unused objects are dropped, held and changed ones stay")
   func sweeping() throws {
     let container = try makeContainer()
