@@ -2,7 +2,7 @@ public import TrellisSchema
 
 /// A place where objects are kept: one for all contexts of a container, from any thread.
 ///
-/// To write one, see `Docs/WritingAStore.md`.
+/// Whoever writes one finds the rules that it has to keep in `TrellisStoreTesting`, as cases to run against it.
 public protocol Store: AnyObject, Sendable {
   /// What the store calls itself in messages, such as a file's path.
   var name: String { get }
