@@ -8,7 +8,7 @@ package import TrellisStorage
 package final class SQLiteStore: Store {
   package let name: String
   let setup: StoreSetup
-  private let idle: Mutex<[IdleDatabase]>
+  private let pool: Mutex<Pool>
 
   init(url: URL, model: Model, options: OpenOptions) throws {
     try SQLiteLibrary.load()
@@ -20,7 +20,7 @@ package final class SQLiteStore: Store {
     name = path
     let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
     self.setup = setup
-    idle = Mutex([IdleDatabase(database)])
+    pool = Mutex(Pool(idle: [IdleDatabase(database)]))
   }
 
   /// - Throws: ``StoreError``.
@@ -29,14 +29,37 @@ package final class SQLiteStore: Store {
   }
 
   func borrow() throws(StoreError) -> Database {
-    if let waiting = idle.withLock({ $0.popLast() }) { return waiting.database }
+    let (waiting, isClosed) = pool.withLock { ($0.idle.popLast(), $0.isClosed) }
+    if let waiting { return waiting.database }
+    if isClosed {
+      throw StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+    }
     return try setup.connect()
   }
 
   func giveBack(_ database: Database) {
     let idleDatabase = IdleDatabase(database)
-    idle.withLock { $0.append(idleDatabase) }
+    pool.withLock { pool in
+      if !pool.isClosed { pool.idle.append(idleDatabase) }
+    }
   }
+
+  /// Brings the log into the file. The last connection that goes takes the files beside it along.
+  package func close() {
+    let idle = pool.withLock { pool in
+      defer { pool = Pool(isClosed: true) }
+      return pool.idle
+    }
+    guard let database = idle.first?.database, !setup.options.isReadOnly else { return }
+    // What stays in the log is safe there; the next one to open the file reads it from it.
+    try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)", doing: "close the file")
+  }
+}
+
+/// The connections that nobody uses.
+private struct Pool {
+  var idle: [IdleDatabase] = []
+  var isClosed = false
 }
 
 /// A connection between two users.

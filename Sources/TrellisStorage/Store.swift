@@ -2,7 +2,7 @@ public import TrellisSchema
 
 /// A place where objects are kept: one for all contexts of a container, from any thread.
 ///
-/// To write one, see `Docs/WritingAStore.md`.
+/// Whoever writes one finds the rules that it has to keep in `TrellisStoreTesting`, as cases to run against it.
 public protocol Store: AnyObject, Sendable {
   /// What the store calls itself in messages, such as a file's path.
   var name: String { get }
@@ -16,6 +16,13 @@ public protocol Store: AnyObject, Sendable {
   func reserveKeys(_ count: Int64) throws -> Range<Int64>
   /// Gives back the upper part of the range reserved last, of which no object was made. A store may ignore it.
   func returnKeys(_ unused: Range<Int64>)
+  /// Lets go of what the store holds open, as far as no connection needs it. Nobody connects to it, reserves keys or gives
+  /// any back afterwards. A store that holds nothing open need not do anything.
+  func close()
+}
+
+extension Store {
+  public func close() {}
 }
 
 /// One context's way to a store. It is used by one thread at a time.

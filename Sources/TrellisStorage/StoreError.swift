@@ -34,6 +34,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let unreadableValue = Code(rawValue: "unreadable-value")
     /// A value cannot be stored.
     public static let unstorableValue = Code(rawValue: "unstorable-value")
+    /// The container, and its store with it, was closed.
+    public static let closed = Code(rawValue: "closed")
     /// A limit of the store was passed.
     public static let limit = Code(rawValue: "limit")
     /// A mistake in Trellis or in a store.
@@ -60,21 +62,4 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 
   public var description: String { "\(message) \(remedy) [\(code.rawValue)]" }
-}
-
-/// Rows that are not as their objects remember them: somebody else changed or deleted them. Nothing was written.
-public struct SaveConflict: Error, Sendable {
-  public struct Row: Hashable, Sendable {
-    public var entity: Int
-    public var key: Int64
-
-    public init(entity: Int, key: Int64) {
-      self.entity = entity
-      self.key = key
-    }
-  }
-
-  public var rows: [Row]
-
-  public init(rows: [Row]) { self.rows = rows }
 }

@@ -1,9 +1,9 @@
-import TrellisDiaryModel
 import Foundation
 import Trellis
+import TrellisDiaryModel
 
 /// A real diary in a file: `add`, `list`, `search`, `images`, `latest`, `delete`.
-@MainActor struct Commands {
+@MainActor final class Commands {
   /// What was typed makes no sense; the text says what would.
   struct Mistake: Error, CustomStringConvertible {
     let description: String
@@ -14,7 +14,7 @@ import Trellis
            diary add EMOTION TEXT [--tag NAME]… [--image PATH]…
            diary list [EMOTION]                      newest first
            diary search WORD                         in the text and in the tags
-           diary images [EMOTION]                    every picture with its day
+           diary images [EMOTION]                    every picture with its day, newest day first
            diary latest EMOTION
            diary delete NUMBER                       as shown by list
     The diary is kept in diary.db, or in the file that the environment variable DIARY_FILE names.
@@ -42,9 +42,24 @@ import Trellis
     }
   }
 
-  private func open() throws -> PersistentContainer {
-    let path = ProcessInfo.processInfo.environment["DIARY_FILE"] ?? "diary.db"
-    return try PersistentContainer(model: .diary, store: .sqlite(at: URL(fileURLWithPath: path)))
+  // MARK: The file
+
+  private let path = ProcessInfo.processInfo.environment["DIARY_FILE"] ?? "diary.db"
+
+  /// Held as long as its objects are shown: without their context, to-manys are empty.
+  private var context: ManagedObjectContext?
+
+  private func openOrBegin() throws -> ManagedObjectContext {
+    let opened = try PersistentContainer(model: .diary, store: .sqlite(at: URL(filePath: path))).mainContext
+    context = opened
+    return opened
+  }
+
+  private func open() throws -> ManagedObjectContext {
+    guard FileManager.default.fileExists(atPath: path) else {
+      throw Mistake(description: "diary: there is no diary at '\(path)' yet; 'diary add EMOTION TEXT' begins one.")
+    }
+    return try openOrBegin()
   }
 
   // MARK: Commands
@@ -54,64 +69,77 @@ import Trellis
     guard words.plain.count == 2 else {
       throw Mistake(description: "diary: add takes an emotion and a text.\n\(Self.usage)")
     }
-    let context = try open().mainContext
-    let diary = EmotionDiary(in: context, emotion: try emotion(words.plain[0]), content: words.plain[1])
+    let emotion = try emotion(words.plain[0])
+    let context = try openOrBegin()
+    let diary = EmotionDiary(in: context, emotion: emotion, content: words.plain[1])
     for path in words.images { diary.images.append(DiaryImage(in: context, imagePath: path)) }
     for name in words.tags {
       let known = try context.first(Tag.where { $0.name == name })
       diary.tags.append(known ?? Tag(in: context, name: name))
     }
-    try context.save()
+    do {
+      try context.save()
+    } catch let error as ValidationError {
+      throw Mistake(description: "diary: \(error.failures.map(sentence).joined(separator: " "))")
+    }
     show(diary)
   }
 
-  private func list() throws {
-    let context = try open().mainContext
-    var request = EmotionDiary.all.sorted { $0.createdAt.descending }
-    if let name = arguments.first {
-      let emotion = try emotion(name)
-      request = request.where { $0.emotion == emotion }
+  /// What an end user is told about a broken rule.
+  private func sentence(for failure: ValidationFailure) -> String {
+    switch (failure.property, failure.rule) {
+    case ("content", .minimumLength): "An entry needs a text."
+    case ("images", .maximumCount): "An entry has 10 pictures at most."
+    default: "\(failure.property): \(failure.message)."
     }
-    try context.fetch(request).forEach(show)
+  }
+
+  private func list() throws {
+    let request = try entries(of: arguments.first)
+    show(try open().fetch(request))
   }
 
   private func search() throws {
     let word = try word("search takes a word")
-    let context = try open().mainContext
     let request = EmotionDiary.where {
       $0.content.contains(word, .caseInsensitive) || $0.tags.any { $0.name.contains(word, .caseInsensitive) }
     }
-    try context.fetch(request.sorted { $0.createdAt.descending }).forEach(show)
+    show(try open().fetch(request.sorted { $0.createdAt.descending }))
   }
 
   private func images() throws {
-    let context = try open().mainContext
-    var request = DiaryImage.all.sorted { $0.diary.createdAt.descending }
-    if let name = arguments.first {
-      let emotion = try emotion(name)
-      request = request.where { $0.diary.emotion == emotion }
+    let request = try entries(of: arguments.first).where { !$0.images.isEmpty }
+    let diaries = try open().fetch(request)
+    if diaries.isEmpty { print("nothing found") }
+    for diary in diaries {
+      for image in diary.images { print("\(image.imagePath)  \(diary.day)  \(diary.content)") }
     }
-    for image in try context.fetch(request) { print("\(image.imagePath)  \(image.diary?.content ?? "-")") }
   }
 
   private func latest() throws {
-    let emotion = try emotion(word("latest takes an emotion"))
-    let context = try open().mainContext
-    let request = EmotionDiary.where { $0.emotion == emotion }.sorted { $0.createdAt.descending }
-    if let diary = try context.first(request) { show(diary) } else { print("none yet") }
+    let request = try entries(of: word("latest takes an emotion")).limit(1)
+    show(try open().fetch(request))
   }
 
   private func delete() throws {
     guard let key = Int64(try word("delete takes a number")) else {
       throw Mistake(description: "diary: delete takes the number that list shows.")
     }
-    let context = try open().mainContext
+    let context = try open()
     guard let diary = try context.fetch(EmotionDiary.all).first(where: { $0.objectID.key == key }) else {
       throw Mistake(description: "diary: there is no entry \(key).")
     }
     try context.delete(diary)
     try context.save()
     print("deleted, with its pictures")
+  }
+
+  /// The entries, newest first; of one emotion if one is named.
+  private func entries(of name: String?) throws -> FetchRequest<EmotionDiary.Columns> {
+    let newest = EmotionDiary.all.sorted { $0.createdAt.descending }
+    guard let name else { return newest }
+    let emotion = try emotion(name)
+    return newest.where { $0.emotion == emotion }
   }
 
   // MARK: Words
@@ -129,12 +157,12 @@ import Trellis
     return emotion
   }
 
-  private func show(_ diary: EmotionDiary) {
-    let tags = diary.tags.map { "#\($0.name)" }.sorted().joined(separator: " ")
-    let pictures = diary.images.isEmpty ? "" : "  (\(diary.images.count) pictures)"
-    let day = diary.createdAt.formatted(.iso8601.year().month().day())
-    print("\(diary.objectID.key)  \(day)  \(diary.emotion.rawValue.padded(6)) \(diary.content)  \(tags)\(pictures)")
+  private func show(_ diaries: [EmotionDiary]) {
+    if diaries.isEmpty { print("nothing found") }
+    diaries.forEach(show)
   }
+
+  private func show(_ diary: EmotionDiary) { print("\(diary.objectID.key)  \(diary.summary)") }
 }
 
 /// The words after `add`, sorted by what they are.

@@ -95,6 +95,23 @@ import Trellis
     #expect(node.isDeleted && node.name == "a" && node.managedObjectContext == nil)
   }
 
+  @Test("who was deleted is deleted, saved or not; who was let go of alive is not")
+  func isDeleted() throws {
+    let context = try makeContext()
+    let (saved, deleted) = (Node(in: context), Node(in: context))
+    try context.save()
+    let (withdrawn, rolledBack) = (Node(in: context), Node(in: context))
+    try context.delete(withdrawn)
+    #expect(withdrawn.isDeleted && !context.deletedObjects.contains(withdrawn))
+    context.rollback()
+    #expect(withdrawn.isDeleted && !rolledBack.isDeleted)
+    try context.delete(deleted)
+    try context.save()
+    context.reset()
+    #expect(deleted.isDeleted && !saved.isDeleted)
+    #expect(saved.managedObjectContext == nil && rolledBack.managedObjectContext == nil)
+  }
+
   @Test("objects outlive their context: values stay readable, writes are ignored")
   func contextGone() throws {
     var context: ManagedObjectContext? = try makeContext()
@@ -133,6 +150,42 @@ import Trellis
     #expect(node.name == "mine" && node.rank == 2 && node.changedProperties == ["name"])
     try context.refresh(node, discardingChanges: true)
     #expect(node.name == "a" && !node.hasChanges)
+  }
+
+  @Test("an edited object that somebody else deleted is deleted by a refresh, and no longer in the way of a save")
+  func refreshingTheGone() throws {
+    let container = try makeContainer()
+    let context = container.newContext()
+    let (kept, gone) = (Node(in: context, name: "kept"), Node(in: context, name: "gone"))
+    try context.save()
+    let other = container.newContext()
+    try other.delete(#require(try other.object(with: gone.objectID)))
+    try other.save()
+    (kept.rank, gone.rank) = (1, 1)
+    #expect(throws: SaveConflict.self) { try context.save() }
+    for object in context.updatedObjects { try context.refresh(object) }
+    #expect(gone.isDeleted && gone.name == "gone")
+    try context.save()
+    #expect(try container.newContext().fetch(Node.all).map(\.rank) == [1])
+  }
+
+  @Test("a delete that conflicts is given up by a rollback")
+  func conflictingDelete() throws {
+    let container = try makeContainer()
+    let context = container.newContext()
+    let node = Node(in: context, name: "a")
+    try context.save()
+    let other = container.newContext()
+    let theirs = try #require(try other.object(with: node.objectID))
+    try other.delete(theirs)
+    node.name = "b"
+    try context.save()
+    #expect(throws: SaveConflict.self) { try other.save() }
+    other.rollback()
+    try other.refresh(theirs)
+    try other.delete(theirs)
+    try other.save()
+    #expect(try container.newContext().count(Node.all) == 0)
   }
 
   @Test("unused objects are dropped, held and changed ones stay")

@@ -14,6 +14,7 @@ final class Problems: @unchecked Sendable {  // a lock guards the only field
   private var found: [GraphProblem] = []
 
   func add(_ problem: GraphProblem) { lock.withLock { found.append(problem) } }
+  var messages: [String] { lock.withLock { found.map(\.message) } }
   var codes: [GraphProblem.Code] { lock.withLock { found.map(\.code) } }
 }
 

@@ -5,13 +5,13 @@ import TrellisSchema
 import TrellisStorage
 
 @Suite("Opening a SQLite file") struct OpeningTests {
-  let folder: URL
+  private let home: TestFolder
+  var folder: URL { home.url }
   let url: URL
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "trellis-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    url = folder.appending(path: "store.db")
+    home = try TestFolder()
+    url = home.url.appending(path: "store.db")
   }
 
   /// Every file of the folder, with what is in it.

@@ -1,3 +1,4 @@
+import Synchronization
 import TrellisStorage
 
 /// What the contexts of a container share. Everything in it may be used from any thread.
@@ -6,6 +7,7 @@ final class ContainerCore: Sendable {
   let store: any Store
   let keys: KeyAllocator
   let hub = ChangeHub()
+  private let closed = Atomic(false)
   private let errorHandler: @Sendable (GraphProblem) -> Void
 
   init(
@@ -15,6 +17,24 @@ final class ContainerCore: Sendable {
     self.store = store
     self.errorHandler = errorHandler
     keys = try KeyAllocator(store)
+  }
+
+  func connect() throws -> any StoreConnection {
+    try checkOpen()
+    return try store.connect()
+  }
+
+  /// - Throws: ``StoreError`` when the container is closed.
+  func checkOpen() throws {
+    guard closed.load(ordering: .acquiring) else { return }
+    throw StoreError(
+      .closed, "The container of \(store.name) is closed.", remedy: "Open the store with a new container.")
+  }
+
+  func close() {
+    guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    keys.giveBackUnused()
+    store.close()
   }
 
   func report(_ problem: GraphProblem) { errorHandler(problem) }

@@ -21,8 +21,11 @@ final class KeyAllocator: Sendable {
     next = Atomic(first.lowerBound)
   }
 
-  deinit {
-    let used = next.load(ordering: .acquiring)
+  deinit { giveBackUnused() }
+
+  /// Gives the keys of which no block was taken back to the store. Blocks that are taken afterwards need a new reservation.
+  func giveBackUnused() {
+    let used = next.exchange(first.upperBound, ordering: .acquiringAndReleasing)
     if used < first.upperBound { store.returnKeys(used..<first.upperBound) }
   }
 

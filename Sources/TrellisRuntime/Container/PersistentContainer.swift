@@ -32,6 +32,14 @@ public final class PersistentContainer: Sendable {
     core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), errorHandler: onProblem)
   }
 
+  /// Closes the store: a SQLite file is complete afterwards, without a log beside it.
+  ///
+  /// A container that is released does the same by itself; this is for one that lives on, such as a global variable.
+  /// Whatever needs the store afterwards throws ``StoreError`` with the code `closed`; what was loaded stays readable, and
+  /// what was not saved is lost. A context that is still held keeps its connection until it is next used or released.
+  /// Closing again does nothing. Call it when no work is under way, or that work may throw half-way between two calls.
+  public func close() { core.close() }
+
   /// The context of the main actor. It takes over by itself what ``perform(_:)`` saves.
   @MainActor public var mainContext: ManagedObjectContext {
     if let main { return main }

@@ -30,7 +30,7 @@ extension ManagedObjectContext {
   ///
   /// - Complexity: linear in the number of changes.
   public func rollback() {
-    for object in inserted where object.phase == .inserted { detach(object) }
+    for object in inserted where object.phase == .inserted { letGo(object) }
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
     waiting.lists.removeAll()
@@ -57,7 +57,7 @@ extension ManagedObjectContext {
     pendingFailure = nil
   }
 
-  /// Makes an object read from the store again when it is next used.
+  /// Reads an object from the store again. One whose row is gone is deleted.
   ///
   /// - Parameters:
   ///   - object: An object of this context. New objects stay as they are.
@@ -91,8 +91,14 @@ extension ManagedObjectContext {
 
   // MARK: Steps
 
-  /// Makes an object one of no context.
+  /// Makes a deleted object one of no context.
   func detach(_ object: ManagedObject) {
+    letGo(object)
+    object._attention.insert(.deleted)
+  }
+
+  /// Makes an object one of no context.
+  private func letGo(_ object: ManagedObject) {
     map.remove(object._key)
     object.phase = .detached
     object._attention.insert(.readOnly)

@@ -58,8 +58,14 @@ public final class ManagedObjectContext {
 
   /// The way to the store, opened when it is first needed.
   func connection() throws -> any StoreConnection {
-    if let openConnection { return openConnection }
-    let made = try core.store.connect()
+    if let openConnection {
+      do { try core.checkOpen() } catch {
+        self.openConnection = nil
+        throw error
+      }
+      return openConnection
+    }
+    let made = try core.connect()
     openConnection = made
     return made
   }

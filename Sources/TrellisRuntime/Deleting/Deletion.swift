@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of objects that are deleted or let go.
   public func delete(_ object: ManagedObject) throws {
     guard object.link === link else {
-      return report(GraphProblem(.foreignObject, "An object of another context was not deleted."))
+      return report(GraphProblem(.foreignObject, "\(object) was not deleted, since it belongs to another context."))
     }
     guard object.phase == .persistent || object.phase == .inserted else { return }
     var deletion = Deletion()

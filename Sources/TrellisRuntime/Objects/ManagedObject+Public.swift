@@ -12,8 +12,12 @@ extension ManagedObject {
   /// Whether the object was saved before and has changes that the next save will write.
   public final var isUpdated: Bool { phase == .persistent && hasChanges }
 
-  /// Whether the object is deleted: pending, or already saved so.
-  public final var isDeleted: Bool { phase == .deleted || (phase == .detached && version > 0) }
+  /// Whether the object is deleted: pending, already saved so, or by somebody else. A new object that is deleted before it
+  /// was ever saved is deleted, too, although there is nothing for a save to do.
+  ///
+  /// Objects that their context let go of alive are not: those whose insertion was rolled back, and those of a context that
+  /// was reset. They have no ``managedObjectContext``.
+  public final var isDeleted: Bool { phase == .deleted || _attention.contains(.deleted) }
 
   /// Whether the object's values are not loaded yet. Reading one loads them.
   public final var isFault: Bool { _attention.contains(.fault) }

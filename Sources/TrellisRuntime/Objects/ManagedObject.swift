@@ -100,4 +100,6 @@ enum ObjectPhase: UInt8 {
   static let fault = Attention(rawValue: 1)
   /// The object is deleted or detached: its values are readable, and writes are ignored.
   static let readOnly = Attention(rawValue: 2)
+  /// The object was deleted and is of no context any more.
+  static let deleted = Attention(rawValue: 64)
 }

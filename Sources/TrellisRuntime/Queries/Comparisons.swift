@@ -39,7 +39,9 @@ extension AttributePath {
   public func isIn(_ values: some Sequence<Value>) -> QueryCondition {
     QueryCondition(.isIn(.path(path), values.map(\.storedValue), Value.valueKind))
   }
+}
 
+extension AttributePath where Value: SortableAttributeValue {
   /// Smallest first; nil comes before everything.
   public var ascending: SortTerm { SortTerm(SortKey(path, kind: Value.valueKind)) }
   /// Greatest first; nil comes last.
@@ -47,7 +49,7 @@ extension AttributePath {
 }
 
 /// A type with an order that predicates know: numbers, dates and texts, optional or not.
-public protocol OrderedAttributeValue: AttributeValue {}
+public protocol OrderedAttributeValue: SortableAttributeValue {}
 
 extension Bool: OrderedAttributeValue {}
 extension Int16: OrderedAttributeValue {}
@@ -126,16 +128,4 @@ extension AttributePath where Value: TextAttributeValue {
   public func descending(_ options: TextOptions) -> SortTerm {
     SortTerm(SortKey(path, descending: true, kind: .text, options: options))
   }
-}
-
-/// One key of a sort.
-public struct SortTerm: Sendable {
-  let key: SortKey
-
-  init(_ key: SortKey) { self.key = key }
-}
-
-/// Puts sort keys together, the most important first.
-@resultBuilder public enum SortBuilder {
-  public static func buildBlock(_ terms: SortTerm...) -> [SortTerm] { terms }
 }

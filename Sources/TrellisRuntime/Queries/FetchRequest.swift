@@ -32,22 +32,23 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
-  /// The request with this order, in place of any it had. Objects that are equal in it come in the order in which they were
-  /// inserted, or the reverse where the last key is descending.
+  /// The request with this order, the most important key first; an attribute alone is ascending. It comes in place of
+  /// any the request had. Objects that are equal in it come in the order in which they were inserted, or the reverse where
+  /// the last key is descending.
   public func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
     var refined = self
     refined.sort = terms(Columns(PropertyPath(variable: 0))).map(\.key)
     return refined
   }
 
-  /// The request for at most so many objects; less than 0 counts as 0.
+  /// The request for at most so many objects; less than 0 counts as 0, for which there are none.
   public func limit(_ count: Int) -> FetchRequest {
     var refined = self
     refined.maximum = max(0, count)
     return refined
   }
 
-  /// The request without the first so many objects; less than 0 counts as 0.
+  /// The request without the first so many objects; less than 0 counts as 0, which leaves none out.
   public func offset(_ count: Int) -> FetchRequest {
     var refined = self
     refined.skipped = max(0, count)

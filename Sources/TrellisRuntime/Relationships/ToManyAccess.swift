@@ -41,8 +41,8 @@ extension ManagedObject {
 
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
     guard let (context, relationship) = place(of: property) else { return }
-    guard context.isUsable(self, as: "the owner", property: property),
-      context.isUsable(object, as: "the new member", property: property),
+    guard context.isUsable(self, as: "the owner", in: relationship),
+      context.isUsable(object, as: "the new member", in: relationship),
       context.isReady(toConnect: self, relationship, object),
       position == nil || context.loadedList(of: self, relationship).isLoaded
     else { return }
@@ -51,7 +51,7 @@ extension ManagedObject {
 
   final func removeMember(_ property: Int, _ object: ManagedObject) {
     guard let (context, relationship) = place(of: property), hasMember(property, object) else { return }
-    guard context.isUsable(self, as: "the owner", property: property),
+    guard context.isUsable(self, as: "the owner", in: relationship),
       context.isReady(toDisconnect: self, relationship, object._key)
     else { return }
     context.disconnect(self, relationship, object._key)
@@ -59,8 +59,8 @@ extension ManagedObject {
 
   final func replaceMembers(_ property: Int, _ objects: [ManagedObject]) {
     guard let (context, relationship) = place(of: property) else { return }
-    guard context.isUsable(self, as: "the owner", property: property) else { return }
-    let usable = objects.filter { context.isUsable($0, as: "a new member", property: property) }
+    guard context.isUsable(self, as: "the owner", in: relationship) else { return }
+    let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
     let wanted = Set(usable.map(\._key))
     let list = context.loadedList(of: self, relationship)
     let leaving = list.keys.filter { !wanted.contains($0) }

@@ -22,7 +22,7 @@ extension ManagedObject {
   /// Sets a to-one and keeps the other end in step.
   @_spi(Generated) public final func _setPartner(_ property: Int, _ partner: ManagedObject?) {
     guard let context = link.context, let relationship = context.relationship(property, of: self) else { return }
-    guard context.isUsable(self, as: "the object", property: property) else { return }
+    guard context.isUsable(self, as: "the object", in: relationship) else { return }
     guard let partner else {
       let old = context.partnerKey(of: self, relationship)
       if old > 0 && context.isReady(toDisconnect: self, relationship, old) {
@@ -30,7 +30,7 @@ extension ManagedObject {
       }
       return
     }
-    guard context.isUsable(partner, as: "the partner", property: property),
+    guard context.isUsable(partner, as: "the partner", in: relationship),
       context.isReady(toConnect: self, relationship, partner)
     else { return }
     context.connect(self, relationship, partner)
@@ -44,12 +44,15 @@ extension ManagedObjectContext {
   }
 
   /// Whether an object may take part in a change of relationships here; if not, that is reported.
-  func isUsable(_ object: ManagedObject, as role: String, property: Int) -> Bool {
+  func isUsable(_ object: ManagedObject, as role: String, in relationship: RelationshipInfo) -> Bool {
     let isOurs = object.link === link
     if isOurs && object._attention.contains(.fault) { fulfilFault(of: object) }
     guard isOurs, object.phase != .detached, object.phase != .deleted else {
       let why = isOurs ? "is deleted" : "belongs to another context"
-      report(GraphProblem(.foreignObject, "A relationship was left as it is, since \(role) \(why)."))
+      report(
+        GraphProblem(
+          .foreignObject,
+          "\(relationship.entityName).\(relationship.name) was left as it is, since \(role), \(object), \(why)."))
       return false
     }
     // What could not be loaded was reported already.

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
       if !plan.isEmpty { try connection().save(plan.request) }
     } catch {
       plan.takeBackPlaces()
-      throw error
+      throw withNames(error)
     }
     finish(plan)
     publish(plan)

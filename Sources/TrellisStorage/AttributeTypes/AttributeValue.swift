@@ -23,6 +23,18 @@ extension AttributeValue {
   @inlinable public func isSameStored(as other: Self) -> Bool { self == other }
 }
 
+/// A type by which a fetch can sort: every type of the model but lists, data and `Codable` structs.
+public protocol SortableAttributeValue: AttributeValue {}
+
+extension Bool: SortableAttributeValue {}
+extension Int16: SortableAttributeValue {}
+extension Int32: SortableAttributeValue {}
+extension Int64: SortableAttributeValue {}
+extension Float: SortableAttributeValue {}
+extension Double: SortableAttributeValue {}
+extension String: SortableAttributeValue {}
+extension Optional: SortableAttributeValue where Wrapped: SortableAttributeValue {}
+
 extension Optional: AttributeValue where Wrapped: AttributeValue {
   @inlinable public static var placeholder: Wrapped? { nil }
   @inlinable public static var valueKind: ValueKind { Wrapped.valueKind }

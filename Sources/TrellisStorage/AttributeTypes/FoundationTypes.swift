@@ -2,6 +2,11 @@ public import Foundation
 public import TrellisQuery
 public import TrellisSchema
 
+extension Date: SortableAttributeValue {}
+extension Decimal: SortableAttributeValue {}
+extension URL: SortableAttributeValue {}
+extension UUID: SortableAttributeValue {}
+
 extension UUID: AttributeValue {
   @inlinable public static var valueKind: ValueKind { .blob }
   @inlinable public static var placeholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }

@@ -4,10 +4,18 @@ public import TrellisSchema
 
 /// A `Codable` struct of yours that attributes may have as their type. It is kept as one JSON text.
 ///
+/// The model lists it in `codableTypes`. It is as public as the classes that use it, lies in their module, and says what an
+/// attribute reads as while its object's row is not there:
 /// ```swift
-/// struct Address: CodableAttribute {
-///   var street = ""
-///   static let placeholder = Address()
+/// public struct Address: CodableAttribute {
+///   public var street = ""
+///   public var city = ""
+///   public static let placeholder = Address(street: "", city: "")
+///
+///   public init(street: String, city: String) {
+///     self.street = street
+///     self.city = city
+///   }
 /// }
 /// ```
 public protocol CodableAttribute: AttributeValue, Codable {}

@@ -2,7 +2,7 @@ public import TrellisQuery
 public import TrellisSchema
 
 /// An enum that the model declares. The generated code conforms to it.
-public protocol ModelEnum: AttributeValue, Codable {
+public protocol ModelEnum: SortableAttributeValue, Codable {
   associatedtype RawValue: AttributeValue & Codable
   /// The value as it is stored.
   var rawValue: RawValue { get }

@@ -7,22 +7,20 @@ import TrellisStorage
 
 /// A store in a folder of its own, which goes with it.
 final class TestStore {
-  let folder: URL
+  private let home: TestFolder
+  var folder: URL { home.url }
   let url: URL
   let model: Model
   private(set) var connection: SQLiteConnection
   private(set) var store: any Store
 
   init(_ description: ModelDescription) throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "trellis-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    url = folder.appending(path: "store.db")
+    home = try TestFolder()
+    url = home.url.appending(path: "store.db")
     model = try Model(description)
     store = try Self.open(url, model)
     connection = try Self.connect(store)
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   static func open(_ url: URL, _ model: Model, readOnly: Bool = false) throws -> any Store {
     try StoreConfiguration.sqlite(at: url, durability: .relaxed, busyTimeout: 0.1, readOnly: readOnly).open(model)

@@ -3,8 +3,13 @@ import Library
 import Testing
 import Trellis
 
-@Suite("A package that depends on Trellis") struct EverythingTests {
-  let file = FileManager.default.temporaryDirectory.appendingPathComponent("consumer-\(UUID().uuidString).db")
+@Suite("A package that depends on Trellis") final class EverythingTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "consumer-\(UUID().uuidString)")
+  private var file: URL { folder.appending(path: "store.db") }
+
+  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
 
   func open() throws -> ManagedObjectContext {
     try PersistentContainer(model: .everything, store: .sqlite(at: file)).newContext()

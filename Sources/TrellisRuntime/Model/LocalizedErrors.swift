@@ -1,0 +1,15 @@
+public import Foundation
+
+// What `localizedDescription` shows of the runtime's errors: what `description` says.
+
+extension GraphProblem: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension ValidationError: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension ModelMismatch: LocalizedError {
+  var errorDescription: String? { description }
+}

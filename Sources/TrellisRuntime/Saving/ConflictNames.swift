@@ -1,0 +1,13 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// The error that a save throws: stores know entities by number, and people by name.
+  func withNames(_ error: any Error) -> any Error {
+    guard var conflict = error as? SaveConflict else { return error }
+    for place in conflict.rows.indices {
+      let entity = conflict.rows[place].entity
+      if runtime.entities.indices.contains(entity) { conflict.rows[place].entityName = runtime.entities[entity].name }
+    }
+    return conflict
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+import Trellis
+
+/// A store in a folder of its own, which goes with it.
+final class StoreFile {
+  let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-\(UUID().uuidString)")
+  var url: URL { folder.appending(path: "store.db") }
+  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+
+  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func open() throws -> PersistentContainer {
+    try PersistentContainer(model: .shapes, store: .sqlite(at: url)) { _ in }
+  }
+}
+
+@Suite("Closing a container") struct ClosingTests {
+  enum Kind: CaseIterable { case memory, sqlite }
+
+  private func open(_ kind: Kind, _ file: StoreFile) throws -> PersistentContainer {
+    kind == .memory ? try makeContainer() : try file.open()
+  }
+
+  private func expectClosed(_ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
+    let error = #expect(throws: StoreError.self, sourceLocation: location, performing: body)
+    #expect(error?.code == .closed, sourceLocation: location)
+  }
+
+  @Test("whatever needs a closed store throws, and what was loaded stays readable", arguments: Kind.allCases)
+  func laterUse(_ kind: Kind) throws {
+    let file = try StoreFile()
+    let container = try open(kind, file)
+    let (context, unused) = (container.newContext(), container.newContext())
+    let node = Node(in: context, name: "a")
+    try context.save()
+    container.close()
+    container.close()
+    #expect(node.name == "a")
+    node.name = "b"
+    expectClosed { try context.save() }
+    expectClosed { _ = try context.fetch(Node.all) }
+    expectClosed { _ = try unused.count(Node.all) }
+    expectClosed { _ = try container.newContext().fetch(Node.all) }
+  }
+
+  @Test("new objects of a closed container are reported and never saved", arguments: Kind.allCases)
+  func insertingLater(_ kind: Kind) throws {
+    let file = try StoreFile()
+    let container = try open(kind, file)
+    let context = container.newContext()
+    container.close()
+    _ = Node(in: context)
+    #expect(throws: (any Error).self) { try context.save() }
+    expectClosed { try context.save() }
+  }
+
+  @Test("a closed file is complete, and stands alone once no context uses it")
+  func fileAlone() throws {
+    let file = try StoreFile()
+    let container = try file.open()
+    do {
+      let context = container.newContext()
+      _ = Node(in: context, name: "a")
+      try context.save()
+    }
+    #expect(file.names.count == 3)
+    container.close()
+    #expect(file.names == ["store.db"])
+    #expect(try file.open().newContext().fetch(Node.all).map(\.name) == ["a"])
+  }
+
+  @Test("a context that is still held keeps an empty log, and nothing is lost")
+  func heldContext() throws {
+    let file = try StoreFile()
+    let container = try file.open()
+    let context = container.newContext()
+    let node = Node(in: context, name: "a")
+    try context.save()
+    let idle = container.newContext()
+    _ = try idle.fetch(Node.all)
+    container.close()
+    #expect(try file.open().newContext().fetch(Node.all).map(\.objectID) == [node.objectID])
+    expectClosed { _ = try idle.fetch(Node.all) }
+    expectClosed { _ = try context.fetch(Node.all) }
+    #expect(file.names == ["store.db"])
+  }
+
+  @Test("closing gives back the keys that were not used")
+  func keys() throws {
+    let file = try StoreFile()
+    var keys: [Int64] = []
+    for _ in 0..<3 {
+      let container = try file.open()
+      let context = container.newContext()
+      keys.append(Node(in: context).objectID.key)
+      container.close()
+    }
+    #expect(keys == [1, 2, 3])
+  }
+}
