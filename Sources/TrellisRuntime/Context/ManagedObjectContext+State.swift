@@ -37,6 +37,7 @@ extension ManagedObjectContext {
     inserted = []
     changed = []
     deleted = []
+    deletions = []
     pendingFailure = nil
   }
 
@@ -50,6 +51,7 @@ extension ManagedObjectContext {
     inserted = []
     changed = []
     deleted = []
+    deletions = []
     waiting.lists.removeAll()
     batches = FetchBatches()
     pendingFailure = nil

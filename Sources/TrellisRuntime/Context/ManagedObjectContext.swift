@@ -25,6 +25,8 @@ public final class ManagedObjectContext {
   @exclusivity(unchecked) var changed: ContiguousArray<ManagedObject> = []
   /// Saved objects that will be deleted by the next save.
   var deleted: ContiguousArray<ManagedObject> = []
+  /// What each delete since the last save took along.
+  var deletions: [DeletedClosure] = []
   var batches = FetchBatches()
   var sweeper = Sweeper()
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.

@@ -13,16 +13,22 @@ extension ManagedObjectContext {
     guard object.phase == .persistent || object.phase == .inserted else { return }
     var deletion = Deletion()
     try deletion.collect(object, in: self)
-    for victim in deletion.victims { loosen(victim) }
+    var closure = DeletedClosure(deletion.victims)
+    for victim in deletion.victims { loosen(victim, noting: &closure) }
     for victim in deletion.victims { markDeleted(victim) }
+    deletions.append(closure)
   }
 
-  /// The partners of a victim that survive let go of it. The victim keeps its own values.
-  private func loosen(_ victim: ManagedObject) {
-    for relationship in info(of: victim).allRelationships where relationship.deleteRule != .noAction {
+  /// The partners of a victim that survive let go of it. Victims keep their own values, and each other.
+  ///
+  /// Where the model denies the delete partners keep it until the save has judged that there are none.
+  private func loosen(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
+    for relationship in info(of: victim).allRelationships {
+      guard relationship.deleteRule == .nullify || relationship.deleteRule == .cascade else { continue }
       guard let inverse = runtime.inverse(of: relationship) else { continue }
       for key in presentPartners(of: victim, relationship) {
-        guard let partner = map[key], partner.phase != .deleted else { continue }
+        guard let partner = map[key], partner.isAlive, !closure.keys.contains(key) else { continue }
+        closure.note(partner, inverse, victim._key)
         letGo(partner, inverse, victim._key)
       }
     }
@@ -45,7 +51,7 @@ extension ManagedObjectContext {
 
 /// The objects that one delete takes along, found level by level, so that a chain of any length needs no stack and the
 /// members of a whole level come in one statement.
-private struct Deletion {
+struct Deletion {
   private(set) var victims: [ManagedObject] = []
   private var seen: Set<Int64> = []
 

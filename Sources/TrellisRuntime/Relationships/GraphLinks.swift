@@ -64,7 +64,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isColumn {
       guard object._willWrite(relationship.property) else { return }
       object._setReference(relationship.property, key)

@@ -43,6 +43,7 @@ extension ManagedObjectContext {
     inserted.removeAll(keepingCapacity: inserted.count < 1024)
     changed.removeAll(keepingCapacity: changed.count < 1024)
     deleted.removeAll(keepingCapacity: deleted.count < 1024)
+    deletions.removeAll()
   }
 
   private func settle(_ object: ManagedObject) {

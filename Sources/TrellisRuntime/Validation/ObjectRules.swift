@@ -1,10 +1,12 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Checks objects against what their model demands at save.
+/// Checks objects against what their model demands.
 struct ObjectRules {
   let context: ManagedObjectContext
   private(set) var failures: [ValidationFailure] = []
+  /// Objects that are to be judged as if they were deleted already.
+  var leaving: Set<Int64> = []
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
@@ -15,21 +17,22 @@ struct ObjectRules {
     for relationship in info.checkedRelationships { try checkRelationship(relationship, of: object, info) }
   }
 
-  /// Checks that a deleted object has no partner left where its model denies the delete.
-  mutating func checkDeleted(_ object: ManagedObject) throws {
-    let info = context.info(of: object)
-    for relationship in info.allRelationships where relationship.deleteRule == .deny {
-      let left = try partners(of: object, relationship).filter { context.map[$0]?.phase != .deleted }
-      guard !left.isEmpty else { continue }
-      fail(object, info, relationship.name, .deniedDelete, "it cannot be deleted while it has \(left.count) of these")
-    }
+  mutating func add(_ failure: ValidationFailure) { failures.append(failure) }
+
+  mutating func fail(
+    _ object: ManagedObject, _ property: String, _ rule: ValidationFailure.Rule, _ message: String,
+    blockers: [AnyObjectID] = []
+  ) {
+    let id = AnyObjectID(object, context.info(of: object))
+    failures.append(ValidationFailure(id, property: property, rule: rule, message: message, blockers: blockers))
   }
 
   // MARK: Attributes
 
   private mutating func checkAttribute(_ attribute: CheckedAttribute, of object: ManagedObject, _ info: EntityInfo) {
-    guard let failure = attribute.failure(of: object._value(attribute.index)) else { return }
-    fail(object, info, attribute.name, failure.rule, failure.message)
+    for failure in attribute.failures(of: object._value(attribute.index)) {
+      fail(object, attribute.name, failure.rule, failure.message)
+    }
   }
 
   // MARK: Relationships
@@ -39,36 +42,23 @@ struct ObjectRules {
   ) throws {
     guard relationship.isToMany else {
       if relationship.isRequired && context.partnerKey(of: object, relationship) == 0 {
-        fail(object, info, relationship.name, .required, "it must have one")
+        fail(object, relationship.name, .required, "must be set")
       }
       return
     }
     guard object.phase == .inserted || object.extras?.list(relationship.property)?.hasChanges == true else { return }
     let count = context.loadedList(of: object, relationship).keys.count
     try context.throwPendingFailure()
+    checkCount(count, of: relationship, object)
+  }
+
+  /// Checks a number of members.
+  mutating func checkCount(_ count: Int, of relationship: RelationshipInfo, _ object: ManagedObject) {
     if let minimum = relationship.minimumCount, count < minimum, count > 0 || !relationship.isOptional {
-      fail(object, info, relationship.name, .minimumCount, "it has \(count) of at least \(minimum)")
+      fail(object, relationship.name, .minimumCount, "must have at least \(minimum), and has \(count)")
     }
     if let maximum = relationship.maximumCount, count > maximum {
-      fail(object, info, relationship.name, .maximumCount, "it has \(count) of at most \(maximum)")
+      fail(object, relationship.name, .maximumCount, "must have at most \(maximum), and has \(count)")
     }
-  }
-
-  private func partners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64] {
-    if relationship.isToMany {
-      let keys = context.loadedList(of: object, relationship).keys
-      try context.throwPendingFailure()
-      return Array(keys)
-    }
-    let key = context.partnerKey(of: object, relationship)
-    try context.throwPendingFailure()
-    return key > 0 ? [key] : []
-  }
-
-  private mutating func fail(
-    _ object: ManagedObject, _ info: EntityInfo, _ property: String, _ rule: ValidationFailure.Rule, _ message: String
-  ) {
-    failures.append(
-      ValidationFailure(entity: info.name, key: object._key, property: property, rule: rule, message: message))
   }
 }

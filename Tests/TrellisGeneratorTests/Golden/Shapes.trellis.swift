@@ -59,6 +59,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     child: Data? = nil,
     place: Data? = nil,
     oneWay: Data? = nil,
+    needed: Data? = nil,
     passing: Data? = nil
   ) {
     _row = Snapshot(
@@ -82,7 +83,8 @@ public final class Event: ManagedObject, Swift.Identifiable {
       default: nil,
       child: nil,
       place: nil,
-      oneWay: nil
+      oneWay: nil,
+      needed: nil
     )
     _key_ = key ?? ""
     _childPlace = childPlace
@@ -95,6 +97,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if let child { self.child = child }
     if let place { self.place = place }
     if let oneWay { self.oneWay = oneWay }
+    if let needed { self.needed = needed }
     if let passing { self.passing = passing }
   }
 
@@ -238,14 +241,19 @@ public final class Event: ManagedObject, Swift.Identifiable {
     set { newValue._assign(to: self, 27) }
   }
 
-  public var passing: Data? {
+  public var needed: Data? {
     get { _partner(28) }
     set { _setPartner(28, newValue) }
   }
 
+  public var passing: Data? {
+    get { _partner(29) }
+    set { _setPartner(29, newValue) }
+  }
+
   public var passings: ToMany<Data> {
-    get { ToMany(self, 29) }
-    set { newValue._assign(to: self, 29) }
+    get { ToMany(self, 30) }
+    set { newValue._assign(to: self, 30) }
   }
 
   public var id: ObjectID<Event> { objectID }
@@ -263,9 +271,9 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
     _row = Snapshot(row)
-    _defaultPlace = .read(row, 20)
-    _childPlace_ = .read(row, 21)
-    _placePlace = .read(row, 22)
+    _defaultPlace = .read(row, 21)
+    _childPlace_ = .read(row, 22)
+    _placePlace = .read(row, 23)
     _key_ = ""
     _childPlace = nil
     super.init(row, in: link)
@@ -275,9 +283,9 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _read(_ row: RowReader) {
     _row = Snapshot(row)
-    _defaultPlace = .read(row, 20)
-    _childPlace_ = .read(row, 21)
-    _placePlace = .read(row, 22)
+    _defaultPlace = .read(row, 21)
+    _childPlace_ = .read(row, 22)
+    _placePlace = .read(row, 23)
   }
 
   @_spi(Generated) public override func writeRow(to row: RowWriter) {
@@ -301,6 +309,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     _row.child.write(to: row)
     _row.place.write(to: row)
     _row.oneWay.write(to: row)
+    _row.needed.write(to: row)
     _defaultPlace.write(to: row)
     _childPlace_.write(to: row)
     _placePlace.write(to: row)
@@ -327,6 +336,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.child.write(to: row) }
     if properties.contains(22) { _row.place.write(to: row) }
     if properties.contains(26) { _row.oneWay.write(to: row) }
+    if properties.contains(28) { _row.needed.write(to: row) }
     if properties.contains(19) { _defaultPlace.write(to: row) }
     if properties.contains(21) { _childPlace_.write(to: row) }
     if properties.contains(22) { _placePlace.write(to: row) }
@@ -356,6 +366,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     case 21: _row.child.storedValue
     case 22: _row.place.storedValue
     case 26: _row.oneWay.storedValue
+    case 28: _row.needed.storedValue
     default: super._value(property)
     }
   }
@@ -368,6 +379,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     case 21: _row.child?.key ?? 0
     case 22: _row.place?.key ?? 0
     case 26: _row.oneWay?.key ?? 0
+    case 28: _row.needed?.key ?? 0
     default: super._reference(property)
     }
   }
@@ -380,6 +392,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     case 21: _row.child = ObjectID(optional: key)
     case 22: _row.place = ObjectID(optional: key)
     case 26: _row.oneWay = ObjectID(optional: key)
+    case 28: _row.needed = ObjectID(optional: key)
     default: super._setReference(property, key)
     }
   }
@@ -426,6 +439,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.child = old.child }
     if properties.contains(22) { _row.place = old.place }
     if properties.contains(26) { _row.oneWay = old.oneWay }
+    if properties.contains(28) { _row.needed = old.needed }
   }
 
   @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
@@ -450,6 +464,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if !_row.child.isSameStored(as: old.child) { changed.append(21) }
     if !_row.place.isSameStored(as: old.place) { changed.append(22) }
     if !_row.oneWay.isSameStored(as: old.oneWay) { changed.append(26) }
+    if !_row.needed.isSameStored(as: old.needed) { changed.append(28) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -487,6 +502,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
       RelationshipDescription("likedBy", to: "Event", inverse: "likes", toMany: true, minCount: 1, optional: true),
       RelationshipDescription("oneWay", to: "Data", optional: true),
       RelationshipDescription("oneWays", to: "Data", deleteRule: .noAction, toMany: true),
+      RelationshipDescription("needed", to: "Data"),
       RelationshipDescription("passing", to: "Data", optional: true, transient: true),
       RelationshipDescription("passings", to: "Data", toMany: true, transient: true),
     ]
@@ -517,6 +533,7 @@ extension Event {
     public var child: ObjectID<Data>?
     public var place: ObjectID<Data>?
     public var oneWay: ObjectID<Data>?
+    public var needed: ObjectID<Data>?
 
     fileprivate init(
       objectID: ObjectID<Event>,
@@ -539,7 +556,8 @@ extension Event {
       default: ObjectID<Event>?,
       child: ObjectID<Data>?,
       place: ObjectID<Data>?,
-      oneWay: ObjectID<Data>?
+      oneWay: ObjectID<Data>?,
+      needed: ObjectID<Data>?
     ) {
       self.objectID = objectID
       self.switch = `switch`
@@ -562,6 +580,7 @@ extension Event {
       self.child = child
       self.place = place
       self.oneWay = oneWay
+      self.needed = needed
     }
 
     @_spi(Generated) public init(_ row: RowReader) {
@@ -586,6 +605,7 @@ extension Event {
       child = .read(row, 17)
       place = .read(row, 18)
       oneWay = .read(row, 19)
+      needed = .read(row, 20)
     }
   }
 
@@ -625,6 +645,7 @@ extension Event {
     public var likedBy: ToManyPath<Event.Columns> { ToManyPath(_path, 25) }
     public var oneWay: ToOnePath<Data.Columns> { ToOnePath(_path, 26) }
     public var oneWays: ToManyPath<Data.Columns> { ToManyPath(_path, 27) }
+    public var needed: ToOnePath<Data.Columns> { ToOnePath(_path, 28) }
   }
 
   /// A fetch of every object.
