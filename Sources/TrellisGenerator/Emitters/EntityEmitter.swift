@@ -16,6 +16,7 @@ enum EntityEmitter {
       RowWritingEmitter.emit(plan, to: &writer)
       RowAccessEmitter.emit(plan, to: &writer)
       RowCopyEmitter.emit(plan, to: &writer)
+      TransientCopyEmitter.emit(plan, to: &writer)
       writer.blank()
       DescriptionEmitter.emit(plan, to: &writer)
     }

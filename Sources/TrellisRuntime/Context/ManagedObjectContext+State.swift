@@ -110,10 +110,8 @@ extension ManagedObjectContext {
   /// Gives an object the row that was last fetched or saved. Its to-manys are asked for anew.
   private func restore(_ object: ManagedObject) {
     object.isNoted = false
-    if let committed = object.extras?.committed {
-      object._restore(ColumnMask(bits: object._changed), from: committed)
-      object.extras?.committed = nil
-    }
+    object.restoreCommitted(ColumnMask(bits: object._changed))
+    object.extras?.forgetCommitted()
     object._changed = 0
     object.extras?.lists.removeAll()
     object.extras?.partners.removeAll()
@@ -121,6 +119,7 @@ extension ManagedObjectContext {
 
   func turnIntoFault(_ object: ManagedObject) {
     object._attention.insert(.fault)
+    object._changed = 0
     object.extras = nil
   }
 }

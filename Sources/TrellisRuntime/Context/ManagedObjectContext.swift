@@ -27,6 +27,8 @@ public final class ManagedObjectContext {
   var deleted: ContiguousArray<ManagedObject> = []
   /// What each delete since the last save took along.
   var deletions: [DeletedClosure] = []
+  /// The name of the hook that is running; nil outside of hooks.
+  var runningHook: String?
   var batches = FetchBatches()
   var sweeper = Sweeper()
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.

@@ -15,6 +15,7 @@ extension ManagedObjectContext {
     try deletion.collect(object, in: self)
     var closure = DeletedClosure(deletion.victims)
     for victim in deletion.victims { loosen(victim, noting: &closure) }
+    loosenOneWay(from: deletion.victims, noting: &closure)
     for victim in deletion.victims { markDeleted(victim) }
     deletions.append(closure)
   }
@@ -34,7 +35,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private func markDeleted(_ victim: ManagedObject) {
+  func markDeleted(_ victim: ManagedObject) {
     if victim.phase == .inserted { return detach(victim) }
     victim.phase = .deleted
     victim._attention.insert(.readOnly)

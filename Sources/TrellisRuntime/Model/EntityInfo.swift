@@ -1,4 +1,5 @@
 import TrellisSchema
+import TrellisStorage
 
 /// What the runtime looks up about an entity while it works: classes and numbers, without a name or a description to copy.
 final class EntityInfo: Sendable {
@@ -16,6 +17,8 @@ final class EntityInfo: Sendable {
   let checkedAttributes: [CheckedAttribute]
   /// The relationships whose partners are counted at save.
   let checkedRelationships: [RelationshipInfo]
+  /// The attributes that live in memory only.
+  let transients: ColumnMask
   let entity: Entity
 
   struct RelationshipNumberedInfo: Sendable {
@@ -38,6 +41,10 @@ final class EntityInfo: Sendable {
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.minimumCount != nil || relationship.maximumCount != nil
     }
+    transients = ColumnMask(
+      bits: entity.properties.reduce(0) { mask, property in
+        property.attribute.map { $0.column == nil } == true ? mask | ColumnMask.bit(of: property.index) : mask
+      })
     self.entity = entity
   }
 }

@@ -7,7 +7,8 @@ extension ManagedObject {
     if !_attention.isClear { _slowRead(property) }
   }
 
-  /// Called before a stored value is written.
+  /// Called before a value is written. A transient value is noted like a stored one, so that it can be taken back, and is
+  /// compared with nothing, so that it is no change to save.
   ///
   /// - Returns: whether to write. Writes to deleted and detached objects are ignored and reported.
   @_spi(Generated) @inlinable @inline(__always) public final func _willWrite(_ property: Int) -> Bool {
@@ -18,13 +19,9 @@ extension ManagedObject {
     return true
   }
 
-  /// Called before a transient value is written.
-  @_spi(Generated) @inlinable public final func _willWriteTransient(_ property: Int) -> Bool {
-    _attention.isClear || _slowWriteTransient(property)
-  }
-
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
     if _attention.contains(.fault) { fulfilFault() }
+    if _attention.contains(.probed) { extras?.probed.append(property) }
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
@@ -37,19 +34,10 @@ extension ManagedObject {
     return true
   }
 
-  @_spi(Generated) @inline(never) public final func _slowWriteTransient(_ property: Int) -> Bool {
-    if _attention.contains(.fault) { fulfilFault() }
-    guard !_attention.contains(.readOnly) else {
-      reportIgnoredWrite(property)
-      return false
-    }
-    return true
-  }
-
   /// Keeps the row as it was, and tells the context that there is something to save.
   final func noteFirstChange() {
     guard phase == .persistent else { return }
-    if extras?.committed == nil { needExtras().committed = _copyRow() }
+    if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
     link.context?.noteChanged(self)
   }
 
@@ -74,14 +62,39 @@ extension ManagedObject {
 /// What few objects need: it lies outside the object so that the others do not pay for it.
 final class ObjectExtras {
   /// The row before the first change since the last save.
-  var committed: RowCopyBase?
+  private(set) var committed: RowCopyBase?
+  /// The transient values at that time; nil for objects that have none.
+  private(set) var committedTransients: RowCopyBase?
   /// The to-manys that were touched, few enough to look through.
   var lists: [(property: Int, list: MemberList)] = []
   /// The partners of to-ones that do not lie in the row, as far as known; 0 for nil.
   var partners: [(property: Int, key: Int64)] = []
+  /// The properties that were read while somebody finds out which ones a key path reads.
+  var probed: [Int] = []
+
+  /// Keeps what is committed.
+  func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {
+    committed = row
+    committedTransients = transients
+  }
+
+  /// Keeps a newer row as the committed one.
+  func keep(_ row: RowCopyBase) { committed = row }
+
+  /// There is nothing to go back to any more.
+  func forgetCommitted() {
+    committed = nil
+    committedTransients = nil
+  }
 }
 
 extension ManagedObject {
+  /// Puts values back to those that are committed.
+  final func restoreCommitted(_ properties: ColumnMask) {
+    if let committed = extras?.committed { _restore(properties, from: committed) }
+    if let transients = extras?.committedTransients { _restoreTransients(properties, from: transients) }
+  }
+
   final func needExtras() -> ObjectExtras {
     if let extras { return extras }
     let made = ObjectExtras()

@@ -49,6 +49,9 @@ extension ManagedObject {
     return changed
   }
 
+  /// Whether a stored value differs from the committed row.
+  final var isEdited: Bool { _changed != 0 && !changedNumbers.isEmpty }
+
   final var hasChangedLists: Bool {
     guard let extras else { return false }
     return extras.lists.contains { $0.list.hasChanges }

@@ -65,6 +65,10 @@ open class ManagedObject: StoredRecord {
   @_spi(Generated) open func _copyRow() -> RowCopyBase { RowCopyBase(parent: nil) }
   /// Puts the marked properties back to what a copy holds.
   @_spi(Generated) open func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {}
+  /// Copies the transient values before the first change; nil for a class that has none.
+  @_spi(Generated) open func _copyTransients() -> RowCopyBase? { nil }
+  /// Puts the marked transient values back to what a copy holds.
+  @_spi(Generated) open func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {}
   /// Adds the numbers of the properties whose stored value differs from a copy's.
   @_spi(Generated) open func _changes(since copy: RowCopyBase, into changed: inout [Int]) {}
 
@@ -102,4 +106,6 @@ enum ObjectPhase: UInt8 {
   static let fault = Attention(rawValue: 1)
   /// The object is deleted or detached: its values are readable, and writes are ignored.
   static let readOnly = Attention(rawValue: 2)
+  /// Reads are noted, to find out which properties a key path reads.
+  static let probed = Attention(rawValue: 4)
 }

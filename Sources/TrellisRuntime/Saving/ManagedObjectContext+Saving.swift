@@ -20,15 +20,6 @@ extension ManagedObjectContext {
     publish(plan)
   }
 
-  private func validate(_ plan: SavePlan) throws {
-    var rules = ObjectRules(self)
-    for object in plan.inserted { try rules.check(object) }
-    for (object, _) in plan.updated { try rules.check(object) }
-    for object in plan.relinked { try rules.check(object) }
-    for object in plan.deleted { try rules.checkDeleted(object) }
-    guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
-  }
-
   /// What was planned is in the store: snapshots move, and nothing is pending any more.
   private func finish(_ plan: SavePlan) {
     for object in plan.inserted {
@@ -50,7 +41,7 @@ extension ManagedObjectContext {
     object._changed = 0
     object.isNoted = false
     guard let extras = object.extras else { return }
-    extras.committed = nil
+    extras.forgetCommitted()
     for entry in extras.lists { entry.list.didSave() }
   }
 

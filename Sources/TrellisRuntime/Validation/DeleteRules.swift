@@ -15,7 +15,7 @@ extension ObjectRules {
     }
     for reference in context.info(of: object).oneWayReferences where reference.relationship.isRequired {
       for holder in try context.holders(of: object._key, reference) where !isLeaving(holder._key) {
-        fail(holder, reference.relationship.name, .required, "must be set, and its object is deleted")
+        fail(holder, reference.relationship.name, .required, "must be set")
       }
     }
   }

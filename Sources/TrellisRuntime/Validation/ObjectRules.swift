@@ -7,6 +7,8 @@ struct ObjectRules {
   private(set) var failures: [ValidationFailure] = []
   /// Objects that are to be judged as if they were deleted already.
   var leaving: Set<Int64> = []
+  /// Whether to-manys are counted that did not change.
+  var countsUnchanged = false
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
@@ -46,7 +48,7 @@ struct ObjectRules {
       }
       return
     }
-    guard object.phase == .inserted || object.extras?.list(relationship.property)?.hasChanges == true else { return }
+    guard countsUnchanged || object.phase == .inserted || object.hasChangedList(relationship) else { return }
     let count = context.loadedList(of: object, relationship).keys.count
     try context.throwPendingFailure()
     checkCount(count, of: relationship, object)
@@ -60,5 +62,11 @@ struct ObjectRules {
     if let maximum = relationship.maximumCount, count > maximum {
       fail(object, relationship.name, .maximumCount, "must have at most \(maximum), and has \(count)")
     }
+  }
+}
+
+extension ManagedObject {
+  fileprivate func hasChangedList(_ relationship: RelationshipInfo) -> Bool {
+    extras?.list(relationship.property)?.hasChanges == true
   }
 }

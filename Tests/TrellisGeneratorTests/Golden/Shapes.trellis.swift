@@ -133,12 +133,12 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   public var key: Swift.String {
     get { _willRead(6); return _key_ }
-    set { if _willWriteTransient(6) { _key_ = newValue } }
+    set { if _willWrite(6) { _key_ = newValue } }
   }
 
   public var childPlace: Swift.Int64? {
     get { _willRead(7); return _childPlace }
-    set { if _willWriteTransient(7) { _childPlace = newValue } }
+    set { if _willWrite(7) { _childPlace = newValue } }
   }
 
   public var changed: Swift.String? {
@@ -465,6 +465,22 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if !_row.place.isSameStored(as: old.place) { changed.append(22) }
     if !_row.oneWay.isSameStored(as: old.oneWay) { changed.append(26) }
     if !_row.needed.isSameStored(as: old.needed) { changed.append(28) }
+  }
+
+  private struct Transients {
+    let key: Swift.String
+    let childPlace: Swift.Int64?
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(key: _key_, childPlace: _childPlace)
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(6) { _key_ = copy.row.key }
+    if properties.contains(7) { _childPlace = copy.row.childPlace }
   }
 
   fileprivate static let _description = EntityDescription(

@@ -300,7 +300,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
 
   public var mood: Swift.String {
     get { _willRead(3); return _mood }
-    set { if _willWriteTransient(3) { _mood = newValue } }
+    set { if _willWrite(3) { _mood = newValue } }
   }
 
   public var keeper: Keeper? {
@@ -425,6 +425,20 @@ public class Animal: ManagedObject, Swift.Identifiable {
     if !_row.born.isSameStored(as: old.born) { changed.append(2) }
     if !_row.keeper.isSameStored(as: old.keeper) { changed.append(4) }
     if !_row.cage.isSameStored(as: old.cage) { changed.append(5) }
+  }
+
+  private struct Transients {
+    let mood: Swift.String
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(mood: _mood)
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(3) { _mood = copy.row.mood }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -906,7 +920,7 @@ public final class Siamese: Cat {
 
   public var blue: Swift.Bool {
     get { _willRead(6); return _blue }
-    set { if _willWriteTransient(6) { _blue = newValue } }
+    set { if _willWrite(6) { _blue = newValue } }
   }
 
   fileprivate final func _siameseSnapshot() -> Snapshot { Snapshot(_catSnapshot()) }
@@ -930,6 +944,21 @@ public final class Siamese: Cat {
     case 6: _blue.storedValue
     default: super._value(property)
     }
+  }
+
+  private struct Transients {
+    let blue: Swift.Bool
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(blue: _blue)
+    return RowCopy(values, parent: super._copyTransients())
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if let parent = copy.parent { super._restoreTransients(properties, from: parent) }
+    if properties.contains(6) { _blue = copy.row.blue }
   }
 
   @_nonoverride fileprivate static let _description = EntityDescription(

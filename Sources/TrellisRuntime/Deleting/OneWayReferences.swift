@@ -1,0 +1,34 @@
+extension ManagedObjectContext {
+  /// One-way relationships let go of victims. The store clears the references in its rows; what is changed or new here, and
+  /// would be written over that, lets go at once.
+  func loosenOneWay(from victims: [ManagedObject], noting closure: inout DeletedClosure) {
+    let references = oneWayReferences(to: victims)
+    if references.isEmpty { return }
+    for object in inserted + changed where object.isAlive && !closure.keys.contains(object._key) {
+      for reference in references where info(of: object).relationships.contains(reference) {
+        for key in presentPartners(of: object, reference) where closure.keys.contains(key) {
+          closure.note(object, reference, key)
+          letGo(object, reference, key)
+        }
+      }
+    }
+  }
+
+  private func oneWayReferences(to victims: [ManagedObject]) -> [RelationshipInfo] {
+    var found: [RelationshipInfo] = []
+    for entity in Set(victims.map { type(of: $0)._entity }).sorted() {
+      for reference in runtime.entities[entity].oneWayReferences
+      where !found.contains(where: reference.relationship.isSame) {
+        found.append(reference.relationship)
+      }
+    }
+    return found
+  }
+}
+
+extension [RelationshipInfo?] {
+  /// Whether an entity has a relationship, declared by itself or inherited.
+  fileprivate func contains(_ relationship: RelationshipInfo) -> Bool {
+    indices.contains(relationship.property) && self[relationship.property]?.isSame(as: relationship) == true
+  }
+}

@@ -1,0 +1,39 @@
+import TrellisStorage
+
+extension ManagedObject {
+  /// Checks the object as a save would, without saving: for a form that wants to say what is missing while it is filled in.
+  ///
+  /// ```swift
+  /// do {
+  ///   try receipt.validate()
+  /// } catch let error as ValidationError {
+  ///   for failure in error.failures { mark(failure.property, failure.message) }
+  /// }
+  /// ```
+  /// An object that is deleted is checked for what stands in the way of that.
+  ///
+  /// - Throws: ``ValidationError`` with every rule that the object breaks; ``StoreError`` when the store fails.
+  public final func validate() throws {
+    guard let context = managedObjectContext else { return }
+    _willRead(-1)
+    try context.throwPendingFailure()
+    var rules = ObjectRules(context)
+    rules.countsUnchanged = true
+    if phase == .deleted { try rules.checkDeleted(self) } else { try rules.check(self) }
+    if !rules.failures.isEmpty { throw ValidationError(failures: rules.failures) }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Checks everything that a save is about to write.
+  ///
+  /// - Throws: ``ValidationError`` with every rule that is broken.
+  func validate(_ plan: SavePlan) throws {
+    var rules = ObjectRules(self)
+    for object in plan.inserted { try rules.check(object) }
+    for (object, _) in plan.updated { try rules.check(object) }
+    for object in plan.relinked { try rules.check(object) }
+    for object in plan.deleted { try rules.checkDeleted(object) }
+    guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
+  }
+}
