@@ -30,6 +30,7 @@ extension ManagedObjectContext {
   ///
   /// - Complexity: linear in the number of changes.
   public func rollback() {
+    guard isAllowed("rollback") else { return }
     for object in inserted where object.phase == .inserted { detach(object) }
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
@@ -39,10 +40,12 @@ extension ManagedObjectContext {
     deleted = []
     deletions = []
     pendingFailure = nil
+    undo.clear()
   }
 
   /// Forgets everything: changes, objects, what was loaded. Objects that somebody still holds keep their values, read-only.
   public func reset() {
+    guard isAllowed("reset") else { return }
     map.forEach { object in
       object.phase = .detached
       object._attention.insert(.readOnly)
@@ -55,6 +58,7 @@ extension ManagedObjectContext {
     waiting.lists.removeAll()
     batches = FetchBatches()
     pendingFailure = nil
+    undo.clear()
   }
 
   /// Makes an object read from the store again when it is next used.

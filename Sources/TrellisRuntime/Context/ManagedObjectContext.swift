@@ -27,6 +27,8 @@ public final class ManagedObjectContext {
   var deleted: ContiguousArray<ManagedObject> = []
   /// What each delete since the last save took along.
   var deletions: [DeletedClosure] = []
+  /// Records changes; nil unless somebody wants to take them back.
+  @exclusivity(unchecked) var recorder: ChangeRecorder?
   /// The name of the hook that is running; nil outside of hooks.
   var runningHook: String?
   var batches = FetchBatches()
@@ -34,6 +36,8 @@ public final class ManagedObjectContext {
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.
   var pendingFailure: GraphProblem?
   let inbox: ContextInbox
+  /// What was done here, step by step, to be undone; off until it is enabled.
+  public let undo: UndoHistory
 
   private var keys: Range<Int64> = 0..<0
   private var keyBlock: Int64 = 1
@@ -43,6 +47,7 @@ public final class ManagedObjectContext {
     self.core = core
     runtime = core.runtime
     inbox = core.hub.makeInbox()
+    undo = UndoHistory(link)
     link.context = self
   }
 

@@ -24,7 +24,7 @@ extension ManagedObjectContext {
   public func canDelete(_ object: ManagedObject) throws -> DeleteAnswer {
     guard object.link === link, object.isAlive else { return .yes }
     var deletion = Deletion()
-    try deletion.collect(object, in: self)
+    try deletion.collect([object], in: self)
     var rules = ObjectRules(self)
     rules.leaving = Set(deletion.victims.map(\._key))
     for victim in deletion.victims {

@@ -10,25 +10,33 @@ extension ManagedObjectContext {
     guard object.link === link else {
       return report(GraphProblem(.foreignObject, "An object of another context was not deleted."))
     }
-    guard object.phase == .persistent || object.phase == .inserted else { return }
+    try deleteAll([object])
+  }
+
+  /// Deletes objects of this context together: they keep each other.
+  func deleteAll(_ objects: [ManagedObject]) throws {
     var deletion = Deletion()
-    try deletion.collect(object, in: self)
+    try deletion.collect(objects.filter(\.isAlive), in: self)
+    if deletion.victims.isEmpty { return }
+    let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)
     var closure = DeletedClosure(deletion.victims)
     for victim in deletion.victims { loosen(victim, noting: &closure) }
-    loosenOneWay(from: deletion.victims, noting: &closure)
+    loosenOneWay(from: deletion.victims, inserted + changed + holders, noting: &closure)
     for victim in deletion.victims { markDeleted(victim) }
     deletions.append(closure)
   }
 
   /// The partners of a victim that survive let go of it. Victims keep their own values, and each other.
   ///
-  /// Where the model denies the delete partners keep it until the save has judged that there are none.
+  /// Where the model denies the delete partners keep a saved victim until the save has judged that there are none.
   private func loosen(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
     for relationship in info(of: victim).allRelationships {
-      guard relationship.deleteRule == .nullify || relationship.deleteRule == .cascade else { continue }
+      if relationship.deleteRule == .noAction { continue }
+      if relationship.deleteRule == .deny && victim.phase == .persistent { continue }
       guard let inverse = runtime.inverse(of: relationship) else { continue }
       for key in presentPartners(of: victim, relationship) {
         guard let partner = map[key], partner.isAlive, !closure.keys.contains(key) else { continue }
+        prepareRecording(victim, relationship, key)
         closure.note(partner, inverse, victim._key)
         letGo(partner, inverse, victim._key)
       }
@@ -36,6 +44,7 @@ extension ManagedObjectContext {
   }
 
   func markDeleted(_ victim: ManagedObject) {
+    recorder?.record(.deleted(victim))
     if victim.phase == .inserted { return detach(victim) }
     victim.phase = .deleted
     victim._attention.insert(.readOnly)
@@ -56,9 +65,9 @@ struct Deletion {
   private(set) var victims: [ManagedObject] = []
   private var seen: Set<Int64> = []
 
-  mutating func collect(_ object: ManagedObject, in context: ManagedObjectContext) throws {
-    var level = [object]
-    seen.insert(object._key)
+  mutating func collect(_ objects: [ManagedObject], in context: ManagedObjectContext) throws {
+    var level = objects
+    seen.formUnion(objects.map(\._key))
     while !level.isEmpty {
       victims += level
       level = try nextLevel(after: level, in: context)

@@ -1,10 +1,14 @@
 extension ManagedObjectContext {
   /// One-way relationships let go of victims. The store clears the references in its rows; what is changed or new here, and
   /// would be written over that, lets go at once.
-  func loosenOneWay(from victims: [ManagedObject], noting closure: inout DeletedClosure) {
+  ///
+  /// - Parameter holders: The objects that may have such references.
+  func loosenOneWay(
+    from victims: [ManagedObject], _ holders: some Sequence<ManagedObject>, noting closure: inout DeletedClosure
+  ) {
     let references = oneWayReferences(to: victims)
     if references.isEmpty { return }
-    for object in inserted + changed where object.isAlive && !closure.keys.contains(object._key) {
+    for object in holders where object.isAlive && !closure.keys.contains(object._key) {
       for reference in references where info(of: object).relationships.contains(reference) {
         for key in presentPartners(of: object, reference) where closure.keys.contains(key) {
           closure.note(object, reference, key)
@@ -14,7 +18,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private func oneWayReferences(to victims: [ManagedObject]) -> [RelationshipInfo] {
+  func oneWayReferences(to victims: [ManagedObject]) -> [RelationshipInfo] {
     var found: [RelationshipInfo] = []
     for entity in Set(victims.map { type(of: $0)._entity }).sorted() {
       for reference in runtime.entities[entity].oneWayReferences

@@ -28,6 +28,7 @@ extension ManagedObjectContext {
       victim.object.phase = victim.wasInserted ? .inserted : .persistent
       victim.object._attention.remove(.readOnly)
       if victim.wasInserted { map.insert(victim.object, for: victim.object._key) }
+      recorder?.record(.revived(victim.object))
     }
     deleted.removeAll { $0.phase != .deleted }
   }
@@ -41,9 +42,7 @@ extension ManagedObjectContext {
       if let inverse { letGo(victim, inverse, link.owner._key) }
       return
     }
-    guard link.relationship.isToMany else { return setReference(of: link.owner, link.relationship, link.victim) }
-    list(of: link.owner, link.relationship).insert(link.victim, at: link.place)
-    noteListChanged(link.owner)
+    take(link.owner, link.relationship, link.victim, at: link.place)
   }
 }
 

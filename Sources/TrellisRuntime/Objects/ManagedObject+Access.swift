@@ -30,8 +30,15 @@ extension ManagedObject {
       reportIgnoredWrite(property)
       return false
     }
-    if _changed == 0 { noteFirstChange() }
+    if _changed == 0 || _attention.contains(.unrecorded) { willChangeValues() }
     return true
+  }
+
+  /// Called before the first change of a value since the last save, and since changes were last recorded.
+  final func willChangeValues() {
+    _attention.remove(.unrecorded)
+    link.context?.recorder?.recordValues(of: self)
+    if _changed == 0 { noteFirstChange() }
   }
 
   /// Keeps the row as it was, and tells the context that there is something to save.

@@ -106,6 +106,10 @@ enum ObjectPhase: UInt8 {
   static let fault = Attention(rawValue: 1)
   /// The object is deleted or detached: its values are readable, and writes are ignored.
   static let readOnly = Attention(rawValue: 2)
+  /// Changes are recorded, and this object's values are not copied yet.
+  static let unrecorded = Attention(rawValue: 8)
+  /// The hook `didFetch` is to be called before the first access.
+  static let fetched = Attention(rawValue: 16)
   /// Reads are noted, to find out which properties a key path reads.
   static let probed = Attention(rawValue: 4)
 }

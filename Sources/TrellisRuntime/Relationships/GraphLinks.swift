@@ -12,6 +12,13 @@ extension ManagedObjectContext {
     _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
   ) {
     let inverse = runtime.inverse(of: relationship)
+    // Without an order there is nothing to do for a member that is one already.
+    if relationship.home == .inverseColumn, relationship.isToMany, !relationship.isOrdered, let inverse,
+      knownReference(of: partner, inverse) == object._key
+    {
+      return
+    }
+    prepareRecording(object, relationship, partner._key)
     if !relationship.isToMany {
       let old = partnerKey(of: object, relationship)
       if old == partner._key { return }
@@ -27,6 +34,7 @@ extension ManagedObjectContext {
 
   /// Makes an object and the partner of a key let go of each other.
   func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
+    prepareRecording(object, relationship, partner)
     letGo(object, relationship, partner)
     guard let inverse = runtime.inverse(of: relationship) else { return }
     letGo(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
@@ -34,9 +42,11 @@ extension ManagedObjectContext {
 
   // MARK: One end
 
-  private func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
+  func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
     if relationship.isToMany {
-      list(of: object, relationship).insert(key, at: place)
+      let list = list(of: object, relationship)
+      recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+      list.insert(key, at: place)
       noteListChanged(object)
     } else {
       setReference(of: object, relationship, key)
@@ -45,7 +55,9 @@ extension ManagedObjectContext {
 
   func letGo(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isToMany {
-      list(of: object, relationship).remove(key)
+      let list = list(of: object, relationship)
+      recorder?.recordMember(key, isComing: false, list: list, owner: object, object._key, relationship)
+      list.remove(key)
       noteListChanged(object)
     } else if knownReference(of: object, relationship) == key {
       setReference(of: object, relationship, 0)
@@ -60,16 +72,24 @@ extension ManagedObjectContext {
     } else if relationship.isColumn {
       if let partner = loadObject(key, entity: entity) { letGo(partner, relationship, gone) }
     } else if relationship.isJoined {
-      waitingList(of: key, relationship).remove(gone)
+      let list = waitingList(of: key, relationship)
+      recorder?.recordMember(gone, isComing: false, list: list, owner: nil, key, relationship)
+      list.remove(gone)
     }
   }
 
-  func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  private func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isColumn {
-      guard object._willWrite(relationship.property) else { return }
+      // A deleted object, too, loses a partner that goes elsewhere: only so it stands in nobody's way any more.
+      if object.phase == .deleted {
+        object.willChangeValues()
+      } else if !object._willWrite(relationship.property) {
+        return
+      }
       object._setReference(relationship.property, key)
       object._setPlace(relationship.property, nil)
     } else {
+      recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
       object.needExtras().setPartner(relationship.property, key)
       noteListChanged(object)
     }

@@ -63,6 +63,13 @@ final class MemberList {
     keys = order
   }
 
+  /// Puts what a list that is not loaded has noted about a key to what it had noted before.
+  func restoreNote(of key: Int64, wasAdded: Bool, wasRemoved: Bool) {
+    if !wasAdded { drop(key) } else if !contains(key) { keys.append(key) }
+    if wasRemoved { removed.insert(key) } else { removed.remove(key) }
+    lookup = nil
+  }
+
   private func drop(_ key: Int64) {
     if keys.last == key { keys.removeLast() } else if let place = keys.firstIndex(of: key) { keys.remove(at: place) }
     lookup?.remove(key)

@@ -83,6 +83,7 @@ extension ManagedObjectContext {
       }
     }
     if object._changed & attributes.bits != 0 {
+      object.willChangeValues()
       object.restoreCommitted(attributes)
       object._changed &= ~attributes.bits
     }
@@ -100,7 +101,7 @@ extension ManagedObjectContext {
       }
     }
     var closure = DeletedClosure([object])
-    loosenOneWay(from: [object], noting: &closure)
+    loosenOneWay(from: [object], inserted + changed, noting: &closure)
     markDeleted(object)
   }
 

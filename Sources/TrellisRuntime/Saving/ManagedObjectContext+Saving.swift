@@ -22,6 +22,7 @@ extension ManagedObjectContext {
 
   /// What was planned is in the store: snapshots move, and nothing is pending any more.
   private func finish(_ plan: SavePlan) {
+    recorder?.addInserts(of: self)
     for object in plan.inserted {
       object.phase = .persistent
       object.version = 1
@@ -35,6 +36,8 @@ extension ManagedObjectContext {
     changed.removeAll(keepingCapacity: changed.count < 1024)
     deleted.removeAll(keepingCapacity: deleted.count < 1024)
     deletions.removeAll()
+    recorder?.forgetInserts(of: self)
+    undo.didSave()
   }
 
   private func settle(_ object: ManagedObject) {
