@@ -17,6 +17,7 @@ enum EntityEmitter {
       RowAccessEmitter.emit(plan, to: &writer)
       RowCopyEmitter.emit(plan, to: &writer)
       TransientCopyEmitter.emit(plan, to: &writer)
+      HookEmitter.emitOverrides(plan, to: &writer)
       writer.blank()
       DescriptionEmitter.emit(plan, to: &writer)
     }
@@ -27,7 +28,9 @@ enum EntityEmitter {
       ColumnsEmitter.emit(plan, to: &writer)
       writer.blank()
       FetchEmitter.emit(plan, to: &writer)
+      HookEmitter.emitProtocol(plan, to: &writer)
     }
+    HookEmitter.emitConformance(plan, to: &writer)
     SnapshotAccessEmitter.emitExtensions(plan, to: &writer)
   }
 

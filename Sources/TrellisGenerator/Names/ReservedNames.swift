@@ -5,7 +5,7 @@ enum ReservedNames {
     "Swift", "Foundation", "Trellis",
     "AttributeDescription", "AttributePath", "AttributeRules", "ColumnMask", "ConditionBuilder", "ContextLink",
     "EntityColumns", "EntityDescription", "EntitySnapshot", "EnumDescription", "FetchRequest",
-    "FetchRequestDescription",
+    "FetchRequestDescription", "HookFailures",
     "IdentifiedObject", "IndexDescription", "ManagedObject", "ManagedObjectContext", "ModelDescription", "ModelEnum",
     "ObjectID", "ObjectModel", "OrderedToMany", "PropertyPath", "QueryCondition", "RelationshipDescription", "RowCopy",
     "RowCopyBase", "RowReader", "RowWriter", "StoredValue", "ToMany", "ToManyPath", "ToOnePath", "UnknownRawValue",

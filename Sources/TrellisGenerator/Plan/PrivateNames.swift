@@ -2,7 +2,9 @@
 enum PrivateNames {
   /// What generated classes and the class above all of them have with an underscore.
   private static let taken: Set<String> = [
-    "_attention", "_changed", "_changes", "_committed", "_copyRow", "_copyTransients", "_description", "_entity",
+    "_attention", "_changed", "_changes", "_committed", "_copyRow", "_copyTransients", "_description",
+    "_didFetch", "_didInsert", "_didSave", "_finishInsert", "_noteFetch", "_validateDelete", "_validateInsert",
+    "_validateUpdate", "_willDelete", "_willSave", "_entity",
     "_findPartner",
     "_isInserted",
     "_key", "_partner", "_place", "_read", "_reference", "_restore",

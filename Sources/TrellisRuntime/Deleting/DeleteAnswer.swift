@@ -24,11 +24,15 @@ extension ManagedObjectContext {
   public func canDelete(_ object: ManagedObject) throws -> DeleteAnswer {
     guard object.link === link, object.isAlive else { return .yes }
     var deletion = Deletion()
+    deletion.callsHooks = false
     try deletion.collect([object], in: self)
     var rules = ObjectRules(self)
     rules.leaving = Set(deletion.victims.map(\._key))
     for victim in deletion.victims {
-      if victim.phase == .persistent { try rules.checkDeleted(victim) }
+      if victim.phase == .persistent {
+        try rules.checkDeleted(victim)
+        rules.askHook(.validateDelete, of: victim)
+      }
       try rules.checkSurvivors(of: victim)
     }
     // Who stays behind is looked at once for each object that leaves it.

@@ -62,6 +62,8 @@ extension ManagedObjectContext {
 /// The objects that one delete takes along, found level by level, so that a chain of any length needs no stack and the
 /// members of a whole level come in one statement.
 struct Deletion {
+  /// Whether the hook of each victim is called before its partners are looked at.
+  var callsHooks = true
   private(set) var victims: [ManagedObject] = []
   private var seen: Set<Int64> = []
 
@@ -69,6 +71,7 @@ struct Deletion {
     var level = objects
     seen.formUnion(objects.map(\._key))
     while !level.isEmpty {
+      if callsHooks { context.runWillDelete(&level) }
       victims += level
       level = try nextLevel(after: level, in: context)
     }

@@ -1,4 +1,14 @@
+import TrellisSchema
+
 extension ManagedObjectContext {
+  /// Runs a hook of an object. Until it returns, what hooks may not do is refused.
+  func run<Result>(_ hook: LifecycleHook, of object: ManagedObject, _ body: () throws -> Result) rethrows -> Result {
+    let outer = runningHook
+    runningHook = "\(info(of: object).name).\(hook.rawValue)"
+    defer { runningHook = outer }
+    return try body()
+  }
+
   /// Whether something may be done now. Inside a hook some things may not: they are left undone, which is reported.
   func isAllowed(_ operation: String) -> Bool {
     guard let runningHook else { return true }
@@ -9,6 +19,6 @@ extension ManagedObjectContext {
   /// Throws inside a hook.
   func checkAllowed(_ operation: String) throws {
     guard let runningHook else { return }
-    throw GraphProblem(.insideHook, "\(operation) may not be called inside the hook \(runningHook).")
+    throw GraphProblem(.insideHook, "A call of \(operation) is refused inside the hook \(runningHook).")
   }
 }

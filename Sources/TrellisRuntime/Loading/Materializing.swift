@@ -38,6 +38,7 @@ extension ManagedObjectContext {
     if row.problem != nil { throw unreadable(row) }
     object.version = row.version
     object._attention.remove(.fault)
+    if info(of: object).hooks.contains(.didFetch) { object._noteFetch() }
   }
 
   func unreadable(_ row: RowReader) -> StoreError {

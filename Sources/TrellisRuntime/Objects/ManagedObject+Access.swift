@@ -21,11 +21,13 @@ extension ManagedObject {
 
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
     if _attention.contains(.fault) { fulfilFault() }
+    if _attention.contains(.fetched) { runDidFetch() }
     if _attention.contains(.probed) { extras?.probed.append(property) }
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
     if _attention.contains(.fault) { fulfilFault() }
+    if _attention.contains(.fetched) { runDidFetch() }
     guard !_attention.contains(.readOnly) else {
       reportIgnoredWrite(property)
       return false

@@ -72,6 +72,17 @@ open class ManagedObject: StoredRecord {
   /// Adds the numbers of the properties whose stored value differs from a copy's.
   @_spi(Generated) open func _changes(since copy: RowCopyBase, into changed: inout [Int]) {}
 
+  // MARK: Hooks, which generated classes override where the model lists them
+
+  @_spi(Generated) open func _didInsert() {}
+  @_spi(Generated) open func _didFetch() {}
+  @_spi(Generated) open func _willSave() throws {}
+  @_spi(Generated) open func _didSave() {}
+  @_spi(Generated) open func _willDelete() {}
+  @_spi(Generated) open func _validateInsert(_ failures: inout HookFailures) {}
+  @_spi(Generated) open func _validateUpdate(_ failures: inout HookFailures) {}
+  @_spi(Generated) open func _validateDelete(_ failures: inout HookFailures) {}
+
   // MARK: Storing
 
   @_spi(Generated) public final var storedKey: Int64 { _key }

@@ -10,14 +10,24 @@ extension ManagedObjectContext {
   ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save() throws {
+    try checkAllowed("save")
     try throwPendingFailure()
     mergeInbox()
+    let plan = try withWillSave { try write() }
+    publish(plan)
+    runDidSave(plan)
+  }
+
+  /// Checks everything and writes it.
+  private func write() throws -> SavePlan {
     var plan = SavePlan(self)
     try validate(plan)
+    // A hook that validates may have changed something, which it should not; it is not to be lost, though.
+    if runtime.hooks.contains(where: \.isValidation) { plan = SavePlan(self) }
     try plan.prepareRequest(self)
     if !plan.isEmpty { try connection().save(plan.request) }
     finish(plan)
-    publish(plan)
+    return plan
   }
 
   /// What was planned is in the store: snapshots move, and nothing is pending any more.

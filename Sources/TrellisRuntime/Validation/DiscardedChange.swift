@@ -60,11 +60,16 @@ private struct Discarding {
     let plan = SavePlan(context)
     let before = discarded.count
     for object in plan.deleted where object.phase == .deleted {
-      let failures = try failures { try $0.checkDeleted(object) }
+      let failures = try failures { rules in
+        try rules.checkDeleted(object)
+        rules.askHook(.validateDelete, of: object)
+      }
       if !failures.isEmpty { undelete(object, failures) }
     }
     for object in plan.checked where object.isAlive {
-      let failures = try failures { try $0.check(object) }
+      let failures = try failures {
+        try $0.checkAll(object, object.phase == .inserted ? .validateInsert : .validateUpdate)
+      }
       if !failures.isEmpty { try discard(object, failures) }
     }
     return discarded.count > before

@@ -19,7 +19,13 @@ extension ManagedObject {
     try context.throwPendingFailure()
     var rules = ObjectRules(context)
     rules.countsUnchanged = true
-    if phase == .deleted { try rules.checkDeleted(self) } else { try rules.check(self) }
+    switch phase {
+    case .deleted:
+      try rules.checkDeleted(self)
+      rules.askHook(.validateDelete, of: self)
+    case .inserted: try rules.checkAll(self, .validateInsert)
+    default: try rules.checkAll(self, .validateUpdate)
+    }
     if !rules.failures.isEmpty { throw ValidationError(failures: rules.failures) }
   }
 }
@@ -30,10 +36,13 @@ extension ManagedObjectContext {
   /// - Throws: ``ValidationError`` with every rule that is broken.
   func validate(_ plan: SavePlan) throws {
     var rules = ObjectRules(self)
-    for object in plan.inserted { try rules.check(object) }
-    for (object, _) in plan.updated { try rules.check(object) }
-    for object in plan.relinked { try rules.check(object) }
-    for object in plan.deleted { try rules.checkDeleted(object) }
+    for object in plan.inserted { try rules.checkAll(object, .validateInsert) }
+    for (object, _) in plan.updated { try rules.checkAll(object, .validateUpdate) }
+    for object in plan.relinked { try rules.checkAll(object, .validateUpdate) }
+    for object in plan.deleted {
+      try rules.checkDeleted(object)
+      rules.askHook(.validateDelete, of: object)
+    }
     guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
   }
 }
