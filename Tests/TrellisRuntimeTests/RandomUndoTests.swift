@@ -33,11 +33,15 @@ private struct UndoRun {
   private var generator: SeededGenerator
   private var pictures: [GraphPicture] = []
   private let saves: Bool
+  private let file: TemporaryFile?
 
   init(seed: UInt64, saves: Bool = true) throws {
     generator = SeededGenerator(seed: seed)
     self.saves = saves
-    container = try makeContainer()
+    // Every fourth run is on SQLite.
+    file = seed % 4 == 0 ? TemporaryFile() : nil
+    container = try PersistentContainer(
+      model: .shapes, store: file.map { .sqlite(at: $0.url, durability: .relaxed) } ?? .memory)
     context = container.newContext()
     for number in 0..<6 { _ = Node(in: context, name: "\(number)") }
     for size in [1, 2, 9] { _ = Team(in: context, size: Int16(size)) }

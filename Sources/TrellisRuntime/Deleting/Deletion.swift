@@ -14,8 +14,11 @@ extension ManagedObjectContext {
   }
 
   /// Deletes objects of this context together: they keep each other.
-  func deleteAll(_ objects: [ManagedObject]) throws {
+  ///
+  /// - Parameter callsHooks: Whether those who are deleted are told before.
+  func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true) throws {
     var deletion = Deletion()
+    deletion.callsHooks = callsHooks
     try deletion.collect(objects.filter(\.isAlive), in: self)
     if deletion.victims.isEmpty { return }
     let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)

@@ -19,7 +19,12 @@ extension ManagedObjectContext {
     }
     try throwPendingFailure()
     let keys = victims.filter { $0.phase == .persistent }.map { StoredValue.integer($0._key) }
-    return try oneWayReferences(to: victims).flatMap { try stored($0.holders(of: keys)) }
+    return try oneWayReferences(to: victims).flatMap { reference in
+      let holders = try stored(reference.holders(of: keys))
+      if reference.isToMany { for holder in holders { _ = loadedList(of: holder, reference) } }
+      try throwPendingFailure()
+      return holders
+    }
   }
 
 }

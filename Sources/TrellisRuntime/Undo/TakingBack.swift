@@ -153,7 +153,7 @@ private struct TakingBack {
       try context.forgetLostPartners(of: reborn)
       for object in reborn { context.reunite(object) }
     }
-    try context.deleteAll(doomed + inserted)
+    try context.deleteAll(doomed + inserted, callsHooks: false)
   }
 }
 
