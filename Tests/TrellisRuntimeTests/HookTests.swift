@@ -55,7 +55,9 @@ extension Payment {
     guard let purpose = payment.purpose, purpose.kind != payment.kind else { return }
     throw ValidationFailure(payment, \.purpose, "must belong to the kind of the payment")
   }
+}
 
+extension Payment {
   static func validateUpdate(_ payment: Payment) throws { try validateInsert(payment) }
 }
 

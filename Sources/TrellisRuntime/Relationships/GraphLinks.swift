@@ -13,7 +13,7 @@ extension ManagedObjectContext {
   ) {
     let inverse = runtime.inverse(of: relationship)
     // Without an order there is nothing to do for a member that is one already.
-    if relationship.home == .inverseColumn, relationship.isToMany, !relationship.isOrdered, let inverse,
+    if relationship.isToMany, !relationship.isOrdered, relationship.home == .inverseColumn, let inverse,
       knownReference(of: partner, inverse) == object._key
     {
       return
