@@ -29,8 +29,10 @@ public final class ManagedObjectContext {
   var deletions: [DeletedClosure] = []
   /// Records changes; nil unless somebody wants to take them back.
   @exclusivity(unchecked) var recorder: ChangeRecorder?
-  /// The name of the hook that is running; nil outside of hooks.
-  var runningHook: String?
+  /// The properties that were read while somebody finds out which ones a key path reads.
+  var probed: [Int] = []
+  /// The hook that is running; nil outside of hooks.
+  var runningHook: RunningHook?
   var batches = FetchBatches()
   var sweeper = Sweeper()
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.

@@ -35,6 +35,7 @@ extension ManagedObjectContext {
       }
       try rules.checkSurvivors(of: victim)
     }
+    try rules.checkHolders(of: deletion.victims.filter { $0.phase == .persistent })
     // Who stays behind is looked at once for each object that leaves it.
     var seen: Set<ValidationFailure> = []
     let failures = rules.failures.filter { seen.insert($0).inserted }

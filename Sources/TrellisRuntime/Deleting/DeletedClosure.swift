@@ -27,6 +27,6 @@ struct DeletedClosure {
   mutating func note(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
     let list = relationship.isToMany ? owner.extras?.list(relationship.property) : nil
     links.append(
-      Link(owner: owner, relationship: relationship, victim: victim, place: list?.keys.firstIndex(of: victim)))
+      Link(owner: owner, relationship: relationship, victim: victim, place: list?.place(of: victim)))
   }
 }

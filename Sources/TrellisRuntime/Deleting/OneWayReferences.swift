@@ -1,3 +1,7 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
 extension ManagedObjectContext {
   /// One-way relationships let go of victims. The store clears the references in its rows; what is changed or new here, and
   /// would be written over that, lets go at once.
@@ -32,7 +36,18 @@ extension ManagedObjectContext {
 
 extension [RelationshipInfo?] {
   /// Whether an entity has a relationship, declared by itself or inherited.
-  fileprivate func contains(_ relationship: RelationshipInfo) -> Bool {
+  func contains(_ relationship: RelationshipInfo) -> Bool {
     indices.contains(relationship.property) && self[relationship.property]?.isSame(as: relationship) == true
+  }
+}
+
+extension RelationshipInfo {
+  /// A request for the objects that have one of these for a partner.
+  func holders(of keys: [Int64]) -> StoreRequest {
+    let values = keys.map { StoredValue.integer($0) }
+    let path = PropertyPath(variable: 0).appending(property)
+    guard isToMany else { return StoreRequest(entity: entity, predicate: .isIn(.path(path), values, .integer)) }
+    let isVictim = QueryPredicate.isIn(.path(PropertyPath(variable: 1)), values, .integer)
+    return StoreRequest(entity: entity, predicate: .quantified(.any, path, variable: 1, isVictim))
   }
 }

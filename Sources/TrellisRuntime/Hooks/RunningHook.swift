@@ -1,10 +1,18 @@
 import TrellisSchema
 
+/// A hook of an entity, for messages.
+struct RunningHook: CustomStringConvertible {
+  let entity: EntityInfo
+  let hook: LifecycleHook
+
+  var description: String { "\(entity.name).\(hook.rawValue)" }
+}
+
 extension ManagedObjectContext {
   /// Runs a hook of an object. Until it returns, what hooks may not do is refused.
   func run<Result>(_ hook: LifecycleHook, of object: ManagedObject, _ body: () throws -> Result) rethrows -> Result {
     let outer = runningHook
-    runningHook = "\(info(of: object).name).\(hook.rawValue)"
+    runningHook = RunningHook(entity: info(of: object), hook: hook)
     defer { runningHook = outer }
     return try body()
   }

@@ -22,7 +22,7 @@ extension ManagedObject {
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
     if _attention.contains(.fault) { fulfilFault() }
     if _attention.contains(.fetched) { runDidFetch() }
-    if _attention.contains(.probed) { extras?.probed.append(property) }
+    if _attention.contains(.probed) { link.context?.probed.append(property) }
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
@@ -78,8 +78,6 @@ final class ObjectExtras {
   var lists: [(property: Int, list: MemberList)] = []
   /// The partners of to-ones that do not lie in the row, as far as known; 0 for nil.
   var partners: [(property: Int, key: Int64)] = []
-  /// The properties that were read while somebody finds out which ones a key path reads.
-  var probed: [Int] = []
 
   /// Keeps what is committed.
   func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {

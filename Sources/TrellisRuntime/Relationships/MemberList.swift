@@ -31,6 +31,12 @@ final class MemberList {
     return made.contains(key)
   }
 
+  /// Where a key stands among ``keys``. The end is looked at first, where most changes are.
+  func place(of key: Int64) -> Int? {
+    if keys.last == key { return keys.count - 1 }
+    return contains(key) ? keys.firstIndex(of: key) : nil
+  }
+
   // MARK: Changing
 
   /// Adds a member at a place, or at the end. One that is there already moves.

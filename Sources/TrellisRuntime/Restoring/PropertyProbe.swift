@@ -4,15 +4,15 @@ extension IdentifiedObject {
   ///
   /// The object is asked while it notes what is read, so that generated code need not name its properties once more.
   func numbers<Value>(of path: KeyPath<Self, Value>) -> [Int] {
+    guard let context = link.context else { return [] }
     _willRead(-1)
-    let extras = needExtras()
-    extras.probed.removeAll()
+    context.probed.removeAll()
     _attention.insert(.probed)
     let value = self[keyPath: path]
     _attention.remove(.probed)
-    if let view = value as? any ToManyView, let property = view.property(of: self) { extras.probed.append(property) }
-    defer { extras.probed.removeAll() }
-    return extras.probed.filter { $0 >= 0 }
+    if let view = value as? any ToManyView, let property = view.property(of: self) { context.probed.append(property) }
+    defer { context.probed.removeAll() }
+    return context.probed.filter { $0 >= 0 }
   }
 }
 

@@ -7,7 +7,8 @@ extension ManagedObjectContext {
   /// store and the context are as they were.
   ///
   /// - Throws: ``ValidationError`` with every rule that is broken; ``SaveConflict`` when somebody else changed or deleted a
-  ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before.
+  ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
+  ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save() throws {
     try checkAllowed("save")

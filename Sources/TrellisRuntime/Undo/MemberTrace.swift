@@ -12,9 +12,8 @@ struct MemberTrace {
 
 extension MemberList {
   func trace(of key: Int64, isComing: Bool) -> MemberTrace {
-    let place = contains(key) ? keys.firstIndex(of: key) : nil
-    return MemberTrace(
-      key: key, isComing: isComing, wasLoaded: isLoaded, place: place, wasRemoved: removed.contains(key))
+    MemberTrace(
+      key: key, isComing: isComing, wasLoaded: isLoaded, place: place(of: key), wasRemoved: removed.contains(key))
   }
 
   /// Whether the key was a member before the change, as far as that is known; a list that is not loaded knows it from what

@@ -1,7 +1,3 @@
-import TrellisQuery
-import TrellisSchema
-import TrellisStorage
-
 extension ManagedObjectContext {
   /// Loads what a saved delete would lose: who the victims' partners are, and who refers to them by one-way relationships.
   ///
@@ -18,7 +14,7 @@ extension ManagedObjectContext {
       }
     }
     try throwPendingFailure()
-    let keys = victims.filter { $0.phase == .persistent }.map { StoredValue.integer($0._key) }
+    let keys = victims.filter { $0.phase == .persistent }.map(\._key)
     return try oneWayReferences(to: victims).flatMap { reference in
       let holders = try stored(reference.holders(of: keys))
       if reference.isToMany { for holder in holders { _ = loadedList(of: holder, reference) } }
@@ -27,14 +23,4 @@ extension ManagedObjectContext {
     }
   }
 
-}
-
-extension RelationshipInfo {
-  /// The objects that have one of these for a partner.
-  fileprivate func holders(of keys: [StoredValue]) -> StoreRequest {
-    let path = PropertyPath(variable: 0).appending(property)
-    guard isToMany else { return StoreRequest(entity: entity, predicate: .isIn(.path(path), keys, .integer)) }
-    let isVictim = QueryPredicate.isIn(.path(PropertyPath(variable: 1)), keys, .integer)
-    return StoreRequest(entity: entity, predicate: .quantified(.any, path, variable: 1, isVictim))
-  }
 }

@@ -156,7 +156,7 @@ public final class UndoHistory {
   @discardableResult public func undo() throws -> Bool {
     try checkAllowed("undo")
     endStep()
-    guard let step = done.popLast() else { return false }
+    guard link.context != nil, let step = done.popLast() else { return false }
     undone.append(try turn(step) { done.append(step) })
     return true
   }
@@ -169,7 +169,7 @@ public final class UndoHistory {
   @discardableResult public func redo() throws -> Bool {
     try checkAllowed("redo")
     endStep()
-    guard let step = undone.popLast() else { return false }
+    guard link.context != nil, let step = undone.popLast() else { return false }
     done.append(try turn(step) { undone.append(step) })
     return true
   }

@@ -3,8 +3,7 @@ import TrellisSchema
 import TrellisStorage
 
 extension ObjectRules {
-  /// Checks that nothing forbids a delete: no partner is left where the model denies it, and nobody who stays needs the object
-  /// by a one-way reference.
+  /// Checks that nothing forbids a delete: no partner is left where the model denies it.
   mutating func checkDeleted(_ object: ManagedObject) throws {
     for relationship in context.info(of: object).allRelationships where relationship.deleteRule == .deny {
       let left = try partners(of: object, relationship).filter { !isLeaving($0) }
@@ -13,9 +12,14 @@ extension ObjectRules {
       fail(
         object, relationship.name, .deniedDelete, "must be empty before the object can be deleted", blockers: blockers)
     }
-    for reference in context.info(of: object).oneWayReferences where reference.relationship.isRequired {
-      for holder in try context.holders(of: object._key, reference) where !isLeaving(holder._key) {
-        fail(holder, reference.relationship.name, .required, "must be set")
+  }
+
+  /// Checks that nobody who stays needs one of these objects by a one-way reference.
+  mutating func checkHolders(of objects: [ManagedObject]) throws {
+    let keys = Set(objects.map(\._key))
+    for reference in context.oneWayReferences(to: objects) where reference.isRequired {
+      for holder in try context.holders(of: keys, reference) where !isLeaving(holder._key) {
+        fail(holder, reference.name, .required, "must be set")
       }
     }
   }
@@ -61,17 +65,13 @@ extension ObjectRules {
 }
 
 extension ManagedObjectContext {
-  /// The living objects that a one-way to-one leads from to an object.
-  func holders(of key: Int64, _ reference: EntityInfo.RelationshipNumberedInfo) throws -> [ManagedObject] {
-    let path = PropertyPath(variable: 0).appending(reference.relationship.property)
-    let condition = Comparison(.path(path), .equal, .value(.integer(key)), kind: .integer)
-    let request = StoreRequest(entity: reference.entity, predicate: .comparison(condition))
-    let subtree = runtime.entities[reference.entity].entity.subtree
+  /// The living objects that a one-way to-one leads from to one of some objects.
+  fileprivate func holders(of keys: Set<Int64>, _ reference: RelationshipInfo) throws -> [ManagedObject] {
     var found: [Int64: ManagedObject] = [:]
     // Unsaved references are looked through here, as a predicate sees no deleted object at the other end.
-    for object in try stored(request) + inserted + changed where subtree.contains(type(of: object)._entity) {
-      guard object.phase == .persistent || object.phase == .inserted else { continue }
-      if knownReference(of: object, reference.relationship) == key { found[object._key] = object }
+    for object in try stored(reference.holders(of: keys.sorted())) + inserted + changed where object.isAlive {
+      guard info(of: object).relationships.contains(reference) else { continue }
+      if keys.contains(knownReference(of: object, reference)) { found[object._key] = object }
     }
     return found.sorted { $0.key < $1.key }.map(\.value)
   }

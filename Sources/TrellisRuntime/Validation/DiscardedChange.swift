@@ -62,6 +62,7 @@ private struct Discarding {
     for object in plan.deleted where object.phase == .deleted {
       let failures = try failures { rules in
         try rules.checkDeleted(object)
+        try rules.checkHolders(of: [object])
         rules.askHook(.validateDelete, of: object)
       }
       if !failures.isEmpty { undelete(object, failures) }

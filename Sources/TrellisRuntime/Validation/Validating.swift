@@ -22,6 +22,7 @@ extension ManagedObject {
     switch phase {
     case .deleted:
       try rules.checkDeleted(self)
+      try rules.checkHolders(of: [self])
       rules.askHook(.validateDelete, of: self)
     case .inserted: try rules.checkAll(self, .validateInsert)
     default: try rules.checkAll(self, .validateUpdate)
@@ -43,6 +44,7 @@ extension ManagedObjectContext {
       try rules.checkDeleted(object)
       rules.askHook(.validateDelete, of: object)
     }
+    try rules.checkHolders(of: plan.deleted)
     guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
   }
 }
