@@ -36,18 +36,15 @@ extension ManagedObject {
     return true
   }
 
-  /// Called before the first change of a value since the last save, and since changes were last recorded.
+  /// Called before the first change of a value since the last save, and since changes were last recorded: keeps the row as it
+  /// was, and tells the context that there is something to save.
   final func willChangeValues() {
     _attention.remove(.unrecorded)
-    link.context?.recorder?.recordValues(of: self)
-    if _changed == 0 { noteFirstChange() }
-  }
-
-  /// Keeps the row as it was, and tells the context that there is something to save.
-  final func noteFirstChange() {
-    guard phase == .persistent else { return }
+    guard let context = link.context else { return }
+    if let recorder = context.recorder { recorder.recordValues(of: self) }
+    guard _changed == 0, phase == .persistent else { return }
     if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
-    link.context?.noteChanged(self)
+    context.noteChanged(self)
   }
 
   private final func fulfilFault() {
