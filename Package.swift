@@ -88,6 +88,9 @@ let package = Package(
       name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
     .testTarget(

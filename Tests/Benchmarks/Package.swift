@@ -2,6 +2,13 @@
 // The same work done by hand-written SQLite (the floor), by GRDB and by Trellis. See Docs/Performance.md.
 import PackageDescription
 
+let trellis: Target.Dependency = .product(name: "Trellis", package: "trellis")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let generating: [Target.PluginUsage] = [.plugin(name: "TrellisPlugin", package: "trellis")]
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
@@ -10,17 +17,29 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
+    // What all participants share: the data, the clock, the report.
+    .target(name: "CMeasure"),
+    .target(name: "Workload", dependencies: ["CMeasure"], swiftSettings: settings),
+
+    // All workloads but the first fetch.
     .systemLibrary(name: "CSQLite3"),
-    .target(name: "Workload"),
-    .executableTarget(name: "bench-sqlite", dependencies: ["Workload", "CSQLite3"]),
-    .executableTarget(name: "bench-grdb", dependencies: ["Workload", .product(name: "GRDB", package: "GRDB.swift")]),
-    .target(
-      name: "BenchModel", dependencies: [.product(name: "Trellis", package: "trellis")],
-      plugins: [.plugin(name: "TrellisPlugin", package: "trellis")]),
+    .executableTarget(name: "bench-sqlite", dependencies: ["Workload", "CSQLite3"], swiftSettings: settings),
+    .executableTarget(name: "bench-grdb", dependencies: ["Workload", grdb], swiftSettings: settings),
+    .target(name: "BenchModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
     .executableTarget(
-      name: "bench-trellis",
-      dependencies: ["Workload", "BenchModel", .product(name: "Trellis", package: "trellis")]),
-    .executableTarget(name: "bench"),
+      name: "bench-trellis", dependencies: ["Workload", "BenchModel", trellis], swiftSettings: settings),
+
+    // The first fetch, in small programs of their own. A model of 200 entities takes minutes to compile, so that `swift run bench`
+    // goes without: `swift build -c release` makes them.
+    .executableTarget(name: "first-sqlite", dependencies: ["Workload", "CSQLite3"], swiftSettings: settings),
+    .executableTarget(name: "first-grdb", dependencies: ["Workload", grdb], swiftSettings: settings),
+    .target(name: "WideModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
+    .executableTarget(
+      name: "first-trellis", dependencies: ["Workload", "WideModel", trellis], swiftSettings: settings),
+
+    // Runs them in turn. It needs the programs beside it, which `swift run` builds because they are named here.
+    .executableTarget(
+      name: "bench", dependencies: ["bench-sqlite", "bench-grdb", "bench-trellis"], swiftSettings: settings),
   ],
-  swiftLanguageModes: [.v5]
+  swiftLanguageModes: [.v6]
 )

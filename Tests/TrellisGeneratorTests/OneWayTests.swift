@@ -46,7 +46,9 @@ import Trellis
       Issue.record("an event needs it")
       return
     }
-    #expect(refusal.failures.map(\.key) == [event.objectID.key] && refusal.failures.map(\.property) == ["needed"])
+    #expect(refusal.failures.map(\.key) == [data.objectID.key] && refusal.failures.map(\.property) == ["Event.needed"])
+    #expect(refusal.failures.first?.rule == .deniedDelete)
+    #expect(refusal.failures.first?.blockers.map(\.key) == [event.objectID.key])
     try context.delete(victim)
     #expect(throws: refusal) { try context.save() }
     let other = Data(in: context)

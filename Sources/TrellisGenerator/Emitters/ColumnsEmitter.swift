@@ -6,7 +6,7 @@ enum ColumnsEmitter {
     writer.block("public struct Columns: EntityColumns") { writer in
       writer.line("public typealias Object = \(name)")
       writer.line("public typealias Snapshot = \(name).Snapshot")
-      let path = emitPath(plan, to: &writer)
+      emitPath(plan, to: &writer)
       writer.blank()
       let snapshot = "public static func snapshot(of object: \(name)) -> \(name).Snapshot"
       writer.block(snapshot, returning: "object.snapshot")
@@ -17,7 +17,7 @@ enum ColumnsEmitter {
         let type = self.type(of: field)
         let head = type.prefix { $0 != "<" }
         writer.block(
-          "public var \(field.name.spelled): \(type)", returning: "\(head)(\(path), \(field.number))")
+          "public var \(field.name.spelled): \(type)", returning: "\(head)(self, \(field.number))")
       }
     }
   }
@@ -39,15 +39,12 @@ enum ColumnsEmitter {
     }
   }
 
-  /// Writes the path and its initialiser.
-  ///
-  /// - Returns: the path's name, which is another where the model has a property `path`.
-  private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) -> String {
+  /// Writes the path and its initialiser. The path has another name where the model has a property `path`.
+  private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let isTaken = plan.fields.contains { $0.name.name == "path" }
     let name = isTaken ? "_path" : "path"
     writer.line("\(isTaken ? "@_implements(EntityColumns,path) " : "")public let \(name): PropertyPath")
     writer.blank()
     writer.line("public init(_ path: PropertyPath) { self.\(name) = path }")
-    return name
   }
 }

@@ -20,16 +20,16 @@ enum RowAccessEmitter {
   }
 
   private static func emitValues(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    var cases: [(Field, String)] = []
-    for field in plan.ownFields {
-      if field.isTransient {
-        cases.append((field, "\(field.storage).storedValue"))
-      } else if field.column != nil {
-        cases.append((field, "_row.\(field.name.member).storedValue"))
-      }
+    let cases = plan.ownTransients.map { ($0, "\($0.storage).storedValue") }
+    let signature = "_value(_ property: Swift.Int) -> StoredValue"
+    let otherwise =
+      plan.ownRowFields.isEmpty ? "super._value(property)" : "_row._value(property) ?? super._value(property)"
+    if cases.isEmpty && !plan.ownRowFields.isEmpty {
+      writer.blank()
+      writer.block("@_spi(Generated) public override func \(signature)", returning: otherwise)
+    } else {
+      emitSwitch(signature, cases, otherwise: otherwise, to: &writer)
     }
-    emitSwitch(
-      "_value(_ property: Swift.Int) -> StoredValue", cases, otherwise: "super._value(property)", to: &writer)
   }
 
   private static func emitSwitch(

@@ -1,4 +1,4 @@
-/// Keeping a copy of the row before it changes, comparing with it, and going back to it.
+/// Keeping a copy of the row before it changes, and going back to it.
 enum RowCopyEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     guard plan.hasRow else { return }
@@ -13,14 +13,6 @@ enum RowCopyEmitter {
       for field in plan.ownRowFields {
         let name = field.name.member
         writer.line("if properties.contains(\(field.number)) { _row.\(name) = old.\(name) }")
-      }
-    }
-    writer.blank()
-    writer.block("\(modifiers) _changes(since copy: RowCopyBase, into changed: inout [Swift.Int])") { writer in
-      emitStart(plan, superCall: "super._changes(since: parent, into: &changed)", to: &writer)
-      for field in plan.ownRowFields {
-        let name = field.name.member
-        writer.line("if !_row.\(name).isSameStored(as: old.\(name)) { changed.append(\(field.number)) }")
       }
     }
   }

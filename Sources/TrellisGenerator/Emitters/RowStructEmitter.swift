@@ -2,7 +2,7 @@
 enum RowStructEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.line("/// The stored values of one object: a value that may go anywhere.")
-    writer.block("public struct Snapshot: EntitySnapshot") { writer in
+    writer.block("public struct Snapshot: EntitySnapshot\(plan.isRoot ? ", StoredFields" : "")") { writer in
       writer.line("public var objectID: ObjectID<\(plan.name)>")
       for field in plan.rowFields {
         writer.doc(field.doc)
@@ -15,6 +15,8 @@ enum RowStructEmitter {
         writer.line("objectID = ObjectID(row.key)")
         emitReading(plan.rowFields, to: &writer)
       }
+      SnapshotConformanceEmitter.emit(plan, to: &writer)
+      if plan.isRoot { emitValues(plan.rowFields, modifiers: "@_spi(Generated) public ", to: &writer) }
     }
     if !plan.isRoot && plan.hasRow { emitFields(plan, to: &writer) }
   }
@@ -45,7 +47,7 @@ enum RowStructEmitter {
   private static func emitFields(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.blank()
     writer.line("/// What the class adds to the one above.")
-    writer.block("fileprivate struct Fields") { writer in
+    writer.block("fileprivate struct Fields: StoredFields") { writer in
       for field in plan.ownRowFields { writer.line("var \(field.name.spelled): \(field.rowType)") }
       writer.blank()
       let parameters: [Code] = plan.ownRowFields.map { .plain("\($0.name.label): \($0.rowType)") }
@@ -56,15 +58,24 @@ enum RowStructEmitter {
       writer.line("}")
       writer.blank()
       writer.block("init(_ row: RowReader)") { emitReading(plan.ownRowFields, to: &$0) }
+      emitValues(plan.ownRowFields, modifiers: "", to: &writer)
+    }
+  }
+
+  private static func emitValues(_ fields: [Field], modifiers: String, to writer: inout CodeWriter) {
+    writer.blank()
+    writer.block("\(modifiers)func _value(_ property: Swift.Int) -> StoredValue?") { writer in
+      writer.line("switch property {")
+      for field in fields { writer.line("case \(field.number): \(field.name.member(besides: "property")).storedValue") }
+      writer.line("default: nil")
+      writer.line("}")
     }
   }
 
   private static func emitReading(_ fields: [Field], to writer: inout CodeWriter) {
     for field in fields {
       guard let column = field.column else { continue }
-      // Without `self`, a property named `row` would be the argument.
-      let target = field.name.name == "row" ? "self.row" : field.name.spelled
-      writer.line("\(target) = .read(row, \(column))")
+      writer.line("\(field.name.member(besides: "row")) = .read(row, \(column))")
     }
   }
 }

@@ -1,15 +1,10 @@
-/// Writing a row: all of its columns, or those of some properties.
+/// Writing the columns of a row that belong to some properties, or to all.
 ///
 /// Columns go in their order: a class's attributes, its references, then the places beside those references.
 enum RowWritingEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let columns = Self.columns(of: plan)
     guard !columns.isEmpty else { return }
-    writer.blank()
-    writer.block("@_spi(Generated) public override func writeRow(to row: RowWriter)") { writer in
-      if !plan.isRoot { writer.line("super.writeRow(to: row)") }
-      for column in columns { writer.line("\(column.value).write(to: row)") }
-    }
     writer.blank()
     let signature = "writeColumns(of properties: ColumnMask, to row: RowWriter)"
     writer.block("@_spi(Generated) public override func \(signature)") { writer in

@@ -5,7 +5,7 @@ enum TransientCopyEmitter {
     if fields.isEmpty { return }
     let modifiers = "@_spi(Generated) public override func"
     writer.blank()
-    writer.block("private struct Transients") { writer in
+    writer.block("private struct Transients: StoredFields") { writer in
       for field in fields { writer.line("let \(field.name.spelled): \(field.type)") }
     }
     writer.blank()

@@ -14,6 +14,11 @@ struct Identifier: Hashable {
   /// The name after a dot, where keywords are ordinary names.
   var member: String { Keywords.special.contains(name) ? "`\(name)`" : name }
 
+  /// The name where it stands alone beside others, which it must not be mistaken for.
+  func member(besides others: String...) -> String {
+    others.contains(name) ? "self.\(member)" : spelled
+  }
+
   /// The name with its first word in small letters: `Diary` gives `diary`, `URLStore` gives `urlStore`.
   var lowerCamel: Identifier {
     let scalars = Array(name.unicodeScalars)

@@ -35,10 +35,11 @@ extension ManagedObjectContext {
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
     waiting.lists.removeAll()
+    gone.rollBack()
     inserted = []
     changed = []
     deleted = []
-    deletions = []
+    deletions = PendingDeletes()
     pendingFailure = nil
     undo.clear()
   }
@@ -54,8 +55,9 @@ extension ManagedObjectContext {
     inserted = []
     changed = []
     deleted = []
-    deletions = []
+    deletions = PendingDeletes()
     waiting.lists.removeAll()
+    gone = GoneTargets()
     batches = FetchBatches()
     pendingFailure = nil
     undo.clear()
@@ -65,15 +67,12 @@ extension ManagedObjectContext {
   ///
   /// - Parameters:
   ///   - object: An object of this context. New objects stay as they are.
-  ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values.
+  ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values. The other ends of
+  ///     its relationships follow. Who refers to the object in a row of its own still does.
   /// - Throws: ``StoreError`` when the store fails.
   public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
     guard object.link === link, object.phase == .persistent else { return }
-    if discardingChanges {
-      restore(object)
-      changed.removeAll { $0 === object }
-      object.isNoted = false
-    }
+    if discardingChanges { try discardChanges(of: object) }
     try refreshRows([object])
   }
 

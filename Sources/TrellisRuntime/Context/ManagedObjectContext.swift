@@ -25,18 +25,23 @@ public final class ManagedObjectContext {
   @exclusivity(unchecked) var changed: ContiguousArray<ManagedObject> = []
   /// Saved objects that will be deleted by the next save.
   var deleted: ContiguousArray<ManagedObject> = []
-  /// What each delete since the last save took along.
-  var deletions: [DeletedClosure] = []
+  /// What was deleted since the last save, so that it can be taken back.
+  var deletions = PendingDeletes()
   /// Records changes; nil unless somebody wants to take them back.
   @exclusivity(unchecked) var recorder: ChangeRecorder?
   /// The properties that were read while somebody finds out which ones a key path reads.
   var probed: [Int] = []
   /// The hook that is running; nil outside of hooks.
   var runningHook: RunningHook?
-  var batches = FetchBatches()
-  var sweeper = Sweeper()
+  /// The relationships in join tables of which the context ever had a list.
+  var listed: Set<RelationshipNumber> = []
+  var gone = GoneTargets()
+  @exclusivity(unchecked) var batches = FetchBatches()
+  @exclusivity(unchecked) var sweeper = Sweeper()
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.
   var pendingFailure: GraphProblem?
+  /// How many loads failed where nothing could be thrown.
+  private(set) var failedLoads = 0
   let inbox: ContextInbox
   /// What was done here, step by step, to be undone; off until it is enabled.
   public let undo: UndoHistory
@@ -102,7 +107,10 @@ public final class ManagedObjectContext {
 
   /// Tells the container's error handler; a failed load is also kept for the next fetch or save.
   func report(_ problem: GraphProblem) {
-    if problem.code == .loadFailed && pendingFailure == nil { pendingFailure = problem }
+    if problem.code == .loadFailed {
+      failedLoads += 1
+      if pendingFailure == nil { pendingFailure = problem }
+    }
     core.report(problem)
   }
 

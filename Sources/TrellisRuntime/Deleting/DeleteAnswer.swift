@@ -28,14 +28,8 @@ extension ManagedObjectContext {
     try deletion.collect([object], in: self)
     var rules = ObjectRules(self)
     rules.leaving = Set(deletion.victims.map(\._key))
-    for victim in deletion.victims {
-      if victim.phase == .persistent {
-        try rules.checkDeleted(victim)
-        rules.askHook(.validateDelete, of: victim)
-      }
-      try rules.checkSurvivors(of: victim)
-    }
-    try rules.checkHolders(of: deletion.victims.filter { $0.phase == .persistent })
+    for victim in deletion.victims { try rules.checkSurvivors(of: victim) }
+    try rules.checkDeleted(deletion.victims.filter { $0.phase == .persistent })
     // Who stays behind is looked at once for each object that leaves it.
     var seen: Set<ValidationFailure> = []
     let failures = rules.failures.filter { seen.insert($0).inserted }

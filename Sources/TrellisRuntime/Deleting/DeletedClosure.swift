@@ -10,8 +10,16 @@ struct DeletedClosure {
     let owner: ManagedObject
     let relationship: RelationshipInfo
     let victim: Int64
-    /// Where it was among the members of a to-many.
-    let place: Int?
+    /// What a to-many held of it before.
+    let trace: MemberTrace?
+
+    init(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64, _ trace: MemberTrace? = nil) {
+      self.owner = owner
+      self.relationship = relationship
+      self.victim = victim
+      let list = relationship.isToMany ? owner.extras?.list(relationship.property) : nil
+      self.trace = trace ?? list?.trace(of: victim, isComing: false)
+    }
   }
 
   let victims: [Victim]
@@ -24,9 +32,23 @@ struct DeletedClosure {
   }
 
   /// Notes that a partner is about to let go of a victim.
-  mutating func note(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
-    let list = relationship.isToMany ? owner.extras?.list(relationship.property) : nil
-    links.append(
-      Link(owner: owner, relationship: relationship, victim: victim, place: list?.place(of: victim)))
+  mutating func note(_ link: Link) { links.append(link) }
+}
+
+/// What a context has deleted since the last save.
+struct PendingDeletes {
+  var closures: [DeletedClosure] = []
+  /// The to-manys that only later were found to show a victim, by its key.
+  private var late: [Int64: [DeletedClosure.Link]] = [:]
+
+  /// Notes a loaded list that nobody knew of, which would show a victim if that were not deleted.
+  mutating func noteLate(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
+    let link = DeletedClosure.Link(owner, relationship, victim, MemberTrace(ofDeleted: victim))
+    late[victim, default: []].append(link)
+  }
+
+  /// - Returns: the links that were noted late, since nobody waits for the victim any more.
+  mutating func takeLate(_ victim: Int64) -> [DeletedClosure.Link] {
+    late.isEmpty ? [] : late.removeValue(forKey: victim) ?? []
   }
 }

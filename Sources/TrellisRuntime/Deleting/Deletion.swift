@@ -26,28 +26,41 @@ extension ManagedObjectContext {
     for victim in deletion.victims { loosen(victim, noting: &closure) }
     loosenOneWay(from: deletion.victims, inserted + changed + holders, noting: &closure)
     for victim in deletion.victims { markDeleted(victim) }
-    deletions.append(closure)
+    deletions.closures.append(closure)
   }
 
   /// The partners of a victim that survive let go of it. Victims keep their own values, and each other.
-  ///
-  /// Where the model denies the delete partners keep a saved victim until the save has judged that there are none.
   private func loosen(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
     for relationship in info(of: victim).allRelationships {
-      if relationship.deleteRule == .noAction { continue }
-      if relationship.deleteRule == .deny && victim.phase == .persistent { continue }
-      guard let inverse = runtime.inverse(of: relationship) else { continue }
-      for key in presentPartners(of: victim, relationship) {
-        guard let partner = map[key], partner.isAlive, !closure.keys.contains(key) else { continue }
+      guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
+        continue
+      }
+      for key in presentPartners(of: victim, relationship) where !closure.keys.contains(key) {
+        guard let partner = map[key], partner.isAlive else { continue }
         prepareRecording(victim, relationship, key)
-        closure.note(partner, inverse, victim._key)
+        closure.note(DeletedClosure.Link(partner, inverse, victim._key))
         letGo(partner, inverse, victim._key)
       }
     }
   }
 
+  /// Whether a survivor's to-one goes on leading to the victim, although it reads nil: no action leaves it, and a denial
+  /// is judged by who still refers to the victim. A to-many never shows who is deleted.
+  func survivorsKeep(
+    _ victim: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+  ) -> Bool {
+    guard !inverse.isToMany else { return false }
+    switch relationship.deleteRule {
+    // A new victim is in no store that could refuse its delete.
+    case .deny: return victim.phase == .persistent
+    case .noAction: return inverse.isColumn
+    case .nullify, .cascade: return false
+    }
+  }
+
   func markDeleted(_ victim: ManagedObject) {
     recorder?.record(.deleted(victim))
+    noteGone(victim)
     if victim.phase == .inserted { return detach(victim) }
     victim.phase = .deleted
     victim._attention.insert(.readOnly)
@@ -105,45 +118,55 @@ struct Deletion {
     _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
   ) throws -> Bool {
     for object in objects where object._attention.contains(.fault) { try context.refreshRows([object]) }
-    let inverse = context.runtime.inverse(of: relationship)
-    switch relationship.deleteRule {
-    case .noAction: return false
-    // Pairs of a join table go with the row, and a one-way reference goes with the row that holds it.
-    case .nullify where inverse == nil || relationship.isJoined: return true
-    case .deny: return true
-    case .nullify, .cascade: break
-    }
+    let need = context.needOfDelete(relationship)
+    guard need != .nothing else { return relationship.deleteRule == .cascade }
     if relationship.isToMany {
-      try context.loadMembersIfNeeded(of: objects, relationship)
+      try context.loadMembersIfNeeded(of: objects, relationship, need)
     } else {
-      try context.loadPartnersIfNeeded(of: objects, relationship, needsObjects: relationship.deleteRule == .cascade)
+      try context.loadPartnersIfNeeded(of: objects, relationship, needsObjects: need == .objects)
     }
     return true
   }
 }
 
+/// What of a victim's partners has to be in memory for a delete.
+private enum PartnerNeed {
+  case nothing, keys, objects
+}
+
 extension ManagedObjectContext {
-  fileprivate func loadMembersIfNeeded(of objects: [ManagedObject], _ relationship: RelationshipInfo) throws {
+  fileprivate func needOfDelete(_ relationship: RelationshipInfo) -> PartnerNeed {
+    if relationship.deleteRule == .cascade { return .objects }
+    // What is one-way goes with the row or the pairs that hold it.
+    guard let inverse = runtime.inverse(of: relationship) else { return .nothing }
+    // The partner's members are counted at save.
+    if inverse.isToMany && inverse.isCounted { return .objects }
+    // Pairs go with the row, but lists in memory that show the victim have to be found.
+    if relationship.isJoined { return listed.contains(number(of: inverse)) ? .keys : .nothing }
+    guard relationship.deleteRule == .nullify else { return .nothing }
+    return inverse.isColumn ? .objects : .keys
+  }
+
+  fileprivate func loadMembersIfNeeded(
+    of objects: [ManagedObject], _ relationship: RelationshipInfo, _ need: PartnerNeed
+  ) throws {
     let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
+    guard need == .objects else { return try loadKeys(of: unloaded, relationship) }
     if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship) }
-    var missing: [Int64] = []
-    for object in objects {
-      for key in list(of: object, relationship).keys where map[key] == nil { missing.append(key) }
-    }
-    if !missing.isEmpty { try loadObjects(missing, entity: relationship.destination) }
+    var members: Set<Int64> = []
+    for object in objects { members.formUnion(list(of: object, relationship).keys) }
+    try loadForChange(members.sorted(), of: relationship)
   }
 
   fileprivate func loadPartnersIfNeeded(
     of objects: [ManagedObject], _ relationship: RelationshipInfo, needsObjects: Bool
   ) throws {
-    var missing: Set<Int64> = []
+    var partners: Set<Int64> = []
     for object in objects {
       let key = partnerKey(of: object, relationship)
-      if key > 0 && map[key] == nil { missing.insert(key) }
+      if key > 0 { partners.insert(key) }
     }
     try throwPendingFailure()
-    if needsObjects && !missing.isEmpty {
-      try loadObjects(missing.sorted(), entity: relationship.destination)
-    }
+    if needsObjects { try loadForChange(partners.sorted(), of: relationship) }
   }
 }

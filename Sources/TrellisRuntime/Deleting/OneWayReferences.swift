@@ -4,7 +4,7 @@ import TrellisStorage
 
 extension ManagedObjectContext {
   /// One-way relationships let go of victims. The store clears the references in its rows; what is changed or new here, and
-  /// would be written over that, lets go at once.
+  /// would be written over that, lets go at once. A required one to a saved victim stays, and denies the delete.
   ///
   /// - Parameter holders: The objects that may have such references.
   func loosenOneWay(
@@ -12,16 +12,32 @@ extension ManagedObjectContext {
   ) {
     let references = oneWayReferences(to: victims)
     if references.isEmpty { return }
+    let phases = Dictionary(victims.map { ($0._key, $0.phase) }) { first, _ in first }
     for object in holders where object.isAlive && !closure.keys.contains(object._key) {
       for reference in references where info(of: object).relationships.contains(reference) {
-        for key in presentPartners(of: object, reference) where closure.keys.contains(key) {
-          closure.note(object, reference, key)
+        for key in presentPartners(of: object, reference) {
+          guard let phase = phases[key], !(reference.isRequired && phase == .persistent) else { continue }
+          closure.note(DeletedClosure.Link(object, reference, key))
           letGo(object, reference, key)
         }
       }
     }
   }
 
+  /// The store has cleared one-way references to what was deleted; objects in memory follow.
+  func forgetOneWayReferences(to victims: [ManagedObject]) {
+    let references = oneWayReferences(to: victims).filter(\.isColumn)
+    if references.isEmpty { return }
+    let keys = Set(victims.map(\._key))
+    map.forEach { holder in
+      guard !holder._attention.contains(.fault) else { return }
+      for reference in references where info(of: holder).relationships.contains(reference) {
+        if keys.contains(holder._reference(reference.property)) { holder._setReference(reference.property, 0) }
+      }
+    }
+  }
+
+  /// The one-way relationships that lead to objects of these objects' entities.
   func oneWayReferences(to victims: [ManagedObject]) -> [RelationshipInfo] {
     var found: [RelationshipInfo] = []
     for entity in Set(victims.map { type(of: $0)._entity }).sorted() {

@@ -17,9 +17,10 @@ extension ManagedObjectContext {
   ///   not be the one that `delete` was called with.
   /// - Complexity: linear in the number of unsaved deletes and of objects that come back.
   public func undelete(_ object: ManagedObject) {
-    guard object.link === link, let number = deletions.lastIndex(where: { $0.takes(object) }) else { return }
-    let closure = deletions.remove(at: number)
+    guard object.link === link, let number = deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
+    let closure = deletions.closures.remove(at: number)
     bringBack(closure.victims)
+    tieLate(closure.keys)
     for link in closure.links.reversed() { tie(link) }
   }
 
@@ -33,6 +34,14 @@ extension ManagedObjectContext {
     deleted.removeAll { $0.phase != .deleted }
   }
 
+  /// Objects are back: to-manys show them again that were only found to have them while they were deleted.
+  func tieLate(_ victims: Set<Int64>) {
+    gone.remove(victims)
+    for victim in victims.sorted() {
+      for link in deletions.takeLate(victim).reversed() { tie(link) }
+    }
+  }
+
   /// Gives a partner the object back that it let go of, unless either has somebody else now.
   private func tie(_ link: DeletedClosure.Link) {
     guard let victim = map[link.victim], victim.isAlive else { return }
@@ -42,7 +51,8 @@ extension ManagedObjectContext {
       if let inverse { letGo(victim, inverse, link.owner._key) }
       return
     }
-    take(link.owner, link.relationship, link.victim, at: link.place)
+    guard let trace = link.trace else { return take(link.owner, link.relationship, link.victim) }
+    takeBack(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
   }
 }
 

@@ -43,7 +43,8 @@ extension ManagedObjectContext {
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
     guard object._changed != 0, let extras = object.extras, extras.committed != nil else {
-      if !object.isNoted { object.extras = nil }
+      // What a fault has beside its row was loaded since it became one.
+      if !object.isNoted && !object._attention.contains(.fault) { object.extras = nil }
       return try replaceRow(of: object, with: row)
     }
     // The new row becomes what was committed; what was set since is put back on top of it.

@@ -1,6 +1,7 @@
 /// The objects that one fetch brought, so that what is lazily loaded for one is loaded for its siblings too.
 final class FetchBatch {
-  private(set) var keys: ContiguousArray<Int64> = []
+  // Only the methods below touch the fields, and none calls out while it does: nothing can overlap, so nothing is checked.
+  @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
   /// Where the last search ended: accesses mostly go through a batch from front to end.
   private var cursor = 0
   /// How many siblings the next load of each relationship takes along.

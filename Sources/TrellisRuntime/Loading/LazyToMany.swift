@@ -13,20 +13,29 @@ extension ManagedObjectContext {
     return list
   }
 
-  /// The members of a to-many, with their rows, for the siblings too.
+  /// The members of a to-many, with their rows, for the siblings too; none when that fails, rather than some.
   func memberObjects(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
     let list = list(of: object, relationship)
     do {
       if !list.isLoaded && object.phase != .detached {
         try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
       }
-      if list.keys.contains(where: { map[$0] == nil }) {
-        try loadObjects(missingMembers(like: object, relationship), entity: relationship.destination)
-      }
+      let members = registeredObjects(list.keys)
+      if members.count == list.keys.count { return members }
+      try loadObjects(missingMembers(like: object, relationship), entity: relationship.destination)
     } catch {
       reportFailure(of: relationship, error)
+      return []
     }
-    return list.keys.compactMap { map[$0] }
+    return registeredObjects(list.keys)
+  }
+
+  /// Those of some keys' objects that are in memory, in the order of the keys.
+  private func registeredObjects(_ keys: ContiguousArray<Int64>) -> [ManagedObject] {
+    var found: [ManagedObject] = []
+    found.reserveCapacity(keys.count)
+    for key in keys { if let object = map[key] { found.append(object) } }
+    return found
   }
 
   /// The keys of members without an object, in lists that were loaded by key only: of the object and of its siblings.
@@ -48,23 +57,32 @@ extension ManagedObjectContext {
       let isNew = map[row.key] == nil
       let member = try object(of: row, batch: batchNumber)
       if isNew { batch.append(row.key) }
-      if loading.belongs(member, to: owner) { loading.add(row.key, to: owner) }
+      loading.add(row.key, member, to: owner)
     }
     finish(loading, owners)
   }
 
   /// Loads the keys of the members of many owners, without their rows.
-  private func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+  func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+    guard !owners.isEmpty else { return }
     var loading = ListLoading(relationship, runtime.inverse(of: relationship))
     try connection().memberKeys(of: number(of: relationship), owners: owners.map(\._key)) { owner, member, _ in
-      if let known = map[member], !loading.belongs(known, to: owner) { return }
-      loading.add(member, to: owner)
+      loading.add(member, map[member], to: owner)
     }
     finish(loading, owners)
   }
 
   private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
-    for owner in owners { list(of: owner, loading.relationship).load(loading.keys[owner._key] ?? []) }
+    for owner in owners {
+      let gone = loading.gone[owner._key] ?? []
+      list(of: owner, loading.relationship).load(loading.keys[owner._key] ?? [], without: gone)
+      if gone.isEmpty { continue }
+      // A rollback has to bring those back, and so has who takes a delete back.
+      noteListChanged(owner)
+      for key in gone.sorted() where map[key]?.phase == .deleted {
+        deletions.noteLate(owner, loading.relationship, key)
+      }
+    }
   }
 
   private func ownersToLoad(like object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
@@ -87,7 +105,10 @@ extension ManagedObjectContext {
 private struct ListLoading {
   let relationship: RelationshipInfo
   let inverse: RelationshipInfo?
+  /// What the store has.
   private(set) var keys: [Int64: ContiguousArray<Int64>] = [:]
+  /// Of these, who has gone by a change that is not saved.
+  private(set) var gone: [Int64: Set<Int64>] = [:]
 
   init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?) {
     self.relationship = relationship
@@ -95,13 +116,14 @@ private struct ListLoading {
   }
 
   /// Whether a member, which may have changed since it was saved, is still one of the owner's.
-  func belongs(_ member: ManagedObject, to owner: Int64) -> Bool {
+  private func belongs(_ member: ManagedObject, to owner: Int64) -> Bool {
     guard member.phase != .deleted else { return false }
     guard let inverse, inverse.isColumn else { return true }
     return member._attention.contains(.fault) || member._reference(inverse.property) == owner
   }
 
-  mutating func add(_ key: Int64, to owner: Int64) {
+  mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
     keys[owner, default: []].append(key)
+    if let member, !belongs(member, to: owner) { gone[owner, default: []].insert(key) }
   }
 }

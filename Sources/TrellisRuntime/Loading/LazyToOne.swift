@@ -49,7 +49,12 @@ extension ManagedObjectContext {
       try connection().members(of: number, owners: owners) { owner, row in
         let partner = try self.object(of: row, batch: 0)
         // A partner that was set to another one meanwhile does not count.
-        if let inverse, partner._reference(inverse.property) == owner { found[owner] = row.key }
+        if let inverse, partner._reference(inverse.property) == owner {
+          found[owner] = row.key
+        } else if let owner = map[owner] {
+          // A rollback has to bring it back.
+          noteListChanged(owner)
+        }
       }
       for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
     } catch {

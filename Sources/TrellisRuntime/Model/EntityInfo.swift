@@ -17,6 +17,8 @@ final class EntityInfo: Sendable {
   let checkedAttributes: [CheckedAttribute]
   /// The relationships whose partners are counted at save.
   let checkedRelationships: [RelationshipInfo]
+  /// The properties that lie in the row.
+  let storedMask: ColumnMask
   /// The attributes that live in memory only.
   let transients: ColumnMask
   /// The hooks of the class and of those above it.
@@ -42,8 +44,9 @@ final class EntityInfo: Sendable {
     self.hooks = hooks
     checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
-      relationship.isRequired || relationship.minimumCount != nil || relationship.maximumCount != nil
+      relationship.isRequired || relationship.isCounted
     }
+    storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     transients = ColumnMask(
       bits: entity.properties.reduce(0) { mask, property in
         property.attribute.map { $0.column == nil } == true ? mask | ColumnMask.bit(of: property.index) : mask
@@ -101,6 +104,9 @@ final class RelationshipInfo: Sendable {
 
   /// Whether both are the same relationship, perhaps seen from different entities of one hierarchy.
   func isSame(as other: RelationshipInfo) -> Bool { entity == other.entity && property == other.property }
+
+  /// Whether its members are counted at save.
+  var isCounted: Bool { minimumCount != nil || maximumCount != nil }
 
   /// Whether it lives in memory only.
   var isTransient: Bool { home == .transient }

@@ -32,6 +32,8 @@ extension ManagedObject {
       reportIgnoredWrite(property)
       return false
     }
+    // What could not be loaded is not written to either, lest a placeholder counts as the old value.
+    if _attention.contains(.fault) { return false }
     if _changed == 0 || _attention.contains(.unrecorded) { willChangeValues() }
     return true
   }
@@ -42,7 +44,8 @@ extension ManagedObject {
     _attention.remove(.unrecorded)
     guard let context = link.context else { return }
     if let recorder = context.recorder { recorder.recordValues(of: self) }
-    guard _changed == 0, phase == .persistent else { return }
+    // A deleted object changes when a partner goes elsewhere; its delete may be taken back.
+    guard _changed == 0, phase == .persistent || phase == .deleted else { return }
     if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
     context.noteChanged(self)
   }
@@ -66,15 +69,17 @@ extension ManagedObject {
 }
 
 /// What few objects need: it lies outside the object so that the others do not pay for it.
+///
+/// Nothing calls out while it touches a field, so nothing can overlap, and nothing is checked.
 final class ObjectExtras {
   /// The row before the first change since the last save.
-  private(set) var committed: RowCopyBase?
+  @exclusivity(unchecked) private(set) var committed: RowCopyBase?
   /// The transient values at that time; nil for objects that have none.
-  private(set) var committedTransients: RowCopyBase?
+  @exclusivity(unchecked) private(set) var committedTransients: RowCopyBase?
   /// The to-manys that were touched, few enough to look through.
-  var lists: [(property: Int, list: MemberList)] = []
+  @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
   /// The partners of to-ones that do not lie in the row, as far as known; 0 for nil.
-  var partners: [(property: Int, key: Int64)] = []
+  @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
 
   /// Keeps what is committed.
   func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {

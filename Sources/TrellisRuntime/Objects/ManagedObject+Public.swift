@@ -41,17 +41,6 @@ extension ManagedObject {
     return numbers.sorted().map { info.entity.properties[$0].name }
   }
 
-  /// The numbers of the stored properties that differ from the committed row.
-  final var changedNumbers: [Int] {
-    guard _changed != 0, let committed = extras?.committed else { return [] }
-    var changed: [Int] = []
-    _changes(since: committed, into: &changed)
-    return changed
-  }
-
-  /// Whether a stored value differs from the committed row.
-  final var isEdited: Bool { _changed != 0 && !changedNumbers.isEmpty }
-
   final var hasChangedLists: Bool {
     guard let extras else { return false }
     return extras.lists.contains { $0.list.hasChanges }

@@ -51,7 +51,6 @@ open class ManagedObject: StoredRecord {
   @_spi(Generated) open class var _entity: Int { -1 }
   /// Replaces the values by those of a row.
   @_spi(Generated) open func _read(_ row: RowReader) {}
-  @_spi(Generated) open func writeRow(to row: RowWriter) {}
   @_spi(Generated) open func writeColumns(of properties: ColumnMask, to row: RowWriter) {}
   /// The value of an attribute or the key of a to-one that lies in the row.
   @_spi(Generated) open func _value(_ property: Int) -> StoredValue { .null }
@@ -69,8 +68,6 @@ open class ManagedObject: StoredRecord {
   @_spi(Generated) open func _copyTransients() -> RowCopyBase? { nil }
   /// Puts the marked transient values back to what a copy holds.
   @_spi(Generated) open func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {}
-  /// Adds the numbers of the properties whose stored value differs from a copy's.
-  @_spi(Generated) open func _changes(since copy: RowCopyBase, into changed: inout [Int]) {}
 
   // MARK: Hooks, which generated classes override where the model lists them
 
@@ -87,6 +84,7 @@ open class ManagedObject: StoredRecord {
 
   @_spi(Generated) public final var storedKey: Int64 { _key }
   @_spi(Generated) public final var storedVersion: Int64 { version }
+  @_spi(Generated) public final func writeRow(to row: RowWriter) { writeColumns(of: .all, to: row) }
 }
 
 @available(*, unavailable, message: "objects belong to their context; pass the objectID or the snapshot instead")

@@ -50,8 +50,3 @@ extension ObjectID: AttributeValue {
 extension ObjectID: CustomStringConvertible {
   public var description: String { "\(Object.self)#\(key)" }
 }
-
-/// The stored values of one object as a value: it may go to other tasks, be compared, encoded and kept.
-public protocol EntitySnapshot: Codable, Hashable, Sendable {
-  @_spi(Generated) init(_ row: RowReader)
-}

@@ -19,8 +19,8 @@ public protocol EntityColumns: Sendable {
 public struct AttributePath<Value: AttributeValue>: Sendable {
   let path: PropertyPath
 
-  @_spi(Generated) @inlinable public init(_ path: PropertyPath, _ property: Int) {
-    self.init(path: path.appending(property))
+  @_spi(Generated) @inlinable public init(_ columns: some EntityColumns, _ property: Int) {
+    self.init(path: columns.path.appending(property))
   }
 
   @usableFromInline init(path: PropertyPath) { self.path = path }
@@ -34,8 +34,8 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
 @dynamicMemberLookup public struct ToOnePath<Columns: EntityColumns>: Sendable {
   let path: PropertyPath
 
-  @_spi(Generated) @inlinable public init(_ path: PropertyPath, _ property: Int) {
-    self.init(path: path.appending(property))
+  @_spi(Generated) @inlinable public init(_ columns: some EntityColumns, _ property: Int) {
+    self.init(path: columns.path.appending(property))
   }
 
   @usableFromInline init(path: PropertyPath) { self.path = path }
@@ -77,8 +77,8 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
 public struct ToManyPath<Columns: EntityColumns>: Sendable {
   let path: PropertyPath
 
-  @_spi(Generated) @inlinable public init(_ path: PropertyPath, _ property: Int) {
-    self.init(path: path.appending(property))
+  @_spi(Generated) @inlinable public init(_ columns: some EntityColumns, _ property: Int) {
+    self.init(path: columns.path.appending(property))
   }
 
   @usableFromInline init(path: PropertyPath) { self.path = path }

@@ -48,8 +48,10 @@ extension ManagedObjectContext {
   public func object<Object: ManagedObject>(with id: ObjectID<Object>) throws -> Object? {
     if let known = map[id.key] { return known.phase == .deleted ? nil : known as? Object }
     try prepareFetch()
-    let info = runtime.entities[Object._entity]
-    return try loadObjects([id.key], entity: info.number).first as? Object
+    for entity in entities(of: Object.self) {
+      if let found = try loadObjects([id.key], entity: entity).first { return found as? Object }
+    }
+    return nil
   }
 
   /// The stored values of a request's objects as values, without making objects of them.
@@ -77,6 +79,12 @@ extension ManagedObjectContext {
   }
 
   // MARK: Steps
+
+  /// The entity of a class; for `ManagedObject` itself, which has none, the top of every hierarchy.
+  private func entities(of type: ManagedObject.Type) -> [Int] {
+    runtime.entities.indices.contains(type._entity)
+      ? [type._entity] : runtime.entities.map(\.number).filter { runtime.entities[$0].root == $0 }
+  }
 
   private func prepareFetch() throws {
     try throwPendingFailure()

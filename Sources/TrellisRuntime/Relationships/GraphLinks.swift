@@ -1,3 +1,5 @@
+import TrellisStorage
+
 /// Keeps both ends of relationships in step, for every shape by the same four steps: who holds the old partner lets go on
 /// both sides, then both sides take the new one.
 ///
@@ -29,7 +31,7 @@ extension ManagedObjectContext {
       if old != 0 && old != object._key { disconnect(partner, inverse, old) }
     }
     take(object, relationship, partner._key, at: place)
-    if let inverse, object !== partner || !inverse.isSame(as: relationship) { take(partner, inverse, object._key) }
+    if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
   }
 
   /// Makes an object and the partner of a key let go of each other.
@@ -53,6 +55,20 @@ extension ManagedObjectContext {
     }
   }
 
+  /// The other end takes a partner, too. Who is a member of a many-to-many already stays where it is, since each end has an
+  /// order of its own.
+  private func follow(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    guard relationship.isToMany && (relationship.isJoined || relationship.isTransient) else {
+      return take(object, relationship, key)
+    }
+    let list = list(of: object, relationship)
+    if !list.contains(key) {
+      recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+    }
+    list.include(key)
+    noteListChanged(object)
+  }
+
   func letGo(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isToMany {
       let list = list(of: object, relationship)
@@ -64,12 +80,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The other end lets go, which may not be in memory: then a row that holds a reference is loaded to be changed, and a
-  /// list of members notes who went.
+  /// The other end lets go, which may not be in memory: then a row that holds a reference is loaded to be changed, an owner
+  /// whose members are counted at save is loaded to be counted, and a list of members notes who went.
   private func letGo(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
     if let partner = map[key] {
       letGo(partner, relationship, gone)
-    } else if relationship.isColumn {
+    } else if relationship.isColumn || relationship.isCounted {
       if let partner = loadObject(key, entity: entity) { letGo(partner, relationship, gone) }
     } else if relationship.isJoined {
       let list = waitingList(of: key, relationship)
@@ -83,6 +99,7 @@ extension ManagedObjectContext {
       // A deleted object, too, loses a partner that goes elsewhere: only so it stands in nobody's way any more.
       if object.phase == .deleted {
         object.willChangeValues()
+        object._changed |= ColumnMask.bit(of: relationship.property)
       } else if !object._willWrite(relationship.property) {
         return
       }
@@ -116,11 +133,19 @@ extension ManagedObjectContext {
   /// The list of a to-many, made if there is none. A new object's list is complete from the start.
   func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
     let extras = object.needExtras()
-    if let list = extras.list(relationship.property) { return list }
+    if let list = extras.list(relationship.property) {
+      if relationship.inverse == nil { dropGone(from: list, of: object, relationship) }
+      return list
+    }
+    let adopted = adoptWaitingList(object._key, relationship)
     let list =
-      adoptWaitingList(object._key, relationship)
-      ?? MemberList(isLoaded: object.phase == .inserted || relationship.isTransient)
+      adopted
+      ?? MemberList(
+        isLoaded: object.phase == .inserted || relationship.isTransient, isOrdered: relationship.isOrdered)
+    list.seenGone = gone.count
     extras.lists.append((relationship.property, list))
+    if relationship.isJoined { listed.insert(number(of: relationship)) }
+    if adopted != nil { noteListChanged(object) }
     return list
   }
 }

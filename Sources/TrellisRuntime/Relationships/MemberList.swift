@@ -3,23 +3,34 @@
 /// For a relationship whose reference lies in the members' rows the rows are the truth and this is a view of them; for one
 /// in a join table this is the truth until it is saved.
 final class MemberList {
+  // Only the methods below touch the fields, and none calls out while it does: nothing can overlap, so nothing is checked.
+
   /// Whether ``keys`` are all members. If not, they are those that were added, and ``removed`` those that went.
-  private(set) var isLoaded: Bool
-  private(set) var keys: ContiguousArray<Int64> = []
-  private(set) var removed: Set<Int64> = []
+  @exclusivity(unchecked) private(set) var isLoaded: Bool
+  @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
+  @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
+  /// Of the members added while not loaded, those that stay where they are if the store has them already.
+  private(set) var unmoved: Set<Int64> = []
   /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
-  private(set) var committed: ContiguousArray<Int64>?
+  @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
+  /// How many of the context's ``GoneTargets`` the list has looked at.
+  @exclusivity(unchecked) var seenGone = 0
   /// The keys again, once there are too many to look through.
-  private var lookup: Set<Int64>?
+  @exclusivity(unchecked) private var lookup: Set<Int64>?
 
   private static let smallCount = 32
 
-  init(isLoaded: Bool) { self.isLoaded = isLoaded }
+  private let isOrdered: Bool
+
+  init(isLoaded: Bool, isOrdered: Bool) {
+    self.isLoaded = isLoaded
+    self.isOrdered = isOrdered
+  }
 
   var hasChanges: Bool {
     if !isLoaded { return !keys.isEmpty || !removed.isEmpty }
-    guard let committed else { return false }
-    return committed != keys
+    guard let committed, committed != keys else { return false }
+    return isOrdered || committed.count != keys.count || Set(committed) != Set(keys)
   }
 
   /// Whether the key is among ``keys``.
@@ -37,6 +48,13 @@ final class MemberList {
     return contains(key) ? keys.firstIndex(of: key) : nil
   }
 
+  /// Where a key belongs that the store has among the members: behind the one that it is behind there.
+  func committedPlace(of key: Int64) -> Int? {
+    guard let committed, let former = committed.firstIndex(of: key) else { return nil }
+    for before in committed[..<former].reversed() { if let place = place(of: before) { return place + 1 } }
+    return 0
+  }
+
   // MARK: Changing
 
   /// Adds a member at a place, or at the end. One that is there already moves.
@@ -45,14 +63,28 @@ final class MemberList {
     if contains(key) { drop(key) }
     if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
     lookup?.insert(key)
-    if !isLoaded { removed.remove(key) }
+    if !isLoaded {
+      removed.remove(key)
+      unmoved.remove(key)
+    }
+  }
+
+  /// Adds a member at the end, unless it is there: then it stays where it is.
+  func include(_ key: Int64) {
+    guard !contains(key) else { return }
+    let mayBeStored = !isLoaded && !removed.contains(key)
+    insert(key)
+    if mayBeStored { unmoved.insert(key) }
   }
 
   /// Takes a member out.
   func remove(_ key: Int64) {
     noteChange()
     if contains(key) { drop(key) }
-    if !isLoaded { removed.insert(key) }
+    if !isLoaded {
+      removed.insert(key)
+      unmoved.remove(key)
+    }
   }
 
   /// Takes out members that are gone from the store; that is no change to be saved.
@@ -69,10 +101,13 @@ final class MemberList {
     keys = order
   }
 
-  /// Puts what a list that is not loaded has noted about a key to what it had noted before.
-  func restoreNote(of key: Int64, wasAdded: Bool, wasRemoved: Bool) {
-    if !wasAdded { drop(key) } else if !contains(key) { keys.append(key) }
-    if wasRemoved { removed.insert(key) } else { removed.remove(key) }
+  /// Puts what a list that is not loaded has noted about a key to what it had noted before a change.
+  func restoreNote(_ trace: MemberTrace) {
+    let key = trace.key
+    if contains(key) { drop(key) }
+    if let place = trace.place { keys.insert(key, at: min(place, keys.count)) }
+    if trace.wasRemoved { removed.insert(key) } else { removed.remove(key) }
+    if trace.wasUnmoved { unmoved.insert(key) } else { unmoved.remove(key) }
     lookup = nil
   }
 
@@ -88,21 +123,42 @@ final class MemberList {
   // MARK: Loading and saving
 
   /// Takes over what the store holds; changes made meanwhile stay.
-  func load(_ stored: ContiguousArray<Int64>) {
+  ///
+  /// - Parameter gone: stored members that are none any more, by changes that were made on their side.
+  func load(_ stored: ContiguousArray<Int64>, without gone: Set<Int64> = []) {
     guard !isLoaded else { return }
     let added = keys
-    let isChanged = !added.isEmpty || !removed.isEmpty
+    let isChanged = !added.isEmpty || !removed.isEmpty || !gone.isEmpty
     keys = stored
     lookup = nil
     isLoaded = true
     guard isChanged else { return }
     committed = stored
-    keys.removeAll(where: removed.contains)
+    let moved = Set(added).subtracting(unmoved)
+    keys.removeAll { removed.contains($0) || gone.contains($0) || moved.contains($0) }
     for key in added where !contains(key) {
       keys.append(key)
       lookup?.insert(key)
     }
     removed = []
+    unmoved = []
+  }
+
+  /// Goes back to knowing only who came and went.
+  ///
+  /// - Parameter isNew: whether a member noted as added was no member before, rather than one that moved.
+  func unload(keeping isNew: (Int64) -> Bool) {
+    guard isLoaded else {
+      keys.removeAll { !isNew($0) }
+      lookup = nil
+      return
+    }
+    let difference = difference
+    isLoaded = false
+    keys = ContiguousArray(difference.added)
+    removed = Set(difference.removed)
+    committed = nil
+    lookup = nil
   }
 
   /// What is in the list is in the store now.
@@ -111,6 +167,7 @@ final class MemberList {
     if !isLoaded {
       keys = []
       removed = []
+      unmoved = []
       lookup = nil
     }
   }
@@ -122,5 +179,16 @@ final class MemberList {
     let before = Set(committed)
     let after = Set(keys)
     return (keys.filter { !before.contains($0) }, committed.filter { !after.contains($0) })
+  }
+
+  /// How the order differs from the stored one: the members from some place on come behind all others, in this order.
+  ///
+  /// - Returns: those members, and whether each goes there even if the store has it somewhere already.
+  var tail: [(key: Int64, isMoved: Bool)] {
+    guard isLoaded else { return keys.map { ($0, !unmoved.contains($0)) } }
+    guard let committed, committed != keys else { return [] }
+    var place = 0
+    for key in committed where place < keys.count && keys[place] == key { place += 1 }
+    return keys[place...].map { ($0, true) }
   }
 }

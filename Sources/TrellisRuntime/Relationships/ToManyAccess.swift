@@ -2,13 +2,20 @@ extension ManagedObject {
   /// The keys of the members, loaded if need be; none when there is no context to find the members in.
   final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
     guard let (context, relationship) = place(of: property) else { return [] }
-    return context.loadedList(of: self, relationship).keys
+    let list = context.loadedList(of: self, relationship)
+    // Some of the members, those that were added since, would be worse than none.
+    return list.isLoaded ? list.keys : []
   }
 
   /// The members, loaded if need be.
   final func members<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> [Member] {
     guard let (context, relationship) = place(of: property) else { return [] }
-    return context.memberObjects(of: self, relationship).compactMap { $0 as? Member }
+    let members = context.memberObjects(of: self, relationship)
+    if members.allSatisfy({ Swift.type(of: $0) == Member.self }) {
+      // Sound because arrays of class instances have one layout, and each is of this very class.
+      return unsafeBitCast(members, to: [Member].self)
+    }
+    return members.compactMap { $0 as? Member }
   }
 
   /// The member at a position, which must be one of the collection's, as with every Swift collection.
@@ -35,14 +42,18 @@ extension ManagedObject {
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
     guard let (context, relationship) = place(of: property) else { return }
     guard context.isUsable(self, as: "the owner", property: property),
-      context.isUsable(object, as: "the new member", property: property)
+      context.isUsable(object, as: "the new member", property: property),
+      context.isReady(toConnect: self, relationship, object),
+      position == nil || context.loadedList(of: self, relationship).isLoaded
     else { return }
     context.connect(self, relationship, object, at: position)
   }
 
   final func removeMember(_ property: Int, _ object: ManagedObject) {
     guard let (context, relationship) = place(of: property), hasMember(property, object) else { return }
-    guard context.isUsable(self, as: "the owner", property: property) else { return }
+    guard context.isUsable(self, as: "the owner", property: property),
+      context.isReady(toDisconnect: self, relationship, object._key)
+    else { return }
     context.disconnect(self, relationship, object._key)
   }
 
@@ -51,11 +62,14 @@ extension ManagedObject {
     guard context.isUsable(self, as: "the owner", property: property) else { return }
     let usable = objects.filter { context.isUsable($0, as: "a new member", property: property) }
     let wanted = Set(usable.map(\._key))
-    for key in context.loadedList(of: self, relationship).keys where !wanted.contains(key) {
-      context.disconnect(self, relationship, key)
-    }
-    let list = context.list(of: self, relationship)
-    for object in usable where !list.contains(object._key) { context.connect(self, relationship, object) }
+    let list = context.loadedList(of: self, relationship)
+    let leaving = list.keys.filter { !wanted.contains($0) }
+    let coming = usable.filter { !list.contains($0._key) }
+    guard list.isLoaded, context.isReady(toDisconnect: self, relationship, leaving),
+      coming.allSatisfy({ context.isReady(toConnect: self, relationship, $0) })
+    else { return }
+    for key in leaving { context.disconnect(self, relationship, key) }
+    for object in coming { context.connect(self, relationship, object) }
     if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key)) }
   }
 

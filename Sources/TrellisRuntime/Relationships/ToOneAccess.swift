@@ -25,10 +25,14 @@ extension ManagedObject {
     guard context.isUsable(self, as: "the object", property: property) else { return }
     guard let partner else {
       let old = context.partnerKey(of: self, relationship)
-      if old > 0 { context.disconnect(self, relationship, old) }
+      if old > 0 && context.isReady(toDisconnect: self, relationship, old) {
+        context.disconnect(self, relationship, old)
+      }
       return
     }
-    guard context.isUsable(partner, as: "the partner", property: property) else { return }
+    guard context.isUsable(partner, as: "the partner", property: property),
+      context.isReady(toConnect: self, relationship, partner)
+    else { return }
     context.connect(self, relationship, partner)
   }
 }
@@ -48,6 +52,7 @@ extension ManagedObjectContext {
       report(GraphProblem(.foreignObject, "A relationship was left as it is, since \(role) \(why)."))
       return false
     }
-    return true
+    // What could not be loaded was reported already.
+    return !object._attention.contains(.fault)
   }
 }

@@ -15,7 +15,7 @@ extension ManagedObjectContext {
   func waitingList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
     let id = WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
     if let list = waiting.lists[id] { return list }
-    let list = MemberList(isLoaded: false)
+    let list = MemberList(isLoaded: false, isOrdered: relationship.isOrdered)
     waiting.lists[id] = list
     return list
   }

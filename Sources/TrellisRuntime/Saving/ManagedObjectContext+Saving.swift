@@ -21,14 +21,24 @@ extension ManagedObjectContext {
 
   /// Checks everything and writes it.
   private func write() throws -> SavePlan {
-    var plan = SavePlan(self)
+    var plan = makePlan()
     try validate(plan)
     // A hook that validates may have changed something, which it should not; it is not to be lost, though.
-    if runtime.hooks.contains(where: \.isValidation) { plan = SavePlan(self) }
-    try plan.prepareRequest(self)
-    if !plan.isEmpty { try connection().save(plan.request) }
+    if runtime.hooks.contains(where: \.isValidation) { plan = makePlan() }
+    do {
+      try plan.prepareRequest(self)
+      if !plan.isEmpty { try connection().save(plan.request) }
+    } catch {
+      plan.takeBackPlaces()
+      throw error
+    }
     finish(plan)
     return plan
+  }
+
+  func makePlan() -> SavePlan {
+    dropGoneFromChangedLists()
+    return SavePlan(self)
   }
 
   /// What was planned is in the store: snapshots move, and nothing is pending any more.
@@ -42,11 +52,13 @@ extension ManagedObjectContext {
     for (object, _) in plan.updated { object.version += 1 }
     for object in changed where object.phase == .persistent { settle(object) }
     for object in deleted { detach(object) }
+    forgetOneWayReferences(to: plan.deleted)
+    gone.didSave()
     waiting.lists.removeAll()
     inserted.removeAll(keepingCapacity: inserted.count < 1024)
     changed.removeAll(keepingCapacity: changed.count < 1024)
     deleted.removeAll(keepingCapacity: deleted.count < 1024)
-    deletions.removeAll()
+    deletions = PendingDeletes()
     recorder?.forgetInserts(of: self)
     undo.didSave()
   }

@@ -17,17 +17,14 @@ extension SavePlan {
 private struct PairChanges {
   typealias Pair = SaveRequest.Pairs.Pair
 
-  private struct Ends: Hashable {
-    let first: Int64
-    let partner: Int64
-  }
-
-  private struct Table {
-    var added: Set<Ends> = []
-    var addedInOrder: [Ends] = []
-    var removed: Set<Ends> = []
-    /// Owners whose members have a new order, with all their members in it.
-    var arranged: [(owner: Int64, isFirst: Bool, keys: ContiguousArray<Int64>)] = []
+  /// A class, as sets in a dictionary of structs would be copied for each list.
+  private final class Table {
+    var added: Set<PairEnds> = []
+    var addedInOrder: [PairEnds] = []
+    var removed: Set<PairEnds> = []
+    var places = PairPlaces()
+    /// Owners of which some members come behind all others.
+    var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
   }
 
   private let context: ManagedObjectContext
@@ -55,20 +52,27 @@ private struct PairChanges {
     guard case .joinTable(let number, let isFirst) = relationship.home, list.hasChanges || isNew else { return }
     let isSymmetric = context.runtime.model.joinTables[number].isSymmetric
     let difference = isNew ? (added: Array(list.keys), removed: []) : list.difference
-    var table = tables[number] ?? Table()
+    let table = tables[number] ?? Table()
+    tables[number] = table
     for key in difference.added {
       for ends in pairs(owner, key, isFirst, isSymmetric) where table.added.insert(ends).inserted {
         table.addedInOrder.append(ends)
       }
     }
     for key in difference.removed { table.removed.formUnion(pairs(owner, key, isFirst, isSymmetric)) }
-    if relationship.isOrdered && list.isLoaded { table.arranged.append((owner, isFirst, list.keys)) }
-    tables[number] = table
+    if relationship.isOrdered {
+      let tail = list.tail
+      if list.isLoaded && (isNew || tail.count * 2 > list.keys.count) {
+        table.places.arrange(list.keys, of: owner, isFirst)
+      } else if !tail.isEmpty {
+        table.tails.append((owner, isFirst, tail))
+      }
+    }
   }
 
-  private func pairs(_ owner: Int64, _ key: Int64, _ isFirst: Bool, _ isSymmetric: Bool) -> [Ends] {
-    let ends = isFirst ? Ends(first: owner, partner: key) : Ends(first: key, partner: owner)
-    return isSymmetric && owner != key ? [ends, Ends(first: ends.partner, partner: ends.first)] : [ends]
+  private func pairs(_ owner: Int64, _ key: Int64, _ isFirst: Bool, _ isSymmetric: Bool) -> [PairEnds] {
+    let ends = isFirst ? PairEnds(first: owner, partner: key) : PairEnds(first: key, partner: owner)
+    return isSymmetric && owner != key ? [ends, PairEnds(first: ends.partner, partner: ends.first)] : [ends]
   }
 
   // MARK: The result
@@ -76,76 +80,45 @@ private struct PairChanges {
   func pairs() throws -> [SaveRequest.Pairs] {
     var all: [SaveRequest.Pairs] = []
     for (number, table) in tables.sorted(by: { $0.key < $1.key }) {
+      var places = table.places
+      try append(table.tails, to: &places, table: number)
       var pairs = SaveRequest.Pairs(table: number)
-      let places = Places(table.arranged)
       pairs.removed = table.removed.subtracting(table.added).sorted { ($0.first, $0.partner) < ($1.first, $1.partner) }
         .map { Pair(first: $0.first, partner: $0.partner) }
-      pairs.added = table.addedInOrder.filter(isAlive).map { places.pair($0.first, $0.partner) }
-      try appendToUnloaded(&pairs.added, table: number)
-      pairs.moved = places.all.filter { !table.added.contains(Ends(first: $0.first, partner: $0.partner)) }
+      pairs.added = table.addedInOrder.filter(isAlive).map(places.pair)
+      // The store may have an added pair already, which then keeps its places unless it is moved as well.
+      pairs.moved = places.moves { isAlive($0) && !(table.added.contains($0) && isNew($0)) }
       all.append(pairs)
     }
     return all
   }
 
-  /// An end that noted a partner without having its members loaded has it after the last one in the store.
-  private func appendToUnloaded(_ pairs: inout [Pair], table number: Int) throws {
-    let table = context.runtime.model.joinTables[number]
-    if table.first.orderColumn != nil {
-      try append(
-        &pairs, at: \.place, owner: \.first,
-        RelationshipNumber(entity: table.first.entity, property: table.first.property))
-    }
-    if let second = table.second, second.orderColumn != nil {
-      try append(
-        &pairs, at: \.inversePlace, owner: \.partner,
-        RelationshipNumber(entity: second.entity, property: second.property))
-    }
-  }
-
+  /// Tails come behind the last member that the store has.
   private func append(
-    _ pairs: inout [Pair], at place: WritableKeyPath<Pair, Int64?>, owner: KeyPath<Pair, Int64>,
-    _ relationship: RelationshipNumber
+    _ tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])], to places: inout PairPlaces,
+    table number: Int
   ) throws {
-    let owners = Set(pairs.filter { $0[keyPath: place] == nil }.map { $0[keyPath: owner] })
-    guard !owners.isEmpty else { return }
-    var last: [Int64: Int64] = [:]
-    try context.connection().lastPlaces(of: relationship, owners: owners.sorted()) { last[$0] = $1 }
-    for index in pairs.indices where pairs[index][keyPath: place] == nil {
-      let next = PlaceNumbering.after(last[pairs[index][keyPath: owner]])
-      last[pairs[index][keyPath: owner]] = next
-      pairs[index][keyPath: place] = next
+    let table = context.runtime.model.joinTables[number]
+    for isFirst in [true, false] {
+      let owners = tails.filter { $0.isFirst == isFirst }
+      guard !owners.isEmpty, let end = isFirst ? table.first : table.second else { continue }
+      var last: [Int64: Int64] = [:]
+      let relationship = RelationshipNumber(entity: end.entity, property: end.property)
+      try context.connection().lastPlaces(of: relationship, owners: owners.map(\.owner).sorted()) { last[$0] = $1 }
+      for tail in owners { places.append(tail.members, of: tail.owner, isFirst, after: last[tail.owner]) }
     }
   }
 
   /// Pairs of objects that are deleted in the same save are not written.
-  private func isAlive(_ ends: Ends) -> Bool {
+  private func isAlive(_ ends: PairEnds) -> Bool {
     for key in [ends.first, ends.partner] {
       if let object = context.map[key], object.phase == .deleted { return false }
     }
     return true
   }
 
-  /// The places of pairs whose owners have a new order.
-  private struct Places {
-    private var byEnds: [Ends: Pair] = [:]
-
-    init(_ arranged: [(owner: Int64, isFirst: Bool, keys: ContiguousArray<Int64>)]) {
-      for (owner, isFirst, keys) in arranged {
-        for (index, key) in keys.enumerated() {
-          let ends = isFirst ? Ends(first: owner, partner: key) : Ends(first: key, partner: owner)
-          let place = Int64(index + 1) * PlaceNumbering.gap
-          var pair = byEnds[ends] ?? Pair(first: ends.first, partner: ends.partner)
-          if isFirst { pair.place = place } else { pair.inversePlace = place }
-          byEnds[ends] = pair
-        }
-      }
-    }
-
-    func pair(_ first: Int64, _ partner: Int64) -> Pair {
-      byEnds[Ends(first: first, partner: partner)] ?? Pair(first: first, partner: partner)
-    }
-
-    var all: [Pair] { byEnds.values.sorted { ($0.first, $0.partner) < ($1.first, $1.partner) } }
+  /// Whether the store cannot have a pair.
+  private func isNew(_ ends: PairEnds) -> Bool {
+    context.map[ends.first]?.phase == .inserted || context.map[ends.partner]?.phase == .inserted
   }
 }

@@ -85,11 +85,18 @@ extension SavePlan {
   /// are written alone.
   mutating func assignPlaces(_ context: ManagedObjectContext) throws {
     var assignment = PlaceAssignment(context, updated: updated)
+    defer { formerPlaces = assignment.formerPlaces }
     for object in inserted { try assignment.add(object) }
     for (object, _) in updated { try assignment.add(object) }
     for object in relinked { try assignment.add(object) }
     try assignment.appendToUnloaded()
     request.places = assignment.places
+  }
+
+  /// Gives members the places back that they had, when the save has failed: otherwise the next one would take the new ones
+  /// for stored.
+  func takeBackPlaces() {
+    for former in formerPlaces.reversed() { former.member._setPlace(former.property, former.place) }
   }
 }
 
@@ -103,6 +110,7 @@ private struct PlaceAssignment {
   private let updated: [(object: ManagedObject, mask: ColumnMask)]
   /// What is written of each updated object; most saves never ask.
   private lazy var rewritten = Dictionary(uniqueKeysWithValues: updated.map { ($0.object._key, $0.mask) })
+  private(set) var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
   private var alone: [ColumnNumber: SaveRequest.Places] = [:]
   private var unloaded:
     [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
@@ -163,6 +171,7 @@ private struct PlaceAssignment {
   }
 
   private mutating func set(_ place: Int64, of member: ManagedObject, _ reference: RelationshipInfo) {
+    formerPlaces.append((member, reference.property, member._place(reference.property)))
     member._setPlace(reference.property, place)
     let isWritten = member.phase == .inserted || rewritten[member._key]?.contains(reference.property) == true
     guard !isWritten, case .column(_, let column?) = reference.home else { return }

@@ -9,6 +9,8 @@ struct SavePlan {
   var relinked: [ManagedObject] = []
   var deleted: [ManagedObject] = []
   var request = SaveRequest()
+  /// The places that members had before the plan gave them new ones.
+  var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && request.isEmpty }
 
@@ -20,7 +22,7 @@ struct SavePlan {
     for object in context.changed where object.phase == .persistent {
       numbers.removeAll(keepingCapacity: true)
       if object._changed != 0, let committed = object.extras?.committed {
-        object._changes(since: committed, into: &numbers)
+        object.collectChanges(since: committed, context.info(of: object), into: &numbers)
       }
       if !numbers.isEmpty {
         updated.append((object, ColumnMask(bits: numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })))

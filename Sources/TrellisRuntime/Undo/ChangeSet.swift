@@ -60,12 +60,11 @@ struct RecordedValues {
 
   /// - Returns: whether any value is another one now.
   mutating func findDifferences() -> Bool {
+    guard let info = object.link.context?.info(of: object) else { return false }
     var numbers: [Int] = []
-    object._changes(since: row, into: &numbers)
+    object.collectDifferences(from: row, among: info.storedMask.bits, info, into: &numbers)
     differences.bits = numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) }
-    if transients != nil, let context = object.link.context {
-      differences.bits |= context.info(of: object).transients.bits
-    }
+    if transients != nil { differences.bits |= info.transients.bits }
     return differences.bits != 0
   }
 }

@@ -19,6 +19,8 @@ private struct TakingBack {
   private var doomed: [ManagedObject] = []
   /// Objects that are back although their delete was saved: they are new again.
   private var reborn: [ManagedObject] = []
+  /// All objects that are back.
+  private var revived: Set<Int64> = []
   /// References that were restored, with the partners that they led to before.
   private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
   /// Objects whose view of who refers to them was put right.
@@ -63,10 +65,7 @@ private struct TakingBack {
     } else {
       list = context.waitingList(of: member.ownerKey, relationship)
     }
-    context.recorder?.recordMember(
-      member.trace.key, isComing: !member.trace.isComing, list: list, owner: owner, member.ownerKey, relationship)
-    list.takeBack(member.trace)
-    if let owner { context.noteListChanged(owner) }
+    context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
   }
 
   /// The list of a to-many, loaded where the order matters. One of an object that will only come back later is as it was left.
@@ -127,6 +126,7 @@ private struct TakingBack {
     default: return
     }
     object._attention.remove(.readOnly)
+    revived.insert(object._key)
     context.recorder?.record(.revived(object))
   }
 
@@ -143,6 +143,7 @@ private struct TakingBack {
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
     context.deleted.removeAll { $0.phase != .deleted }
+    context.tieLate(revived)
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     if !reborn.isEmpty {
       let isBack = Set(reborn.map(ObjectIdentifier.init))

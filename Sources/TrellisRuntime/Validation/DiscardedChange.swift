@@ -57,14 +57,10 @@ private struct Discarding {
   ///
   /// - Returns: whether there were any.
   mutating func discardSome() throws -> Bool {
-    let plan = SavePlan(context)
+    let plan = context.makePlan()
     let before = discarded.count
     for object in plan.deleted where object.phase == .deleted {
-      let failures = try failures { rules in
-        try rules.checkDeleted(object)
-        try rules.checkHolders(of: [object])
-        rules.askHook(.validateDelete, of: object)
-      }
+      let failures = try failures { try $0.checkDeleted([object]) }
       if !failures.isEmpty { undelete(object, failures) }
     }
     for object in plan.checked where object.isAlive {
@@ -97,7 +93,7 @@ private struct Discarding {
     for relationship in context.info(of: object).allRelationships {
       let reasons = failures.filter { $0.property == relationship.name && $0.rule != .maximumCount }
       if reasons.isEmpty { continue }
-      for key in try context.committedPartners(of: object, relationship) {
+      for key in try context.formerPartners(of: object, relationship) ?? [] {
         guard let partner = context.map[key], partner.phase == .deleted else { continue }
         undelete(partner, reasons)
         isAny = true

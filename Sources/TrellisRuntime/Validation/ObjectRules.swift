@@ -44,6 +44,7 @@ struct ObjectRules {
   ) throws {
     guard relationship.isToMany else {
       if relationship.isRequired && context.partnerKey(of: object, relationship) == 0 {
+        try context.throwPendingFailure()
         fail(object, relationship.name, .required, "must be set")
       }
       return

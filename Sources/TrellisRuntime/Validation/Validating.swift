@@ -20,10 +20,7 @@ extension ManagedObject {
     var rules = ObjectRules(context)
     rules.countsUnchanged = true
     switch phase {
-    case .deleted:
-      try rules.checkDeleted(self)
-      try rules.checkHolders(of: [self])
-      rules.askHook(.validateDelete, of: self)
+    case .deleted: try rules.checkDeleted([self])
     case .inserted: try rules.checkAll(self, .validateInsert)
     default: try rules.checkAll(self, .validateUpdate)
     }
@@ -40,11 +37,7 @@ extension ManagedObjectContext {
     for object in plan.inserted { try rules.checkAll(object, .validateInsert) }
     for (object, _) in plan.updated { try rules.checkAll(object, .validateUpdate) }
     for object in plan.relinked { try rules.checkAll(object, .validateUpdate) }
-    for object in plan.deleted {
-      try rules.checkDeleted(object)
-      rules.askHook(.validateDelete, of: object)
-    }
-    try rules.checkHolders(of: plan.deleted)
+    try rules.checkDeleted(plan.deleted)
     guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
   }
 }

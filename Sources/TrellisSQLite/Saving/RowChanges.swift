@@ -61,23 +61,17 @@ extension SQLiteConnection {
     }
   }
 
-  /// The pairs of an object go with it, unless its relationship leaves them alone.
+  /// The pairs of an object go with it, whatever the delete rule: a pair is no reference that a row could keep.
   private func deletePairs(of group: SaveRequest.Deletes) throws {
     let entities = layout.model.entities
     for table in layout.model.joinTables {
-      let first = entities[table.first.entity]
-      if first.subtree.contains(group.entity), !isLeftAlone(table.first.entity, table.first.property) {
+      if entities[table.first.entity].subtree.contains(group.entity) {
         try deletePairs(.deleteFirst, table.index, group.keys) { PairStatements(table).deleteAll(ofFirst: true) }
       }
-      let second = table.second.map { ($0.entity, isLeftAlone($0.entity, $0.property)) } ?? (table.partnerEntity, false)
-      if entities[second.0].subtree.contains(group.entity), !second.1 {
+      if entities[table.second?.entity ?? table.partnerEntity].subtree.contains(group.entity) {
         try deletePairs(.deletePartner, table.index, group.keys) { PairStatements(table).deleteAll(ofFirst: false) }
       }
     }
-  }
-
-  private func isLeftAlone(_ entity: Int, _ property: Int) -> Bool {
-    layout.relationship(entity, property)?.deleteRule == .noAction
   }
 
   private func deletePairs(_ kind: FixedStatement, _ table: Int, _ keys: [Int64], _ text: () -> String) throws {

@@ -42,6 +42,12 @@ enum CanonicalJSON {
 
   private static func quote(_ value: String, into text: inout String) {
     text += "\""
+    // Names and most of what people write need no escape, and are copied whole.
+    if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+      text += value
+      text += "\""
+      return
+    }
     for scalar in value.unicodeScalars {
       switch scalar {
       case "\"": text += "\\\""

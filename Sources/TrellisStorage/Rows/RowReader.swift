@@ -6,16 +6,37 @@ public import TrellisSchema
 /// inside the call that handed it out. Reading never fails at once: the first value that does not fit is noted in
 /// ``problem``, its placeholder is returned, and who asked for the row looks at ``problem`` at the end.
 open class RowReader {
-  // Plain values that are read and set for every row: nothing can overlap, so nothing is checked.
+  // Plain values that are read and set for every row: nothing can overlap, so nothing is checked. Other modules do not see
+  // that of a stored property, but take over the bodies of these accessors.
+
+  @usableFromInline @exclusivity(unchecked) final var _key: Int64 = 0
+  @usableFromInline @exclusivity(unchecked) final var _version: Int64 = 0
+  @usableFromInline @exclusivity(unchecked) final var _entity: Int = 0
+  @usableFromInline @exclusivity(unchecked) final var _problem: RowProblem?
 
   /// The object's key.
-  @exclusivity(unchecked) public final var key: Int64 = 0
+  @inlinable public final var key: Int64 {
+    get { _key }
+    set { _key = newValue }
+  }
+
   /// The row's version: 1 when inserted, one more at each update.
-  @exclusivity(unchecked) public final var version: Int64 = 0
+  @inlinable public final var version: Int64 {
+    get { _version }
+    set { _version = newValue }
+  }
+
   /// The row's own entity, by number, which in a hierarchy may lie below the one asked for.
-  @exclusivity(unchecked) public final var entity: Int = 0
+  @inlinable public final var entity: Int {
+    get { _entity }
+    set { _entity = newValue }
+  }
+
   /// The first value that did not fit its column.
-  @exclusivity(unchecked) public final var problem: RowProblem?
+  @inlinable public final var problem: RowProblem? {
+    get { _problem }
+    set { _problem = newValue }
+  }
 
   public init() {}
 

@@ -32,6 +32,9 @@ public struct ColumnMask: Hashable, Sendable {
 
   public init(bits: UInt64) { self.bits = bits }
 
+  /// Every property.
+  @inlinable public static var all: ColumnMask { ColumnMask(bits: .max) }
+
   /// The bit of a property.
   @inlinable public static func bit(of property: Int) -> UInt64 { 1 << UInt64(truncatingIfNeeded: min(property, 63)) }
 

@@ -157,14 +157,6 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.id.write(to: row)
-    _row.emotion.write(to: row)
-    _row.content.write(to: row)
-    _row.createdAt.write(to: row)
-    _row.mood.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.id.write(to: row) }
     if properties.contains(1) { _row.emotion.write(to: row) }
@@ -174,14 +166,7 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.id.storedValue
-    case 1: _row.emotion.storedValue
-    case 2: _row.content.storedValue
-    case 3: _row.createdAt.storedValue
-    case 4: _row.mood.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -193,15 +178,6 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
     if properties.contains(2) { _row.content = old.content }
     if properties.contains(3) { _row.createdAt = old.createdAt }
     if properties.contains(4) { _row.mood = old.mood }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.id.isSameStored(as: old.id) { changed.append(0) }
-    if !_row.emotion.isSameStored(as: old.emotion) { changed.append(1) }
-    if !_row.content.isSameStored(as: old.content) { changed.append(2) }
-    if !_row.createdAt.isSameStored(as: old.createdAt) { changed.append(3) }
-    if !_row.mood.isSameStored(as: old.mood) { changed.append(4) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -235,7 +211,7 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
 
 extension EmotionDiary {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<EmotionDiary>
     public var id: Foundation.UUID
     public var emotion: Emotion
@@ -268,6 +244,50 @@ extension EmotionDiary {
       createdAt = .read(row, 3)
       mood = .read(row, 4)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.id.isSameStored(as: right.id) else { return false }
+      guard left.emotion.isSameStored(as: right.emotion) else { return false }
+      guard left.content.isSameStored(as: right.content) else { return false }
+      guard left.createdAt.isSameStored(as: right.createdAt) else { return false }
+      guard left.mood.isSameStored(as: right.mood) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      id = values.value("id")
+      emotion = values.value("emotion")
+      content = values.value("content")
+      createdAt = values.value("createdAt")
+      mood = values.valueIfPresent("mood")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(id, "id")
+      values.put(emotion, "emotion")
+      values.put(content, "content")
+      values.put(createdAt, "createdAt")
+      values.putIfPresent(mood, "mood")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: id.storedValue
+      case 1: emotion.storedValue
+      case 2: content.storedValue
+      case 3: createdAt.storedValue
+      case 4: mood.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -280,15 +300,15 @@ extension EmotionDiary {
 
     public static func snapshot(of object: EmotionDiary) -> EmotionDiary.Snapshot { object.snapshot }
 
-    public var id: AttributePath<Foundation.UUID> { AttributePath(path, 0) }
-    public var emotion: AttributePath<Emotion> { AttributePath(path, 1) }
+    public var id: AttributePath<Foundation.UUID> { AttributePath(self, 0) }
+    public var emotion: AttributePath<Emotion> { AttributePath(self, 1) }
     /// What was written.
-    public var content: AttributePath<Swift.String> { AttributePath(path, 2) }
-    public var createdAt: AttributePath<Foundation.Date> { AttributePath(path, 3) }
-    public var mood: AttributePath<Swift.String?> { AttributePath(path, 4) }
+    public var content: AttributePath<Swift.String> { AttributePath(self, 2) }
+    public var createdAt: AttributePath<Foundation.Date> { AttributePath(self, 3) }
+    public var mood: AttributePath<Swift.String?> { AttributePath(self, 4) }
     /// The pictures, in the order in which they are shown.
-    public var images: ToManyPath<DiaryImage.Columns> { ToManyPath(path, 5) }
-    public var tags: ToManyPath<Tag.Columns> { ToManyPath(path, 6) }
+    public var images: ToManyPath<DiaryImage.Columns> { ToManyPath(self, 5) }
+    public var tags: ToManyPath<Tag.Columns> { ToManyPath(self, 6) }
   }
 
   /// A fetch of every object.
@@ -361,13 +381,6 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
     _diaryPlace = .read(row, 3)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.imagePath.write(to: row)
-    _row.data.write(to: row)
-    _row.diary.write(to: row)
-    _diaryPlace.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.imagePath.write(to: row) }
     if properties.contains(1) { _row.data.write(to: row) }
@@ -378,12 +391,7 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.imagePath.storedValue
-    case 1: _row.data.storedValue
-    case 2: _row.diary.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
@@ -423,13 +431,6 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
     if properties.contains(2) { _row.diary = old.diary }
   }
 
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.imagePath.isSameStored(as: old.imagePath) { changed.append(0) }
-    if !_row.data.isSameStored(as: old.data) { changed.append(1) }
-    if !_row.diary.isSameStored(as: old.diary) { changed.append(2) }
-  }
-
   fileprivate static let _description = EntityDescription(
     "DiaryImage",
     attributes: [
@@ -442,7 +443,7 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
 
 extension DiaryImage {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<DiaryImage>
     public var imagePath: Swift.String
     public var data: Foundation.Data?
@@ -466,6 +467,42 @@ extension DiaryImage {
       data = .read(row, 1)
       diary = .read(row, 2)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.imagePath.isSameStored(as: right.imagePath) else { return false }
+      guard left.data.isSameStored(as: right.data) else { return false }
+      guard left.diary.isSameStored(as: right.diary) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      imagePath = values.value("imagePath")
+      data = values.valueIfPresent("data")
+      diary = values.valueIfPresent("diary")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(imagePath, "imagePath")
+      values.putIfPresent(data, "data")
+      values.putIfPresent(diary, "diary")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: imagePath.storedValue
+      case 1: data.storedValue
+      case 2: diary.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -478,9 +515,9 @@ extension DiaryImage {
 
     public static func snapshot(of object: DiaryImage) -> DiaryImage.Snapshot { object.snapshot }
 
-    public var imagePath: AttributePath<Swift.String> { AttributePath(path, 0) }
-    public var data: AttributePath<Foundation.Data?> { AttributePath(path, 1) }
-    public var diary: ToOnePath<EmotionDiary.Columns> { ToOnePath(path, 2) }
+    public var imagePath: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var data: AttributePath<Foundation.Data?> { AttributePath(self, 1) }
+    public var diary: ToOnePath<EmotionDiary.Columns> { ToOnePath(self, 2) }
   }
 
   /// A fetch of every object.
@@ -538,19 +575,12 @@ public final class Tag: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.name.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.name.write(to: row) }
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.name.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -558,11 +588,6 @@ public final class Tag: ManagedObject, Swift.Identifiable {
   @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
     guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
     if properties.contains(0) { _row.name = old.name }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.name.isSameStored(as: old.name) { changed.append(0) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -575,7 +600,7 @@ public final class Tag: ManagedObject, Swift.Identifiable {
 
 extension Tag {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Tag>
     public var name: Swift.String
 
@@ -587,6 +612,34 @@ extension Tag {
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: name.storedValue
+      default: nil
+      }
     }
   }
 
@@ -600,8 +653,8 @@ extension Tag {
 
     public static func snapshot(of object: Tag) -> Tag.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
-    public var diaries: ToManyPath<EmotionDiary.Columns> { ToManyPath(path, 1) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var diaries: ToManyPath<EmotionDiary.Columns> { ToManyPath(self, 1) }
   }
 
   /// A fetch of every object.

@@ -288,33 +288,6 @@ public final class Event: ManagedObject, Swift.Identifiable {
     _placePlace = .read(row, 23)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.switch.write(to: row)
-    _row.context.write(to: row)
-    _row.path.write(to: row)
-    _row.row.write(to: row)
-    _row.await.write(to: row)
-    _row.copy.write(to: row)
-    _row.changed.write(to: row)
-    _row.newValue.write(to: row)
-    _row.type.write(to: row)
-    _row.in.write(to: row)
-    _row.checksum.write(to: row)
-    _row.inherited.write(to: row)
-    _row.properties.write(to: row)
-    _row.old.write(to: row)
-    _row.twin.write(to: row)
-    _row.next.write(to: row)
-    _row.default.write(to: row)
-    _row.child.write(to: row)
-    _row.place.write(to: row)
-    _row.oneWay.write(to: row)
-    _row.needed.write(to: row)
-    _defaultPlace.write(to: row)
-    _childPlace_.write(to: row)
-    _placePlace.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.switch.write(to: row) }
     if properties.contains(1) { _row.context.write(to: row) }
@@ -344,30 +317,9 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
     switch property {
-    case 0: _row.switch.storedValue
-    case 1: _row.context.storedValue
-    case 2: _row.path.storedValue
-    case 3: _row.row.storedValue
-    case 4: _row.await.storedValue
-    case 5: _row.copy.storedValue
     case 6: _key_.storedValue
     case 7: _childPlace.storedValue
-    case 8: _row.changed.storedValue
-    case 9: _row.newValue.storedValue
-    case 10: _row.type.storedValue
-    case 11: _row.in.storedValue
-    case 12: _row.checksum.storedValue
-    case 13: _row.inherited.storedValue
-    case 14: _row.properties.storedValue
-    case 15: _row.old.storedValue
-    case 16: _row.twin.storedValue
-    case 17: _row.next.storedValue
-    case 19: _row.default.storedValue
-    case 21: _row.child.storedValue
-    case 22: _row.place.storedValue
-    case 26: _row.oneWay.storedValue
-    case 28: _row.needed.storedValue
-    default: super._value(property)
+    default: _row._value(property) ?? super._value(property)
     }
   }
 
@@ -442,32 +394,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if properties.contains(28) { _row.needed = old.needed }
   }
 
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.switch.isSameStored(as: old.switch) { changed.append(0) }
-    if !_row.context.isSameStored(as: old.context) { changed.append(1) }
-    if !_row.path.isSameStored(as: old.path) { changed.append(2) }
-    if !_row.row.isSameStored(as: old.row) { changed.append(3) }
-    if !_row.await.isSameStored(as: old.await) { changed.append(4) }
-    if !_row.copy.isSameStored(as: old.copy) { changed.append(5) }
-    if !_row.changed.isSameStored(as: old.changed) { changed.append(8) }
-    if !_row.newValue.isSameStored(as: old.newValue) { changed.append(9) }
-    if !_row.type.isSameStored(as: old.type) { changed.append(10) }
-    if !_row.in.isSameStored(as: old.in) { changed.append(11) }
-    if !_row.checksum.isSameStored(as: old.checksum) { changed.append(12) }
-    if !_row.inherited.isSameStored(as: old.inherited) { changed.append(13) }
-    if !_row.properties.isSameStored(as: old.properties) { changed.append(14) }
-    if !_row.old.isSameStored(as: old.old) { changed.append(15) }
-    if !_row.twin.isSameStored(as: old.twin) { changed.append(16) }
-    if !_row.next.isSameStored(as: old.next) { changed.append(17) }
-    if !_row.default.isSameStored(as: old.default) { changed.append(19) }
-    if !_row.child.isSameStored(as: old.child) { changed.append(21) }
-    if !_row.place.isSameStored(as: old.place) { changed.append(22) }
-    if !_row.oneWay.isSameStored(as: old.oneWay) { changed.append(26) }
-    if !_row.needed.isSameStored(as: old.needed) { changed.append(28) }
-  }
-
-  private struct Transients {
+  private struct Transients: StoredFields {
     let key: Swift.String
     let childPlace: Swift.Int64?
   }
@@ -527,7 +454,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
 extension Event {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Event>
     public var `switch`: Swift.String
     public var context: Swift.String
@@ -623,6 +550,114 @@ extension Event {
       oneWay = .read(row, 19)
       needed = .read(row, 20)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.switch.isSameStored(as: right.switch) else { return false }
+      guard left.context.isSameStored(as: right.context) else { return false }
+      guard left.path.isSameStored(as: right.path) else { return false }
+      guard left.row.isSameStored(as: right.row) else { return false }
+      guard left.await.isSameStored(as: right.await) else { return false }
+      guard left.copy.isSameStored(as: right.copy) else { return false }
+      guard left.changed.isSameStored(as: right.changed) else { return false }
+      guard left.newValue.isSameStored(as: right.newValue) else { return false }
+      guard left.type.isSameStored(as: right.type) else { return false }
+      guard left.in.isSameStored(as: right.in) else { return false }
+      guard left.checksum.isSameStored(as: right.checksum) else { return false }
+      guard left.inherited.isSameStored(as: right.inherited) else { return false }
+      guard left.properties.isSameStored(as: right.properties) else { return false }
+      guard left.old.isSameStored(as: right.old) else { return false }
+      guard left.twin.isSameStored(as: right.twin) else { return false }
+      guard left.next.isSameStored(as: right.next) else { return false }
+      guard left.default.isSameStored(as: right.default) else { return false }
+      guard left.child.isSameStored(as: right.child) else { return false }
+      guard left.place.isSameStored(as: right.place) else { return false }
+      guard left.oneWay.isSameStored(as: right.oneWay) else { return false }
+      guard left.needed.isSameStored(as: right.needed) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      `switch` = values.value("switch")
+      context = values.value("context")
+      path = values.value("path")
+      row = values.valueIfPresent("row")
+      `await` = values.value("await")
+      `copy` = values.value("copy")
+      changed = values.valueIfPresent("changed")
+      newValue = values.value("newValue")
+      type = values.value("type")
+      `in` = values.value("in")
+      checksum = values.value("checksum")
+      inherited = values.value("inherited")
+      properties = values.value("properties")
+      old = values.value("old")
+      twin = values.valueIfPresent("twin")
+      next = values.valueIfPresent("next")
+      `default` = values.valueIfPresent("default")
+      child = values.valueIfPresent("child")
+      place = values.valueIfPresent("place")
+      oneWay = values.valueIfPresent("oneWay")
+      needed = values.valueIfPresent("needed")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(`switch`, "switch")
+      values.put(context, "context")
+      values.put(path, "path")
+      values.putIfPresent(row, "row")
+      values.put(`await`, "await")
+      values.put(`copy`, "copy")
+      values.putIfPresent(changed, "changed")
+      values.put(newValue, "newValue")
+      values.put(type, "type")
+      values.put(`in`, "in")
+      values.put(checksum, "checksum")
+      values.put(inherited, "inherited")
+      values.put(properties, "properties")
+      values.put(old, "old")
+      values.putIfPresent(twin, "twin")
+      values.putIfPresent(next, "next")
+      values.putIfPresent(`default`, "default")
+      values.putIfPresent(child, "child")
+      values.putIfPresent(place, "place")
+      values.putIfPresent(oneWay, "oneWay")
+      values.putIfPresent(needed, "needed")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: `switch`.storedValue
+      case 1: context.storedValue
+      case 2: path.storedValue
+      case 3: row.storedValue
+      case 4: `await`.storedValue
+      case 5: `copy`.storedValue
+      case 8: changed.storedValue
+      case 9: newValue.storedValue
+      case 10: type.storedValue
+      case 11: `in`.storedValue
+      case 12: checksum.storedValue
+      case 13: inherited.storedValue
+      case 14: properties.storedValue
+      case 15: old.storedValue
+      case 16: twin.storedValue
+      case 17: next.storedValue
+      case 19: `default`.storedValue
+      case 21: child.storedValue
+      case 22: place.storedValue
+      case 26: oneWay.storedValue
+      case 28: needed.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -635,33 +670,33 @@ extension Event {
 
     public static func snapshot(of object: Event) -> Event.Snapshot { object.snapshot }
 
-    public var `switch`: AttributePath<Swift.String> { AttributePath(_path, 0) }
-    public var context: AttributePath<Swift.String> { AttributePath(_path, 1) }
-    public var path: AttributePath<Swift.String> { AttributePath(_path, 2) }
-    public var row: AttributePath<Swift.String?> { AttributePath(_path, 3) }
-    public var `await`: AttributePath<Swift.Bool> { AttributePath(_path, 4) }
-    public var `copy`: AttributePath<Swift.Int64> { AttributePath(_path, 5) }
-    public var changed: AttributePath<Swift.String?> { AttributePath(_path, 8) }
-    public var newValue: AttributePath<Swift.String> { AttributePath(_path, 9) }
-    public var type: AttributePath<Swift.String> { AttributePath(_path, 10) }
-    public var `in`: AttributePath<Swift.String> { AttributePath(_path, 11) }
-    public var checksum: AttributePath<Swift.String> { AttributePath(_path, 12) }
-    public var inherited: AttributePath<Swift.String> { AttributePath(_path, 13) }
-    public var properties: AttributePath<Swift.String> { AttributePath(_path, 14) }
-    public var old: AttributePath<Swift.String> { AttributePath(_path, 15) }
-    public var twin: ToOnePath<Event.Columns> { ToOnePath(_path, 16) }
-    public var next: ToOnePath<Event.Columns> { ToOnePath(_path, 17) }
-    public var previous: ToOnePath<Event.Columns> { ToOnePath(_path, 18) }
-    public var `default`: ToOnePath<Event.Columns> { ToOnePath(_path, 19) }
-    public var children: ToManyPath<Event.Columns> { ToManyPath(_path, 20) }
-    public var child: ToOnePath<Data.Columns> { ToOnePath(_path, 21) }
-    public var place: ToOnePath<Data.Columns> { ToOnePath(_path, 22) }
-    public var friends: ToManyPath<Event.Columns> { ToManyPath(_path, 23) }
-    public var likes: ToManyPath<Event.Columns> { ToManyPath(_path, 24) }
-    public var likedBy: ToManyPath<Event.Columns> { ToManyPath(_path, 25) }
-    public var oneWay: ToOnePath<Data.Columns> { ToOnePath(_path, 26) }
-    public var oneWays: ToManyPath<Data.Columns> { ToManyPath(_path, 27) }
-    public var needed: ToOnePath<Data.Columns> { ToOnePath(_path, 28) }
+    public var `switch`: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var context: AttributePath<Swift.String> { AttributePath(self, 1) }
+    public var path: AttributePath<Swift.String> { AttributePath(self, 2) }
+    public var row: AttributePath<Swift.String?> { AttributePath(self, 3) }
+    public var `await`: AttributePath<Swift.Bool> { AttributePath(self, 4) }
+    public var `copy`: AttributePath<Swift.Int64> { AttributePath(self, 5) }
+    public var changed: AttributePath<Swift.String?> { AttributePath(self, 8) }
+    public var newValue: AttributePath<Swift.String> { AttributePath(self, 9) }
+    public var type: AttributePath<Swift.String> { AttributePath(self, 10) }
+    public var `in`: AttributePath<Swift.String> { AttributePath(self, 11) }
+    public var checksum: AttributePath<Swift.String> { AttributePath(self, 12) }
+    public var inherited: AttributePath<Swift.String> { AttributePath(self, 13) }
+    public var properties: AttributePath<Swift.String> { AttributePath(self, 14) }
+    public var old: AttributePath<Swift.String> { AttributePath(self, 15) }
+    public var twin: ToOnePath<Event.Columns> { ToOnePath(self, 16) }
+    public var next: ToOnePath<Event.Columns> { ToOnePath(self, 17) }
+    public var previous: ToOnePath<Event.Columns> { ToOnePath(self, 18) }
+    public var `default`: ToOnePath<Event.Columns> { ToOnePath(self, 19) }
+    public var children: ToManyPath<Event.Columns> { ToManyPath(self, 20) }
+    public var child: ToOnePath<Data.Columns> { ToOnePath(self, 21) }
+    public var place: ToOnePath<Data.Columns> { ToOnePath(self, 22) }
+    public var friends: ToManyPath<Event.Columns> { ToManyPath(self, 23) }
+    public var likes: ToManyPath<Event.Columns> { ToManyPath(self, 24) }
+    public var likedBy: ToManyPath<Event.Columns> { ToManyPath(self, 25) }
+    public var oneWay: ToOnePath<Data.Columns> { ToOnePath(self, 26) }
+    public var oneWays: ToManyPath<Data.Columns> { ToManyPath(self, 27) }
+    public var needed: ToOnePath<Data.Columns> { ToOnePath(self, 28) }
   }
 
   /// A fetch of every object.
@@ -726,19 +761,12 @@ public final class Data: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.passport.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(2) { _row.passport.write(to: row) }
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 2: _row.passport.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
@@ -762,11 +790,6 @@ public final class Data: ManagedObject, Swift.Identifiable {
     if properties.contains(2) { _row.passport = old.passport }
   }
 
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.passport.isSameStored(as: old.passport) { changed.append(2) }
-  }
-
   fileprivate static let _description = EntityDescription(
     "Data",
     relationships: [
@@ -780,7 +803,7 @@ public final class Data: ManagedObject, Swift.Identifiable {
 
 extension Data {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Data>
     public var passport: ObjectID<Set>?
 
@@ -792,6 +815,34 @@ extension Data {
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
       passport = .read(row, 0)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.passport.isSameStored(as: right.passport) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      passport = values.valueIfPresent("passport")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.putIfPresent(passport, "passport")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 2: passport.storedValue
+      default: nil
+      }
     }
   }
 
@@ -805,9 +856,9 @@ extension Data {
 
     public static func snapshot(of object: Data) -> Data.Snapshot { object.snapshot }
 
-    public var event: ToManyPath<Event.Columns> { ToManyPath(path, 0) }
-    public var places: ToManyPath<Event.Columns> { ToManyPath(path, 1) }
-    public var passport: ToOnePath<Set.Columns> { ToOnePath(path, 2) }
+    public var event: ToManyPath<Event.Columns> { ToManyPath(self, 0) }
+    public var places: ToManyPath<Event.Columns> { ToManyPath(self, 1) }
+    public var passport: ToOnePath<Set.Columns> { ToOnePath(self, 2) }
   }
 
   /// A fetch of every object.
@@ -873,7 +924,7 @@ public final class Set: ManagedObject, Swift.Identifiable {
 
 extension Set {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Set>
 
     fileprivate init(objectID: ObjectID<Set>) {
@@ -882,6 +933,30 @@ extension Set {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 
@@ -895,7 +970,7 @@ extension Set {
 
     public static func snapshot(of object: Set) -> Set.Snapshot { object.snapshot }
 
-    public var holder: ToOnePath<Data.Columns> { ToOnePath(path, 0) }
+    public var holder: ToOnePath<Data.Columns> { ToOnePath(self, 0) }
   }
 
   /// A fetch of every object.
@@ -950,7 +1025,7 @@ public final class Nothing: ManagedObject, Swift.Identifiable {
 
 extension Nothing {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Nothing>
 
     fileprivate init(objectID: ObjectID<Nothing>) {
@@ -959,6 +1034,30 @@ extension Nothing {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 

@@ -349,15 +349,6 @@ public final class Long: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.string.write(to: row)
-    _row.data.write(to: row)
-    _row.url.write(to: row)
-    _row.numbers.write(to: row)
-    _row.dates.write(to: row)
-    _row.uuids.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.string.write(to: row) }
     if properties.contains(1) { _row.data.write(to: row) }
@@ -368,15 +359,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.string.storedValue
-    case 1: _row.data.storedValue
-    case 2: _row.url.storedValue
-    case 3: _row.numbers.storedValue
-    case 4: _row.dates.storedValue
-    case 5: _row.uuids.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -389,16 +372,6 @@ public final class Long: ManagedObject, Swift.Identifiable {
     if properties.contains(3) { _row.numbers = old.numbers }
     if properties.contains(4) { _row.dates = old.dates }
     if properties.contains(5) { _row.uuids = old.uuids }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.string.isSameStored(as: old.string) { changed.append(0) }
-    if !_row.data.isSameStored(as: old.data) { changed.append(1) }
-    if !_row.url.isSameStored(as: old.url) { changed.append(2) }
-    if !_row.numbers.isSameStored(as: old.numbers) { changed.append(3) }
-    if !_row.dates.isSameStored(as: old.dates) { changed.append(4) }
-    if !_row.uuids.isSameStored(as: old.uuids) { changed.append(5) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -508,7 +481,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
 
 extension Long {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Long>
     public var string: Swift.String
     public var data: Foundation.Data
@@ -544,6 +517,54 @@ extension Long {
       dates = .read(row, 4)
       uuids = .read(row, 5)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.string.isSameStored(as: right.string) else { return false }
+      guard left.data.isSameStored(as: right.data) else { return false }
+      guard left.url.isSameStored(as: right.url) else { return false }
+      guard left.numbers.isSameStored(as: right.numbers) else { return false }
+      guard left.dates.isSameStored(as: right.dates) else { return false }
+      guard left.uuids.isSameStored(as: right.uuids) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      string = values.value("string")
+      data = values.value("data")
+      url = values.value("url")
+      numbers = values.value("numbers")
+      dates = values.valueIfPresent("dates")
+      uuids = values.value("uuids")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(string, "string")
+      values.put(data, "data")
+      values.put(url, "url")
+      values.put(numbers, "numbers")
+      values.putIfPresent(dates, "dates")
+      values.put(uuids, "uuids")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: string.storedValue
+      case 1: data.storedValue
+      case 2: url.storedValue
+      case 3: numbers.storedValue
+      case 4: dates.storedValue
+      case 5: uuids.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -556,12 +577,12 @@ extension Long {
 
     public static func snapshot(of object: Long) -> Long.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String> { AttributePath(path, 0) }
-    public var data: AttributePath<Foundation.Data> { AttributePath(path, 1) }
-    public var url: AttributePath<Foundation.URL> { AttributePath(path, 2) }
-    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(path, 3) }
-    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(path, 4) }
-    public var uuids: AttributePath<[Foundation.UUID]> { AttributePath(path, 5) }
+    public var string: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var data: AttributePath<Foundation.Data> { AttributePath(self, 1) }
+    public var url: AttributePath<Foundation.URL> { AttributePath(self, 2) }
+    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(self, 3) }
+    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(self, 4) }
+    public var uuids: AttributePath<[Foundation.UUID]> { AttributePath(self, 5) }
   }
 
   /// A fetch of every object.
@@ -781,33 +802,6 @@ public final class Plain: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.string.write(to: row)
-    _row.bool.write(to: row)
-    _row.int16.write(to: row)
-    _row.int32.write(to: row)
-    _row.int64.write(to: row)
-    _row.float.write(to: row)
-    _row.double.write(to: row)
-    _row.decimal.write(to: row)
-    _row.wholeDecimal.write(to: row)
-    _row.date.write(to: row)
-    _row.now.write(to: row)
-    _row.data.write(to: row)
-    _row.uuid.write(to: row)
-    _row.new.write(to: row)
-    _row.url.write(to: row)
-    _row.weather.write(to: row)
-    _row.level.write(to: row)
-    _row.kind.write(to: row)
-    _row.grade.write(to: row)
-    _row.words.write(to: row)
-    _row.numbers.write(to: row)
-    _row.dates.write(to: row)
-    _row.levels.write(to: row)
-    _row.address.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.string.write(to: row) }
     if properties.contains(1) { _row.bool.write(to: row) }
@@ -836,33 +830,7 @@ public final class Plain: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.string.storedValue
-    case 1: _row.bool.storedValue
-    case 2: _row.int16.storedValue
-    case 3: _row.int32.storedValue
-    case 4: _row.int64.storedValue
-    case 5: _row.float.storedValue
-    case 6: _row.double.storedValue
-    case 7: _row.decimal.storedValue
-    case 8: _row.wholeDecimal.storedValue
-    case 9: _row.date.storedValue
-    case 10: _row.now.storedValue
-    case 11: _row.data.storedValue
-    case 12: _row.uuid.storedValue
-    case 13: _row.new.storedValue
-    case 14: _row.url.storedValue
-    case 15: _row.weather.storedValue
-    case 16: _row.level.storedValue
-    case 17: _row.kind.storedValue
-    case 18: _row.grade.storedValue
-    case 19: _row.words.storedValue
-    case 20: _row.numbers.storedValue
-    case 21: _row.dates.storedValue
-    case 22: _row.levels.storedValue
-    case 23: _row.address.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -893,34 +861,6 @@ public final class Plain: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.dates = old.dates }
     if properties.contains(22) { _row.levels = old.levels }
     if properties.contains(23) { _row.address = old.address }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.string.isSameStored(as: old.string) { changed.append(0) }
-    if !_row.bool.isSameStored(as: old.bool) { changed.append(1) }
-    if !_row.int16.isSameStored(as: old.int16) { changed.append(2) }
-    if !_row.int32.isSameStored(as: old.int32) { changed.append(3) }
-    if !_row.int64.isSameStored(as: old.int64) { changed.append(4) }
-    if !_row.float.isSameStored(as: old.float) { changed.append(5) }
-    if !_row.double.isSameStored(as: old.double) { changed.append(6) }
-    if !_row.decimal.isSameStored(as: old.decimal) { changed.append(7) }
-    if !_row.wholeDecimal.isSameStored(as: old.wholeDecimal) { changed.append(8) }
-    if !_row.date.isSameStored(as: old.date) { changed.append(9) }
-    if !_row.now.isSameStored(as: old.now) { changed.append(10) }
-    if !_row.data.isSameStored(as: old.data) { changed.append(11) }
-    if !_row.uuid.isSameStored(as: old.uuid) { changed.append(12) }
-    if !_row.new.isSameStored(as: old.new) { changed.append(13) }
-    if !_row.url.isSameStored(as: old.url) { changed.append(14) }
-    if !_row.weather.isSameStored(as: old.weather) { changed.append(15) }
-    if !_row.level.isSameStored(as: old.level) { changed.append(16) }
-    if !_row.kind.isSameStored(as: old.kind) { changed.append(17) }
-    if !_row.grade.isSameStored(as: old.grade) { changed.append(18) }
-    if !_row.words.isSameStored(as: old.words) { changed.append(19) }
-    if !_row.numbers.isSameStored(as: old.numbers) { changed.append(20) }
-    if !_row.dates.isSameStored(as: old.dates) { changed.append(21) }
-    if !_row.levels.isSameStored(as: old.levels) { changed.append(22) }
-    if !_row.address.isSameStored(as: old.address) { changed.append(23) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -958,7 +898,7 @@ public final class Plain: ManagedObject, Swift.Identifiable {
 
 extension Plain {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Plain>
     public var string: Swift.String
     public var bool: Swift.Bool
@@ -1066,6 +1006,126 @@ extension Plain {
       levels = .read(row, 22)
       address = .read(row, 23)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.string.isSameStored(as: right.string) else { return false }
+      guard left.bool.isSameStored(as: right.bool) else { return false }
+      guard left.int16.isSameStored(as: right.int16) else { return false }
+      guard left.int32.isSameStored(as: right.int32) else { return false }
+      guard left.int64.isSameStored(as: right.int64) else { return false }
+      guard left.float.isSameStored(as: right.float) else { return false }
+      guard left.double.isSameStored(as: right.double) else { return false }
+      guard left.decimal.isSameStored(as: right.decimal) else { return false }
+      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+      guard left.date.isSameStored(as: right.date) else { return false }
+      guard left.now.isSameStored(as: right.now) else { return false }
+      guard left.data.isSameStored(as: right.data) else { return false }
+      guard left.uuid.isSameStored(as: right.uuid) else { return false }
+      guard left.new.isSameStored(as: right.new) else { return false }
+      guard left.url.isSameStored(as: right.url) else { return false }
+      guard left.weather.isSameStored(as: right.weather) else { return false }
+      guard left.level.isSameStored(as: right.level) else { return false }
+      guard left.kind.isSameStored(as: right.kind) else { return false }
+      guard left.grade.isSameStored(as: right.grade) else { return false }
+      guard left.words.isSameStored(as: right.words) else { return false }
+      guard left.numbers.isSameStored(as: right.numbers) else { return false }
+      guard left.dates.isSameStored(as: right.dates) else { return false }
+      guard left.levels.isSameStored(as: right.levels) else { return false }
+      guard left.address.isSameStored(as: right.address) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      string = values.value("string")
+      bool = values.value("bool")
+      int16 = values.value("int16")
+      int32 = values.value("int32")
+      int64 = values.value("int64")
+      float = values.value("float")
+      double = values.value("double")
+      decimal = values.value("decimal")
+      wholeDecimal = values.value("wholeDecimal")
+      date = values.value("date")
+      now = values.value("now")
+      data = values.value("data")
+      uuid = values.value("uuid")
+      new = values.value("new")
+      url = values.value("url")
+      weather = values.value("weather")
+      level = values.value("level")
+      kind = values.value("kind")
+      grade = values.value("grade")
+      words = values.value("words")
+      numbers = values.value("numbers")
+      dates = values.value("dates")
+      levels = values.value("levels")
+      address = values.value("address")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(string, "string")
+      values.put(bool, "bool")
+      values.put(int16, "int16")
+      values.put(int32, "int32")
+      values.put(int64, "int64")
+      values.put(float, "float")
+      values.put(double, "double")
+      values.put(decimal, "decimal")
+      values.put(wholeDecimal, "wholeDecimal")
+      values.put(date, "date")
+      values.put(now, "now")
+      values.put(data, "data")
+      values.put(uuid, "uuid")
+      values.put(new, "new")
+      values.put(url, "url")
+      values.put(weather, "weather")
+      values.put(level, "level")
+      values.put(kind, "kind")
+      values.put(grade, "grade")
+      values.put(words, "words")
+      values.put(numbers, "numbers")
+      values.put(dates, "dates")
+      values.put(levels, "levels")
+      values.put(address, "address")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: string.storedValue
+      case 1: bool.storedValue
+      case 2: int16.storedValue
+      case 3: int32.storedValue
+      case 4: int64.storedValue
+      case 5: float.storedValue
+      case 6: double.storedValue
+      case 7: decimal.storedValue
+      case 8: wholeDecimal.storedValue
+      case 9: date.storedValue
+      case 10: now.storedValue
+      case 11: data.storedValue
+      case 12: uuid.storedValue
+      case 13: new.storedValue
+      case 14: url.storedValue
+      case 15: weather.storedValue
+      case 16: level.storedValue
+      case 17: kind.storedValue
+      case 18: grade.storedValue
+      case 19: words.storedValue
+      case 20: numbers.storedValue
+      case 21: dates.storedValue
+      case 22: levels.storedValue
+      case 23: address.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -1078,30 +1138,30 @@ extension Plain {
 
     public static func snapshot(of object: Plain) -> Plain.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String> { AttributePath(path, 0) }
-    public var bool: AttributePath<Swift.Bool> { AttributePath(path, 1) }
-    public var int16: AttributePath<Swift.Int16> { AttributePath(path, 2) }
-    public var int32: AttributePath<Swift.Int32> { AttributePath(path, 3) }
-    public var int64: AttributePath<Swift.Int64> { AttributePath(path, 4) }
-    public var float: AttributePath<Swift.Float> { AttributePath(path, 5) }
-    public var double: AttributePath<Swift.Double> { AttributePath(path, 6) }
-    public var decimal: AttributePath<Foundation.Decimal> { AttributePath(path, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal> { AttributePath(path, 8) }
-    public var date: AttributePath<Foundation.Date> { AttributePath(path, 9) }
-    public var now: AttributePath<Foundation.Date> { AttributePath(path, 10) }
-    public var data: AttributePath<Foundation.Data> { AttributePath(path, 11) }
-    public var uuid: AttributePath<Foundation.UUID> { AttributePath(path, 12) }
-    public var new: AttributePath<Foundation.UUID> { AttributePath(path, 13) }
-    public var url: AttributePath<Foundation.URL> { AttributePath(path, 14) }
-    public var weather: AttributePath<Weather> { AttributePath(path, 15) }
-    public var level: AttributePath<Level> { AttributePath(path, 16) }
-    public var kind: AttributePath<Kind> { AttributePath(path, 17) }
-    public var grade: AttributePath<Grade> { AttributePath(path, 18) }
-    public var words: AttributePath<[Swift.String]> { AttributePath(path, 19) }
-    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(path, 20) }
-    public var dates: AttributePath<[Foundation.Date]> { AttributePath(path, 21) }
-    public var levels: AttributePath<[Level]> { AttributePath(path, 22) }
-    public var address: AttributePath<Address> { AttributePath(path, 23) }
+    public var string: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var bool: AttributePath<Swift.Bool> { AttributePath(self, 1) }
+    public var int16: AttributePath<Swift.Int16> { AttributePath(self, 2) }
+    public var int32: AttributePath<Swift.Int32> { AttributePath(self, 3) }
+    public var int64: AttributePath<Swift.Int64> { AttributePath(self, 4) }
+    public var float: AttributePath<Swift.Float> { AttributePath(self, 5) }
+    public var double: AttributePath<Swift.Double> { AttributePath(self, 6) }
+    public var decimal: AttributePath<Foundation.Decimal> { AttributePath(self, 7) }
+    public var wholeDecimal: AttributePath<Foundation.Decimal> { AttributePath(self, 8) }
+    public var date: AttributePath<Foundation.Date> { AttributePath(self, 9) }
+    public var now: AttributePath<Foundation.Date> { AttributePath(self, 10) }
+    public var data: AttributePath<Foundation.Data> { AttributePath(self, 11) }
+    public var uuid: AttributePath<Foundation.UUID> { AttributePath(self, 12) }
+    public var new: AttributePath<Foundation.UUID> { AttributePath(self, 13) }
+    public var url: AttributePath<Foundation.URL> { AttributePath(self, 14) }
+    public var weather: AttributePath<Weather> { AttributePath(self, 15) }
+    public var level: AttributePath<Level> { AttributePath(self, 16) }
+    public var kind: AttributePath<Kind> { AttributePath(self, 17) }
+    public var grade: AttributePath<Grade> { AttributePath(self, 18) }
+    public var words: AttributePath<[Swift.String]> { AttributePath(self, 19) }
+    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(self, 20) }
+    public var dates: AttributePath<[Foundation.Date]> { AttributePath(self, 21) }
+    public var levels: AttributePath<[Level]> { AttributePath(self, 22) }
+    public var address: AttributePath<Address> { AttributePath(self, 23) }
   }
 
   /// A fetch of every object.
@@ -1321,33 +1381,6 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.string.write(to: row)
-    _row.bool.write(to: row)
-    _row.int16.write(to: row)
-    _row.int32.write(to: row)
-    _row.int64.write(to: row)
-    _row.float.write(to: row)
-    _row.double.write(to: row)
-    _row.decimal.write(to: row)
-    _row.wholeDecimal.write(to: row)
-    _row.date.write(to: row)
-    _row.now.write(to: row)
-    _row.data.write(to: row)
-    _row.uuid.write(to: row)
-    _row.new.write(to: row)
-    _row.url.write(to: row)
-    _row.weather.write(to: row)
-    _row.level.write(to: row)
-    _row.kind.write(to: row)
-    _row.grade.write(to: row)
-    _row.words.write(to: row)
-    _row.numbers.write(to: row)
-    _row.dates.write(to: row)
-    _row.levels.write(to: row)
-    _row.address.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.string.write(to: row) }
     if properties.contains(1) { _row.bool.write(to: row) }
@@ -1376,33 +1409,7 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.string.storedValue
-    case 1: _row.bool.storedValue
-    case 2: _row.int16.storedValue
-    case 3: _row.int32.storedValue
-    case 4: _row.int64.storedValue
-    case 5: _row.float.storedValue
-    case 6: _row.double.storedValue
-    case 7: _row.decimal.storedValue
-    case 8: _row.wholeDecimal.storedValue
-    case 9: _row.date.storedValue
-    case 10: _row.now.storedValue
-    case 11: _row.data.storedValue
-    case 12: _row.uuid.storedValue
-    case 13: _row.new.storedValue
-    case 14: _row.url.storedValue
-    case 15: _row.weather.storedValue
-    case 16: _row.level.storedValue
-    case 17: _row.kind.storedValue
-    case 18: _row.grade.storedValue
-    case 19: _row.words.storedValue
-    case 20: _row.numbers.storedValue
-    case 21: _row.dates.storedValue
-    case 22: _row.levels.storedValue
-    case 23: _row.address.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -1433,34 +1440,6 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.dates = old.dates }
     if properties.contains(22) { _row.levels = old.levels }
     if properties.contains(23) { _row.address = old.address }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.string.isSameStored(as: old.string) { changed.append(0) }
-    if !_row.bool.isSameStored(as: old.bool) { changed.append(1) }
-    if !_row.int16.isSameStored(as: old.int16) { changed.append(2) }
-    if !_row.int32.isSameStored(as: old.int32) { changed.append(3) }
-    if !_row.int64.isSameStored(as: old.int64) { changed.append(4) }
-    if !_row.float.isSameStored(as: old.float) { changed.append(5) }
-    if !_row.double.isSameStored(as: old.double) { changed.append(6) }
-    if !_row.decimal.isSameStored(as: old.decimal) { changed.append(7) }
-    if !_row.wholeDecimal.isSameStored(as: old.wholeDecimal) { changed.append(8) }
-    if !_row.date.isSameStored(as: old.date) { changed.append(9) }
-    if !_row.now.isSameStored(as: old.now) { changed.append(10) }
-    if !_row.data.isSameStored(as: old.data) { changed.append(11) }
-    if !_row.uuid.isSameStored(as: old.uuid) { changed.append(12) }
-    if !_row.new.isSameStored(as: old.new) { changed.append(13) }
-    if !_row.url.isSameStored(as: old.url) { changed.append(14) }
-    if !_row.weather.isSameStored(as: old.weather) { changed.append(15) }
-    if !_row.level.isSameStored(as: old.level) { changed.append(16) }
-    if !_row.kind.isSameStored(as: old.kind) { changed.append(17) }
-    if !_row.grade.isSameStored(as: old.grade) { changed.append(18) }
-    if !_row.words.isSameStored(as: old.words) { changed.append(19) }
-    if !_row.numbers.isSameStored(as: old.numbers) { changed.append(20) }
-    if !_row.dates.isSameStored(as: old.dates) { changed.append(21) }
-    if !_row.levels.isSameStored(as: old.levels) { changed.append(22) }
-    if !_row.address.isSameStored(as: old.address) { changed.append(23) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -1498,7 +1477,7 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
 
 extension Maybe {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Maybe>
     public var string: Swift.String?
     public var bool: Swift.Bool?
@@ -1606,6 +1585,126 @@ extension Maybe {
       levels = .read(row, 22)
       address = .read(row, 23)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.string.isSameStored(as: right.string) else { return false }
+      guard left.bool.isSameStored(as: right.bool) else { return false }
+      guard left.int16.isSameStored(as: right.int16) else { return false }
+      guard left.int32.isSameStored(as: right.int32) else { return false }
+      guard left.int64.isSameStored(as: right.int64) else { return false }
+      guard left.float.isSameStored(as: right.float) else { return false }
+      guard left.double.isSameStored(as: right.double) else { return false }
+      guard left.decimal.isSameStored(as: right.decimal) else { return false }
+      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+      guard left.date.isSameStored(as: right.date) else { return false }
+      guard left.now.isSameStored(as: right.now) else { return false }
+      guard left.data.isSameStored(as: right.data) else { return false }
+      guard left.uuid.isSameStored(as: right.uuid) else { return false }
+      guard left.new.isSameStored(as: right.new) else { return false }
+      guard left.url.isSameStored(as: right.url) else { return false }
+      guard left.weather.isSameStored(as: right.weather) else { return false }
+      guard left.level.isSameStored(as: right.level) else { return false }
+      guard left.kind.isSameStored(as: right.kind) else { return false }
+      guard left.grade.isSameStored(as: right.grade) else { return false }
+      guard left.words.isSameStored(as: right.words) else { return false }
+      guard left.numbers.isSameStored(as: right.numbers) else { return false }
+      guard left.dates.isSameStored(as: right.dates) else { return false }
+      guard left.levels.isSameStored(as: right.levels) else { return false }
+      guard left.address.isSameStored(as: right.address) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      string = values.valueIfPresent("string")
+      bool = values.valueIfPresent("bool")
+      int16 = values.valueIfPresent("int16")
+      int32 = values.valueIfPresent("int32")
+      int64 = values.valueIfPresent("int64")
+      float = values.valueIfPresent("float")
+      double = values.valueIfPresent("double")
+      decimal = values.valueIfPresent("decimal")
+      wholeDecimal = values.valueIfPresent("wholeDecimal")
+      date = values.valueIfPresent("date")
+      now = values.valueIfPresent("now")
+      data = values.valueIfPresent("data")
+      uuid = values.valueIfPresent("uuid")
+      new = values.valueIfPresent("new")
+      url = values.valueIfPresent("url")
+      weather = values.valueIfPresent("weather")
+      level = values.valueIfPresent("level")
+      kind = values.valueIfPresent("kind")
+      grade = values.valueIfPresent("grade")
+      words = values.valueIfPresent("words")
+      numbers = values.valueIfPresent("numbers")
+      dates = values.valueIfPresent("dates")
+      levels = values.valueIfPresent("levels")
+      address = values.valueIfPresent("address")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.putIfPresent(string, "string")
+      values.putIfPresent(bool, "bool")
+      values.putIfPresent(int16, "int16")
+      values.putIfPresent(int32, "int32")
+      values.putIfPresent(int64, "int64")
+      values.putIfPresent(float, "float")
+      values.putIfPresent(double, "double")
+      values.putIfPresent(decimal, "decimal")
+      values.putIfPresent(wholeDecimal, "wholeDecimal")
+      values.putIfPresent(date, "date")
+      values.putIfPresent(now, "now")
+      values.putIfPresent(data, "data")
+      values.putIfPresent(uuid, "uuid")
+      values.putIfPresent(new, "new")
+      values.putIfPresent(url, "url")
+      values.putIfPresent(weather, "weather")
+      values.putIfPresent(level, "level")
+      values.putIfPresent(kind, "kind")
+      values.putIfPresent(grade, "grade")
+      values.putIfPresent(words, "words")
+      values.putIfPresent(numbers, "numbers")
+      values.putIfPresent(dates, "dates")
+      values.putIfPresent(levels, "levels")
+      values.putIfPresent(address, "address")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: string.storedValue
+      case 1: bool.storedValue
+      case 2: int16.storedValue
+      case 3: int32.storedValue
+      case 4: int64.storedValue
+      case 5: float.storedValue
+      case 6: double.storedValue
+      case 7: decimal.storedValue
+      case 8: wholeDecimal.storedValue
+      case 9: date.storedValue
+      case 10: now.storedValue
+      case 11: data.storedValue
+      case 12: uuid.storedValue
+      case 13: new.storedValue
+      case 14: url.storedValue
+      case 15: weather.storedValue
+      case 16: level.storedValue
+      case 17: kind.storedValue
+      case 18: grade.storedValue
+      case 19: words.storedValue
+      case 20: numbers.storedValue
+      case 21: dates.storedValue
+      case 22: levels.storedValue
+      case 23: address.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -1618,30 +1717,30 @@ extension Maybe {
 
     public static func snapshot(of object: Maybe) -> Maybe.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String?> { AttributePath(path, 0) }
-    public var bool: AttributePath<Swift.Bool?> { AttributePath(path, 1) }
-    public var int16: AttributePath<Swift.Int16?> { AttributePath(path, 2) }
-    public var int32: AttributePath<Swift.Int32?> { AttributePath(path, 3) }
-    public var int64: AttributePath<Swift.Int64?> { AttributePath(path, 4) }
-    public var float: AttributePath<Swift.Float?> { AttributePath(path, 5) }
-    public var double: AttributePath<Swift.Double?> { AttributePath(path, 6) }
-    public var decimal: AttributePath<Foundation.Decimal?> { AttributePath(path, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal?> { AttributePath(path, 8) }
-    public var date: AttributePath<Foundation.Date?> { AttributePath(path, 9) }
-    public var now: AttributePath<Foundation.Date?> { AttributePath(path, 10) }
-    public var data: AttributePath<Foundation.Data?> { AttributePath(path, 11) }
-    public var uuid: AttributePath<Foundation.UUID?> { AttributePath(path, 12) }
-    public var new: AttributePath<Foundation.UUID?> { AttributePath(path, 13) }
-    public var url: AttributePath<Foundation.URL?> { AttributePath(path, 14) }
-    public var weather: AttributePath<Weather?> { AttributePath(path, 15) }
-    public var level: AttributePath<Level?> { AttributePath(path, 16) }
-    public var kind: AttributePath<Kind?> { AttributePath(path, 17) }
-    public var grade: AttributePath<Grade?> { AttributePath(path, 18) }
-    public var words: AttributePath<[Swift.String]?> { AttributePath(path, 19) }
-    public var numbers: AttributePath<[Swift.Int64]?> { AttributePath(path, 20) }
-    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(path, 21) }
-    public var levels: AttributePath<[Level]?> { AttributePath(path, 22) }
-    public var address: AttributePath<Address?> { AttributePath(path, 23) }
+    public var string: AttributePath<Swift.String?> { AttributePath(self, 0) }
+    public var bool: AttributePath<Swift.Bool?> { AttributePath(self, 1) }
+    public var int16: AttributePath<Swift.Int16?> { AttributePath(self, 2) }
+    public var int32: AttributePath<Swift.Int32?> { AttributePath(self, 3) }
+    public var int64: AttributePath<Swift.Int64?> { AttributePath(self, 4) }
+    public var float: AttributePath<Swift.Float?> { AttributePath(self, 5) }
+    public var double: AttributePath<Swift.Double?> { AttributePath(self, 6) }
+    public var decimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 7) }
+    public var wholeDecimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 8) }
+    public var date: AttributePath<Foundation.Date?> { AttributePath(self, 9) }
+    public var now: AttributePath<Foundation.Date?> { AttributePath(self, 10) }
+    public var data: AttributePath<Foundation.Data?> { AttributePath(self, 11) }
+    public var uuid: AttributePath<Foundation.UUID?> { AttributePath(self, 12) }
+    public var new: AttributePath<Foundation.UUID?> { AttributePath(self, 13) }
+    public var url: AttributePath<Foundation.URL?> { AttributePath(self, 14) }
+    public var weather: AttributePath<Weather?> { AttributePath(self, 15) }
+    public var level: AttributePath<Level?> { AttributePath(self, 16) }
+    public var kind: AttributePath<Kind?> { AttributePath(self, 17) }
+    public var grade: AttributePath<Grade?> { AttributePath(self, 18) }
+    public var words: AttributePath<[Swift.String]?> { AttributePath(self, 19) }
+    public var numbers: AttributePath<[Swift.Int64]?> { AttributePath(self, 20) }
+    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(self, 21) }
+    public var levels: AttributePath<[Level]?> { AttributePath(self, 22) }
+    public var address: AttributePath<Address?> { AttributePath(self, 23) }
   }
 
   /// A fetch of every object.
@@ -1889,33 +1988,6 @@ public final class Preset: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.string.write(to: row)
-    _row.bool.write(to: row)
-    _row.int16.write(to: row)
-    _row.int32.write(to: row)
-    _row.int64.write(to: row)
-    _row.float.write(to: row)
-    _row.double.write(to: row)
-    _row.decimal.write(to: row)
-    _row.wholeDecimal.write(to: row)
-    _row.date.write(to: row)
-    _row.now.write(to: row)
-    _row.data.write(to: row)
-    _row.uuid.write(to: row)
-    _row.new.write(to: row)
-    _row.url.write(to: row)
-    _row.weather.write(to: row)
-    _row.level.write(to: row)
-    _row.kind.write(to: row)
-    _row.grade.write(to: row)
-    _row.words.write(to: row)
-    _row.numbers.write(to: row)
-    _row.dates.write(to: row)
-    _row.levels.write(to: row)
-    _row.address.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.string.write(to: row) }
     if properties.contains(1) { _row.bool.write(to: row) }
@@ -1944,33 +2016,7 @@ public final class Preset: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.string.storedValue
-    case 1: _row.bool.storedValue
-    case 2: _row.int16.storedValue
-    case 3: _row.int32.storedValue
-    case 4: _row.int64.storedValue
-    case 5: _row.float.storedValue
-    case 6: _row.double.storedValue
-    case 7: _row.decimal.storedValue
-    case 8: _row.wholeDecimal.storedValue
-    case 9: _row.date.storedValue
-    case 10: _row.now.storedValue
-    case 11: _row.data.storedValue
-    case 12: _row.uuid.storedValue
-    case 13: _row.new.storedValue
-    case 14: _row.url.storedValue
-    case 15: _row.weather.storedValue
-    case 16: _row.level.storedValue
-    case 17: _row.kind.storedValue
-    case 18: _row.grade.storedValue
-    case 19: _row.words.storedValue
-    case 20: _row.numbers.storedValue
-    case 21: _row.dates.storedValue
-    case 22: _row.levels.storedValue
-    case 23: _row.address.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -2001,34 +2047,6 @@ public final class Preset: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.dates = old.dates }
     if properties.contains(22) { _row.levels = old.levels }
     if properties.contains(23) { _row.address = old.address }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.string.isSameStored(as: old.string) { changed.append(0) }
-    if !_row.bool.isSameStored(as: old.bool) { changed.append(1) }
-    if !_row.int16.isSameStored(as: old.int16) { changed.append(2) }
-    if !_row.int32.isSameStored(as: old.int32) { changed.append(3) }
-    if !_row.int64.isSameStored(as: old.int64) { changed.append(4) }
-    if !_row.float.isSameStored(as: old.float) { changed.append(5) }
-    if !_row.double.isSameStored(as: old.double) { changed.append(6) }
-    if !_row.decimal.isSameStored(as: old.decimal) { changed.append(7) }
-    if !_row.wholeDecimal.isSameStored(as: old.wholeDecimal) { changed.append(8) }
-    if !_row.date.isSameStored(as: old.date) { changed.append(9) }
-    if !_row.now.isSameStored(as: old.now) { changed.append(10) }
-    if !_row.data.isSameStored(as: old.data) { changed.append(11) }
-    if !_row.uuid.isSameStored(as: old.uuid) { changed.append(12) }
-    if !_row.new.isSameStored(as: old.new) { changed.append(13) }
-    if !_row.url.isSameStored(as: old.url) { changed.append(14) }
-    if !_row.weather.isSameStored(as: old.weather) { changed.append(15) }
-    if !_row.level.isSameStored(as: old.level) { changed.append(16) }
-    if !_row.kind.isSameStored(as: old.kind) { changed.append(17) }
-    if !_row.grade.isSameStored(as: old.grade) { changed.append(18) }
-    if !_row.words.isSameStored(as: old.words) { changed.append(19) }
-    if !_row.numbers.isSameStored(as: old.numbers) { changed.append(20) }
-    if !_row.dates.isSameStored(as: old.dates) { changed.append(21) }
-    if !_row.levels.isSameStored(as: old.levels) { changed.append(22) }
-    if !_row.address.isSameStored(as: old.address) { changed.append(23) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -2071,7 +2089,7 @@ public final class Preset: ManagedObject, Swift.Identifiable {
 
 extension Preset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Preset>
     public var string: Swift.String
     public var bool: Swift.Bool
@@ -2179,6 +2197,126 @@ extension Preset {
       levels = .read(row, 22)
       address = .read(row, 23)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.string.isSameStored(as: right.string) else { return false }
+      guard left.bool.isSameStored(as: right.bool) else { return false }
+      guard left.int16.isSameStored(as: right.int16) else { return false }
+      guard left.int32.isSameStored(as: right.int32) else { return false }
+      guard left.int64.isSameStored(as: right.int64) else { return false }
+      guard left.float.isSameStored(as: right.float) else { return false }
+      guard left.double.isSameStored(as: right.double) else { return false }
+      guard left.decimal.isSameStored(as: right.decimal) else { return false }
+      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+      guard left.date.isSameStored(as: right.date) else { return false }
+      guard left.now.isSameStored(as: right.now) else { return false }
+      guard left.data.isSameStored(as: right.data) else { return false }
+      guard left.uuid.isSameStored(as: right.uuid) else { return false }
+      guard left.new.isSameStored(as: right.new) else { return false }
+      guard left.url.isSameStored(as: right.url) else { return false }
+      guard left.weather.isSameStored(as: right.weather) else { return false }
+      guard left.level.isSameStored(as: right.level) else { return false }
+      guard left.kind.isSameStored(as: right.kind) else { return false }
+      guard left.grade.isSameStored(as: right.grade) else { return false }
+      guard left.words.isSameStored(as: right.words) else { return false }
+      guard left.numbers.isSameStored(as: right.numbers) else { return false }
+      guard left.dates.isSameStored(as: right.dates) else { return false }
+      guard left.levels.isSameStored(as: right.levels) else { return false }
+      guard left.address.isSameStored(as: right.address) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      string = values.value("string")
+      bool = values.value("bool")
+      int16 = values.value("int16")
+      int32 = values.value("int32")
+      int64 = values.value("int64")
+      float = values.value("float")
+      double = values.value("double")
+      decimal = values.value("decimal")
+      wholeDecimal = values.value("wholeDecimal")
+      date = values.value("date")
+      now = values.value("now")
+      data = values.value("data")
+      uuid = values.value("uuid")
+      new = values.value("new")
+      url = values.value("url")
+      weather = values.value("weather")
+      level = values.value("level")
+      kind = values.value("kind")
+      grade = values.value("grade")
+      words = values.value("words")
+      numbers = values.value("numbers")
+      dates = values.value("dates")
+      levels = values.value("levels")
+      address = values.value("address")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(string, "string")
+      values.put(bool, "bool")
+      values.put(int16, "int16")
+      values.put(int32, "int32")
+      values.put(int64, "int64")
+      values.put(float, "float")
+      values.put(double, "double")
+      values.put(decimal, "decimal")
+      values.put(wholeDecimal, "wholeDecimal")
+      values.put(date, "date")
+      values.put(now, "now")
+      values.put(data, "data")
+      values.put(uuid, "uuid")
+      values.put(new, "new")
+      values.put(url, "url")
+      values.put(weather, "weather")
+      values.put(level, "level")
+      values.put(kind, "kind")
+      values.put(grade, "grade")
+      values.put(words, "words")
+      values.put(numbers, "numbers")
+      values.put(dates, "dates")
+      values.put(levels, "levels")
+      values.put(address, "address")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: string.storedValue
+      case 1: bool.storedValue
+      case 2: int16.storedValue
+      case 3: int32.storedValue
+      case 4: int64.storedValue
+      case 5: float.storedValue
+      case 6: double.storedValue
+      case 7: decimal.storedValue
+      case 8: wholeDecimal.storedValue
+      case 9: date.storedValue
+      case 10: now.storedValue
+      case 11: data.storedValue
+      case 12: uuid.storedValue
+      case 13: new.storedValue
+      case 14: url.storedValue
+      case 15: weather.storedValue
+      case 16: level.storedValue
+      case 17: kind.storedValue
+      case 18: grade.storedValue
+      case 19: words.storedValue
+      case 20: numbers.storedValue
+      case 21: dates.storedValue
+      case 22: levels.storedValue
+      case 23: address.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -2191,30 +2329,30 @@ extension Preset {
 
     public static func snapshot(of object: Preset) -> Preset.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String> { AttributePath(path, 0) }
-    public var bool: AttributePath<Swift.Bool> { AttributePath(path, 1) }
-    public var int16: AttributePath<Swift.Int16> { AttributePath(path, 2) }
-    public var int32: AttributePath<Swift.Int32> { AttributePath(path, 3) }
-    public var int64: AttributePath<Swift.Int64> { AttributePath(path, 4) }
-    public var float: AttributePath<Swift.Float> { AttributePath(path, 5) }
-    public var double: AttributePath<Swift.Double> { AttributePath(path, 6) }
-    public var decimal: AttributePath<Foundation.Decimal> { AttributePath(path, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal> { AttributePath(path, 8) }
-    public var date: AttributePath<Foundation.Date> { AttributePath(path, 9) }
-    public var now: AttributePath<Foundation.Date> { AttributePath(path, 10) }
-    public var data: AttributePath<Foundation.Data> { AttributePath(path, 11) }
-    public var uuid: AttributePath<Foundation.UUID> { AttributePath(path, 12) }
-    public var new: AttributePath<Foundation.UUID> { AttributePath(path, 13) }
-    public var url: AttributePath<Foundation.URL> { AttributePath(path, 14) }
-    public var weather: AttributePath<Weather> { AttributePath(path, 15) }
-    public var level: AttributePath<Level> { AttributePath(path, 16) }
-    public var kind: AttributePath<Kind> { AttributePath(path, 17) }
-    public var grade: AttributePath<Grade> { AttributePath(path, 18) }
-    public var words: AttributePath<[Swift.String]> { AttributePath(path, 19) }
-    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(path, 20) }
-    public var dates: AttributePath<[Foundation.Date]> { AttributePath(path, 21) }
-    public var levels: AttributePath<[Level]> { AttributePath(path, 22) }
-    public var address: AttributePath<Address> { AttributePath(path, 23) }
+    public var string: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var bool: AttributePath<Swift.Bool> { AttributePath(self, 1) }
+    public var int16: AttributePath<Swift.Int16> { AttributePath(self, 2) }
+    public var int32: AttributePath<Swift.Int32> { AttributePath(self, 3) }
+    public var int64: AttributePath<Swift.Int64> { AttributePath(self, 4) }
+    public var float: AttributePath<Swift.Float> { AttributePath(self, 5) }
+    public var double: AttributePath<Swift.Double> { AttributePath(self, 6) }
+    public var decimal: AttributePath<Foundation.Decimal> { AttributePath(self, 7) }
+    public var wholeDecimal: AttributePath<Foundation.Decimal> { AttributePath(self, 8) }
+    public var date: AttributePath<Foundation.Date> { AttributePath(self, 9) }
+    public var now: AttributePath<Foundation.Date> { AttributePath(self, 10) }
+    public var data: AttributePath<Foundation.Data> { AttributePath(self, 11) }
+    public var uuid: AttributePath<Foundation.UUID> { AttributePath(self, 12) }
+    public var new: AttributePath<Foundation.UUID> { AttributePath(self, 13) }
+    public var url: AttributePath<Foundation.URL> { AttributePath(self, 14) }
+    public var weather: AttributePath<Weather> { AttributePath(self, 15) }
+    public var level: AttributePath<Level> { AttributePath(self, 16) }
+    public var kind: AttributePath<Kind> { AttributePath(self, 17) }
+    public var grade: AttributePath<Grade> { AttributePath(self, 18) }
+    public var words: AttributePath<[Swift.String]> { AttributePath(self, 19) }
+    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(self, 20) }
+    public var dates: AttributePath<[Foundation.Date]> { AttributePath(self, 21) }
+    public var levels: AttributePath<[Level]> { AttributePath(self, 22) }
+    public var address: AttributePath<Address> { AttributePath(self, 23) }
   }
 
   /// A fetch of every object.
@@ -2462,33 +2600,6 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.string.write(to: row)
-    _row.bool.write(to: row)
-    _row.int16.write(to: row)
-    _row.int32.write(to: row)
-    _row.int64.write(to: row)
-    _row.float.write(to: row)
-    _row.double.write(to: row)
-    _row.decimal.write(to: row)
-    _row.wholeDecimal.write(to: row)
-    _row.date.write(to: row)
-    _row.now.write(to: row)
-    _row.data.write(to: row)
-    _row.uuid.write(to: row)
-    _row.new.write(to: row)
-    _row.url.write(to: row)
-    _row.weather.write(to: row)
-    _row.level.write(to: row)
-    _row.kind.write(to: row)
-    _row.grade.write(to: row)
-    _row.words.write(to: row)
-    _row.numbers.write(to: row)
-    _row.dates.write(to: row)
-    _row.levels.write(to: row)
-    _row.address.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.string.write(to: row) }
     if properties.contains(1) { _row.bool.write(to: row) }
@@ -2517,33 +2628,7 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.string.storedValue
-    case 1: _row.bool.storedValue
-    case 2: _row.int16.storedValue
-    case 3: _row.int32.storedValue
-    case 4: _row.int64.storedValue
-    case 5: _row.float.storedValue
-    case 6: _row.double.storedValue
-    case 7: _row.decimal.storedValue
-    case 8: _row.wholeDecimal.storedValue
-    case 9: _row.date.storedValue
-    case 10: _row.now.storedValue
-    case 11: _row.data.storedValue
-    case 12: _row.uuid.storedValue
-    case 13: _row.new.storedValue
-    case 14: _row.url.storedValue
-    case 15: _row.weather.storedValue
-    case 16: _row.level.storedValue
-    case 17: _row.kind.storedValue
-    case 18: _row.grade.storedValue
-    case 19: _row.words.storedValue
-    case 20: _row.numbers.storedValue
-    case 21: _row.dates.storedValue
-    case 22: _row.levels.storedValue
-    case 23: _row.address.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -2574,34 +2659,6 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.dates = old.dates }
     if properties.contains(22) { _row.levels = old.levels }
     if properties.contains(23) { _row.address = old.address }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.string.isSameStored(as: old.string) { changed.append(0) }
-    if !_row.bool.isSameStored(as: old.bool) { changed.append(1) }
-    if !_row.int16.isSameStored(as: old.int16) { changed.append(2) }
-    if !_row.int32.isSameStored(as: old.int32) { changed.append(3) }
-    if !_row.int64.isSameStored(as: old.int64) { changed.append(4) }
-    if !_row.float.isSameStored(as: old.float) { changed.append(5) }
-    if !_row.double.isSameStored(as: old.double) { changed.append(6) }
-    if !_row.decimal.isSameStored(as: old.decimal) { changed.append(7) }
-    if !_row.wholeDecimal.isSameStored(as: old.wholeDecimal) { changed.append(8) }
-    if !_row.date.isSameStored(as: old.date) { changed.append(9) }
-    if !_row.now.isSameStored(as: old.now) { changed.append(10) }
-    if !_row.data.isSameStored(as: old.data) { changed.append(11) }
-    if !_row.uuid.isSameStored(as: old.uuid) { changed.append(12) }
-    if !_row.new.isSameStored(as: old.new) { changed.append(13) }
-    if !_row.url.isSameStored(as: old.url) { changed.append(14) }
-    if !_row.weather.isSameStored(as: old.weather) { changed.append(15) }
-    if !_row.level.isSameStored(as: old.level) { changed.append(16) }
-    if !_row.kind.isSameStored(as: old.kind) { changed.append(17) }
-    if !_row.grade.isSameStored(as: old.grade) { changed.append(18) }
-    if !_row.words.isSameStored(as: old.words) { changed.append(19) }
-    if !_row.numbers.isSameStored(as: old.numbers) { changed.append(20) }
-    if !_row.dates.isSameStored(as: old.dates) { changed.append(21) }
-    if !_row.levels.isSameStored(as: old.levels) { changed.append(22) }
-    if !_row.address.isSameStored(as: old.address) { changed.append(23) }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -2646,7 +2703,7 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
 
 extension MaybePreset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<MaybePreset>
     public var string: Swift.String?
     public var bool: Swift.Bool?
@@ -2754,6 +2811,126 @@ extension MaybePreset {
       levels = .read(row, 22)
       address = .read(row, 23)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.string.isSameStored(as: right.string) else { return false }
+      guard left.bool.isSameStored(as: right.bool) else { return false }
+      guard left.int16.isSameStored(as: right.int16) else { return false }
+      guard left.int32.isSameStored(as: right.int32) else { return false }
+      guard left.int64.isSameStored(as: right.int64) else { return false }
+      guard left.float.isSameStored(as: right.float) else { return false }
+      guard left.double.isSameStored(as: right.double) else { return false }
+      guard left.decimal.isSameStored(as: right.decimal) else { return false }
+      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+      guard left.date.isSameStored(as: right.date) else { return false }
+      guard left.now.isSameStored(as: right.now) else { return false }
+      guard left.data.isSameStored(as: right.data) else { return false }
+      guard left.uuid.isSameStored(as: right.uuid) else { return false }
+      guard left.new.isSameStored(as: right.new) else { return false }
+      guard left.url.isSameStored(as: right.url) else { return false }
+      guard left.weather.isSameStored(as: right.weather) else { return false }
+      guard left.level.isSameStored(as: right.level) else { return false }
+      guard left.kind.isSameStored(as: right.kind) else { return false }
+      guard left.grade.isSameStored(as: right.grade) else { return false }
+      guard left.words.isSameStored(as: right.words) else { return false }
+      guard left.numbers.isSameStored(as: right.numbers) else { return false }
+      guard left.dates.isSameStored(as: right.dates) else { return false }
+      guard left.levels.isSameStored(as: right.levels) else { return false }
+      guard left.address.isSameStored(as: right.address) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      string = values.valueIfPresent("string")
+      bool = values.valueIfPresent("bool")
+      int16 = values.valueIfPresent("int16")
+      int32 = values.valueIfPresent("int32")
+      int64 = values.valueIfPresent("int64")
+      float = values.valueIfPresent("float")
+      double = values.valueIfPresent("double")
+      decimal = values.valueIfPresent("decimal")
+      wholeDecimal = values.valueIfPresent("wholeDecimal")
+      date = values.valueIfPresent("date")
+      now = values.valueIfPresent("now")
+      data = values.valueIfPresent("data")
+      uuid = values.valueIfPresent("uuid")
+      new = values.valueIfPresent("new")
+      url = values.valueIfPresent("url")
+      weather = values.valueIfPresent("weather")
+      level = values.valueIfPresent("level")
+      kind = values.valueIfPresent("kind")
+      grade = values.valueIfPresent("grade")
+      words = values.valueIfPresent("words")
+      numbers = values.valueIfPresent("numbers")
+      dates = values.valueIfPresent("dates")
+      levels = values.valueIfPresent("levels")
+      address = values.valueIfPresent("address")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.putIfPresent(string, "string")
+      values.putIfPresent(bool, "bool")
+      values.putIfPresent(int16, "int16")
+      values.putIfPresent(int32, "int32")
+      values.putIfPresent(int64, "int64")
+      values.putIfPresent(float, "float")
+      values.putIfPresent(double, "double")
+      values.putIfPresent(decimal, "decimal")
+      values.putIfPresent(wholeDecimal, "wholeDecimal")
+      values.putIfPresent(date, "date")
+      values.putIfPresent(now, "now")
+      values.putIfPresent(data, "data")
+      values.putIfPresent(uuid, "uuid")
+      values.putIfPresent(new, "new")
+      values.putIfPresent(url, "url")
+      values.putIfPresent(weather, "weather")
+      values.putIfPresent(level, "level")
+      values.putIfPresent(kind, "kind")
+      values.putIfPresent(grade, "grade")
+      values.putIfPresent(words, "words")
+      values.putIfPresent(numbers, "numbers")
+      values.putIfPresent(dates, "dates")
+      values.putIfPresent(levels, "levels")
+      values.putIfPresent(address, "address")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: string.storedValue
+      case 1: bool.storedValue
+      case 2: int16.storedValue
+      case 3: int32.storedValue
+      case 4: int64.storedValue
+      case 5: float.storedValue
+      case 6: double.storedValue
+      case 7: decimal.storedValue
+      case 8: wholeDecimal.storedValue
+      case 9: date.storedValue
+      case 10: now.storedValue
+      case 11: data.storedValue
+      case 12: uuid.storedValue
+      case 13: new.storedValue
+      case 14: url.storedValue
+      case 15: weather.storedValue
+      case 16: level.storedValue
+      case 17: kind.storedValue
+      case 18: grade.storedValue
+      case 19: words.storedValue
+      case 20: numbers.storedValue
+      case 21: dates.storedValue
+      case 22: levels.storedValue
+      case 23: address.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -2766,30 +2943,30 @@ extension MaybePreset {
 
     public static func snapshot(of object: MaybePreset) -> MaybePreset.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String?> { AttributePath(path, 0) }
-    public var bool: AttributePath<Swift.Bool?> { AttributePath(path, 1) }
-    public var int16: AttributePath<Swift.Int16?> { AttributePath(path, 2) }
-    public var int32: AttributePath<Swift.Int32?> { AttributePath(path, 3) }
-    public var int64: AttributePath<Swift.Int64?> { AttributePath(path, 4) }
-    public var float: AttributePath<Swift.Float?> { AttributePath(path, 5) }
-    public var double: AttributePath<Swift.Double?> { AttributePath(path, 6) }
-    public var decimal: AttributePath<Foundation.Decimal?> { AttributePath(path, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal?> { AttributePath(path, 8) }
-    public var date: AttributePath<Foundation.Date?> { AttributePath(path, 9) }
-    public var now: AttributePath<Foundation.Date?> { AttributePath(path, 10) }
-    public var data: AttributePath<Foundation.Data?> { AttributePath(path, 11) }
-    public var uuid: AttributePath<Foundation.UUID?> { AttributePath(path, 12) }
-    public var new: AttributePath<Foundation.UUID?> { AttributePath(path, 13) }
-    public var url: AttributePath<Foundation.URL?> { AttributePath(path, 14) }
-    public var weather: AttributePath<Weather?> { AttributePath(path, 15) }
-    public var level: AttributePath<Level?> { AttributePath(path, 16) }
-    public var kind: AttributePath<Kind?> { AttributePath(path, 17) }
-    public var grade: AttributePath<Grade?> { AttributePath(path, 18) }
-    public var words: AttributePath<[Swift.String]?> { AttributePath(path, 19) }
-    public var numbers: AttributePath<[Swift.Int64]?> { AttributePath(path, 20) }
-    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(path, 21) }
-    public var levels: AttributePath<[Level]?> { AttributePath(path, 22) }
-    public var address: AttributePath<Address?> { AttributePath(path, 23) }
+    public var string: AttributePath<Swift.String?> { AttributePath(self, 0) }
+    public var bool: AttributePath<Swift.Bool?> { AttributePath(self, 1) }
+    public var int16: AttributePath<Swift.Int16?> { AttributePath(self, 2) }
+    public var int32: AttributePath<Swift.Int32?> { AttributePath(self, 3) }
+    public var int64: AttributePath<Swift.Int64?> { AttributePath(self, 4) }
+    public var float: AttributePath<Swift.Float?> { AttributePath(self, 5) }
+    public var double: AttributePath<Swift.Double?> { AttributePath(self, 6) }
+    public var decimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 7) }
+    public var wholeDecimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 8) }
+    public var date: AttributePath<Foundation.Date?> { AttributePath(self, 9) }
+    public var now: AttributePath<Foundation.Date?> { AttributePath(self, 10) }
+    public var data: AttributePath<Foundation.Data?> { AttributePath(self, 11) }
+    public var uuid: AttributePath<Foundation.UUID?> { AttributePath(self, 12) }
+    public var new: AttributePath<Foundation.UUID?> { AttributePath(self, 13) }
+    public var url: AttributePath<Foundation.URL?> { AttributePath(self, 14) }
+    public var weather: AttributePath<Weather?> { AttributePath(self, 15) }
+    public var level: AttributePath<Level?> { AttributePath(self, 16) }
+    public var kind: AttributePath<Kind?> { AttributePath(self, 17) }
+    public var grade: AttributePath<Grade?> { AttributePath(self, 18) }
+    public var words: AttributePath<[Swift.String]?> { AttributePath(self, 19) }
+    public var numbers: AttributePath<[Swift.Int64]?> { AttributePath(self, 20) }
+    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(self, 21) }
+    public var levels: AttributePath<[Level]?> { AttributePath(self, 22) }
+    public var address: AttributePath<Address?> { AttributePath(self, 23) }
   }
 
   /// A fetch of every object.
@@ -3087,7 +3264,7 @@ public final class Passing: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
 
-  private struct Transients {
+  private struct Transients: StoredFields {
     let string: Swift.String
     let bool: Swift.Bool
     let int16: Swift.Int16
@@ -3205,7 +3382,7 @@ public final class Passing: ManagedObject, Swift.Identifiable {
 
 extension Passing {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Passing>
 
     fileprivate init(objectID: ObjectID<Passing>) {
@@ -3214,6 +3391,30 @@ extension Passing {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 
@@ -3523,7 +3724,7 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
 
-  private struct Transients {
+  private struct Transients: StoredFields {
     let string: Swift.String?
     let bool: Swift.Bool?
     let int16: Swift.Int16?
@@ -3641,7 +3842,7 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
 
 extension MaybePassing {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<MaybePassing>
 
     fileprivate init(objectID: ObjectID<MaybePassing>) {
@@ -3650,6 +3851,30 @@ extension MaybePassing {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 
@@ -3990,7 +4215,7 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
 
-  private struct Transients {
+  private struct Transients: StoredFields {
     let string: Swift.String
     let bool: Swift.Bool
     let int16: Swift.Int16
@@ -4116,7 +4341,7 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
 
 extension PassingPreset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<PassingPreset>
 
     fileprivate init(objectID: ObjectID<PassingPreset>) {
@@ -4125,6 +4350,30 @@ extension PassingPreset {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 
@@ -4465,7 +4714,7 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
 
-  private struct Transients {
+  private struct Transients: StoredFields {
     let string: Swift.String?
     let bool: Swift.Bool?
     let int16: Swift.Int16?
@@ -4605,7 +4854,7 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
 
 extension MaybePassingPreset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<MaybePassingPreset>
 
     fileprivate init(objectID: ObjectID<MaybePassingPreset>) {
@@ -4614,6 +4863,30 @@ extension MaybePassingPreset {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 

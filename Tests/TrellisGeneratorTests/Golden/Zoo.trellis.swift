@@ -110,21 +110,13 @@ public class Puppy: Dog {
     _row = Fields(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    super.writeRow(to: row)
-    _row.weeks.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     super.writeColumns(of: properties, to: row)
     if properties.contains(9) { _row.weeks.write(to: row) }
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 9: _row.weeks.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row, parent: super._copyRow()) }
@@ -134,13 +126,6 @@ public class Puppy: Dog {
     super._restore(properties, from: parent)
     let old = copy.row
     if properties.contains(9) { _row.weeks = old.weeks }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let copy = copy as? RowCopy<Fields>, let parent = copy.parent else { return }
-    super._changes(since: parent, into: &changed)
-    let old = copy.row
-    if !_row.weeks.isSameStored(as: old.weeks) { changed.append(9) }
   }
 
   @_nonoverride fileprivate static let _description = EntityDescription(
@@ -190,10 +175,55 @@ extension Puppy {
       rival = .read(row, 9)
       weeks = .read(row, 11)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      guard left.legs.isSameStored(as: right.legs) else { return false }
+      guard left.born.isSameStored(as: right.born) else { return false }
+      guard left.keeper.isSameStored(as: right.keeper) else { return false }
+      guard left.cage.isSameStored(as: right.cage) else { return false }
+      guard left.breed.isSameStored(as: right.breed) else { return false }
+      guard left.master.isSameStored(as: right.master) else { return false }
+      guard left.rival.isSameStored(as: right.rival) else { return false }
+      guard left.weeks.isSameStored(as: right.weeks) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      legs = values.value("legs")
+      born = values.valueIfPresent("born")
+      keeper = values.valueIfPresent("keeper")
+      cage = values.valueIfPresent("cage")
+      breed = values.valueIfPresent("breed")
+      master = values.valueIfPresent("master")
+      rival = values.valueIfPresent("rival")
+      weeks = values.value("weeks")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      values.put(legs, "legs")
+      values.putIfPresent(born, "born")
+      values.putIfPresent(keeper, "keeper")
+      values.putIfPresent(cage, "cage")
+      values.putIfPresent(breed, "breed")
+      values.putIfPresent(master, "master")
+      values.putIfPresent(rival, "rival")
+      values.put(weeks, "weeks")
+      try values.finish()
+    }
   }
 
   /// What the class adds to the one above.
-  fileprivate struct Fields {
+  fileprivate struct Fields: StoredFields {
     var weeks: Swift.Int16
 
     init(weeks: Swift.Int16) {
@@ -202,6 +232,13 @@ extension Puppy {
 
     init(_ row: RowReader) {
       weeks = .read(row, 11)
+    }
+
+    func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 9: weeks.storedValue
+      default: nil
+      }
     }
   }
 
@@ -215,16 +252,16 @@ extension Puppy {
 
     public static func snapshot(of object: Puppy) -> Puppy.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(path, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(path, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(path, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(path, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(path, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(path, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(path, 8) }
-    public var weeks: AttributePath<Swift.Int16> { AttributePath(path, 9) }
+    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
+    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
+    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
+    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
+    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
+    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
+    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
+    public var weeks: AttributePath<Swift.Int16> { AttributePath(self, 9) }
   }
 
   /// A fetch of every object.
@@ -345,16 +382,6 @@ public class Animal: ManagedObject, Swift.Identifiable {
     _cagePlace = .read(row, 6)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.name.write(to: row)
-    _row.legs.write(to: row)
-    _row.born.write(to: row)
-    _row.keeper.write(to: row)
-    _row.cage.write(to: row)
-    _keeperPlace.write(to: row)
-    _cagePlace.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.name.write(to: row) }
     if properties.contains(1) { _row.legs.write(to: row) }
@@ -367,13 +394,8 @@ public class Animal: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
     switch property {
-    case 0: _row.name.storedValue
-    case 1: _row.legs.storedValue
-    case 2: _row.born.storedValue
     case 3: _mood.storedValue
-    case 4: _row.keeper.storedValue
-    case 5: _row.cage.storedValue
-    default: super._value(property)
+    default: _row._value(property) ?? super._value(property)
     }
   }
 
@@ -420,16 +442,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
     if properties.contains(5) { _row.cage = old.cage }
   }
 
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.name.isSameStored(as: old.name) { changed.append(0) }
-    if !_row.legs.isSameStored(as: old.legs) { changed.append(1) }
-    if !_row.born.isSameStored(as: old.born) { changed.append(2) }
-    if !_row.keeper.isSameStored(as: old.keeper) { changed.append(4) }
-    if !_row.cage.isSameStored(as: old.cage) { changed.append(5) }
-  }
-
-  private struct Transients {
+  private struct Transients: StoredFields {
     let mood: Swift.String
   }
 
@@ -502,7 +515,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
 
 extension Animal {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Animal>
     public var name: Swift.String
     /// How many it has.
@@ -535,6 +548,50 @@ extension Animal {
       keeper = .read(row, 3)
       cage = .read(row, 4)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      guard left.legs.isSameStored(as: right.legs) else { return false }
+      guard left.born.isSameStored(as: right.born) else { return false }
+      guard left.keeper.isSameStored(as: right.keeper) else { return false }
+      guard left.cage.isSameStored(as: right.cage) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      legs = values.value("legs")
+      born = values.valueIfPresent("born")
+      keeper = values.valueIfPresent("keeper")
+      cage = values.valueIfPresent("cage")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      values.put(legs, "legs")
+      values.putIfPresent(born, "born")
+      values.putIfPresent(keeper, "keeper")
+      values.putIfPresent(cage, "cage")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: name.storedValue
+      case 1: legs.storedValue
+      case 2: born.storedValue
+      case 4: keeper.storedValue
+      case 5: cage.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -547,12 +604,12 @@ extension Animal {
 
     public static func snapshot(of object: Animal) -> Animal.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(path, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(path, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(path, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(path, 5) }
+    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
+    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
+    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
+    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
   }
 
   /// A fetch of every object.
@@ -661,14 +718,6 @@ public class Dog: Animal {
     _masterPlace = .read(row, 10)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    super.writeRow(to: row)
-    _row.breed.write(to: row)
-    _row.master.write(to: row)
-    _row.rival.write(to: row)
-    _masterPlace.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     super.writeColumns(of: properties, to: row)
     if properties.contains(6) { _row.breed.write(to: row) }
@@ -678,12 +727,7 @@ public class Dog: Animal {
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 6: _row.breed.storedValue
-    case 7: _row.master.storedValue
-    case 8: _row.rival.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
@@ -725,15 +769,6 @@ public class Dog: Animal {
     if properties.contains(6) { _row.breed = old.breed }
     if properties.contains(7) { _row.master = old.master }
     if properties.contains(8) { _row.rival = old.rival }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let copy = copy as? RowCopy<Fields>, let parent = copy.parent else { return }
-    super._changes(since: parent, into: &changed)
-    let old = copy.row
-    if !_row.breed.isSameStored(as: old.breed) { changed.append(6) }
-    if !_row.master.isSameStored(as: old.master) { changed.append(7) }
-    if !_row.rival.isSameStored(as: old.rival) { changed.append(8) }
   }
 
   @_nonoverride fileprivate static let _description = EntityDescription(
@@ -784,10 +819,52 @@ extension Dog {
       master = .read(row, 8)
       rival = .read(row, 9)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      guard left.legs.isSameStored(as: right.legs) else { return false }
+      guard left.born.isSameStored(as: right.born) else { return false }
+      guard left.keeper.isSameStored(as: right.keeper) else { return false }
+      guard left.cage.isSameStored(as: right.cage) else { return false }
+      guard left.breed.isSameStored(as: right.breed) else { return false }
+      guard left.master.isSameStored(as: right.master) else { return false }
+      guard left.rival.isSameStored(as: right.rival) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      legs = values.value("legs")
+      born = values.valueIfPresent("born")
+      keeper = values.valueIfPresent("keeper")
+      cage = values.valueIfPresent("cage")
+      breed = values.valueIfPresent("breed")
+      master = values.valueIfPresent("master")
+      rival = values.valueIfPresent("rival")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      values.put(legs, "legs")
+      values.putIfPresent(born, "born")
+      values.putIfPresent(keeper, "keeper")
+      values.putIfPresent(cage, "cage")
+      values.putIfPresent(breed, "breed")
+      values.putIfPresent(master, "master")
+      values.putIfPresent(rival, "rival")
+      try values.finish()
+    }
   }
 
   /// What the class adds to the one above.
-  fileprivate struct Fields {
+  fileprivate struct Fields: StoredFields {
     var breed: Swift.String?
     var master: ObjectID<Keeper>?
     var rival: ObjectID<Dog>?
@@ -803,6 +880,15 @@ extension Dog {
       master = .read(row, 8)
       rival = .read(row, 9)
     }
+
+    func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 6: breed.storedValue
+      case 7: master.storedValue
+      case 8: rival.storedValue
+      default: nil
+      }
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -815,15 +901,15 @@ extension Dog {
 
     public static func snapshot(of object: Dog) -> Dog.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(path, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(path, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(path, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(path, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(path, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(path, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(path, 8) }
+    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
+    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
+    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
+    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
+    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
+    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
+    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
   }
 
   /// A fetch of every object.
@@ -915,6 +1001,39 @@ extension Cat {
       keeper = .read(row, 3)
       cage = .read(row, 4)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      guard left.legs.isSameStored(as: right.legs) else { return false }
+      guard left.born.isSameStored(as: right.born) else { return false }
+      guard left.keeper.isSameStored(as: right.keeper) else { return false }
+      guard left.cage.isSameStored(as: right.cage) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      legs = values.value("legs")
+      born = values.valueIfPresent("born")
+      keeper = values.valueIfPresent("keeper")
+      cage = values.valueIfPresent("cage")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      values.put(legs, "legs")
+      values.putIfPresent(born, "born")
+      values.putIfPresent(keeper, "keeper")
+      values.putIfPresent(cage, "cage")
+      try values.finish()
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -927,12 +1046,12 @@ extension Cat {
 
     public static func snapshot(of object: Cat) -> Cat.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(path, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(path, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(path, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(path, 5) }
+    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
+    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
+    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
+    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
   }
 
   /// A fetch of every object.
@@ -1007,7 +1126,7 @@ public final class Siamese: Cat {
     }
   }
 
-  private struct Transients {
+  private struct Transients: StoredFields {
     let blue: Swift.Bool
   }
 
@@ -1073,6 +1192,39 @@ extension Siamese {
       keeper = .read(row, 3)
       cage = .read(row, 4)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      guard left.legs.isSameStored(as: right.legs) else { return false }
+      guard left.born.isSameStored(as: right.born) else { return false }
+      guard left.keeper.isSameStored(as: right.keeper) else { return false }
+      guard left.cage.isSameStored(as: right.cage) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      legs = values.value("legs")
+      born = values.valueIfPresent("born")
+      keeper = values.valueIfPresent("keeper")
+      cage = values.valueIfPresent("cage")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      values.put(legs, "legs")
+      values.putIfPresent(born, "born")
+      values.putIfPresent(keeper, "keeper")
+      values.putIfPresent(cage, "cage")
+      try values.finish()
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -1085,12 +1237,12 @@ extension Siamese {
 
     public static func snapshot(of object: Siamese) -> Siamese.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(path, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(path, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(path, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(path, 5) }
+    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
+    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
+    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
+    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
   }
 
   /// A fetch of every object.
@@ -1223,6 +1375,51 @@ extension Newborn {
       rival = .read(row, 9)
       weeks = .read(row, 11)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      guard left.legs.isSameStored(as: right.legs) else { return false }
+      guard left.born.isSameStored(as: right.born) else { return false }
+      guard left.keeper.isSameStored(as: right.keeper) else { return false }
+      guard left.cage.isSameStored(as: right.cage) else { return false }
+      guard left.breed.isSameStored(as: right.breed) else { return false }
+      guard left.master.isSameStored(as: right.master) else { return false }
+      guard left.rival.isSameStored(as: right.rival) else { return false }
+      guard left.weeks.isSameStored(as: right.weeks) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      legs = values.value("legs")
+      born = values.valueIfPresent("born")
+      keeper = values.valueIfPresent("keeper")
+      cage = values.valueIfPresent("cage")
+      breed = values.valueIfPresent("breed")
+      master = values.valueIfPresent("master")
+      rival = values.valueIfPresent("rival")
+      weeks = values.value("weeks")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      values.put(legs, "legs")
+      values.putIfPresent(born, "born")
+      values.putIfPresent(keeper, "keeper")
+      values.putIfPresent(cage, "cage")
+      values.putIfPresent(breed, "breed")
+      values.putIfPresent(master, "master")
+      values.putIfPresent(rival, "rival")
+      values.put(weeks, "weeks")
+      try values.finish()
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -1235,17 +1432,17 @@ extension Newborn {
 
     public static func snapshot(of object: Newborn) -> Newborn.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(path, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(path, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(path, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(path, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(path, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(path, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(path, 8) }
-    public var weeks: AttributePath<Swift.Int16> { AttributePath(path, 9) }
-    public var siblings: ToManyPath<Newborn.Columns> { ToManyPath(path, 10) }
+    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
+    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
+    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
+    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
+    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
+    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
+    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
+    public var weeks: AttributePath<Swift.Int16> { AttributePath(self, 9) }
+    public var siblings: ToManyPath<Newborn.Columns> { ToManyPath(self, 10) }
   }
 
   /// A fetch of every object.
@@ -1361,6 +1558,51 @@ extension Runt {
       rival = .read(row, 9)
       weeks = .read(row, 11)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.name.isSameStored(as: right.name) else { return false }
+      guard left.legs.isSameStored(as: right.legs) else { return false }
+      guard left.born.isSameStored(as: right.born) else { return false }
+      guard left.keeper.isSameStored(as: right.keeper) else { return false }
+      guard left.cage.isSameStored(as: right.cage) else { return false }
+      guard left.breed.isSameStored(as: right.breed) else { return false }
+      guard left.master.isSameStored(as: right.master) else { return false }
+      guard left.rival.isSameStored(as: right.rival) else { return false }
+      guard left.weeks.isSameStored(as: right.weeks) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      name = values.value("name")
+      legs = values.value("legs")
+      born = values.valueIfPresent("born")
+      keeper = values.valueIfPresent("keeper")
+      cage = values.valueIfPresent("cage")
+      breed = values.valueIfPresent("breed")
+      master = values.valueIfPresent("master")
+      rival = values.valueIfPresent("rival")
+      weeks = values.value("weeks")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(name, "name")
+      values.put(legs, "legs")
+      values.putIfPresent(born, "born")
+      values.putIfPresent(keeper, "keeper")
+      values.putIfPresent(cage, "cage")
+      values.putIfPresent(breed, "breed")
+      values.putIfPresent(master, "master")
+      values.putIfPresent(rival, "rival")
+      values.put(weeks, "weeks")
+      try values.finish()
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -1373,17 +1615,17 @@ extension Runt {
 
     public static func snapshot(of object: Runt) -> Runt.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(path, 0) }
+    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(path, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(path, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(path, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(path, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(path, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(path, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(path, 8) }
-    public var weeks: AttributePath<Swift.Int16> { AttributePath(path, 9) }
-    public var siblings: ToManyPath<Newborn.Columns> { ToManyPath(path, 10) }
+    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
+    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
+    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
+    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
+    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
+    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
+    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
+    public var weeks: AttributePath<Swift.Int16> { AttributePath(self, 9) }
+    public var siblings: ToManyPath<Newborn.Columns> { ToManyPath(self, 10) }
   }
 
   /// A fetch of every object.
@@ -1462,7 +1704,7 @@ public final class Keeper: ManagedObject, Swift.Identifiable {
 
 extension Keeper {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Keeper>
 
     fileprivate init(objectID: ObjectID<Keeper>) {
@@ -1471,6 +1713,30 @@ extension Keeper {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 
@@ -1484,8 +1750,8 @@ extension Keeper {
 
     public static func snapshot(of object: Keeper) -> Keeper.Snapshot { object.snapshot }
 
-    public var animals: ToManyPath<Animal.Columns> { ToManyPath(path, 0) }
-    public var dogs: ToManyPath<Dog.Columns> { ToManyPath(path, 1) }
+    public var animals: ToManyPath<Animal.Columns> { ToManyPath(self, 0) }
+    public var dogs: ToManyPath<Dog.Columns> { ToManyPath(self, 1) }
   }
 
   /// A fetch of every object.
@@ -1548,7 +1814,7 @@ public final class Cage: ManagedObject, Swift.Identifiable {
 
 extension Cage {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Cage>
 
     fileprivate init(objectID: ObjectID<Cage>) {
@@ -1557,6 +1823,30 @@ extension Cage {
 
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      default: nil
+      }
     }
   }
 
@@ -1570,7 +1860,7 @@ extension Cage {
 
     public static func snapshot(of object: Cage) -> Cage.Snapshot { object.snapshot }
 
-    public var animals: ToManyPath<Animal.Columns> { ToManyPath(path, 0) }
+    public var animals: ToManyPath<Animal.Columns> { ToManyPath(self, 0) }
   }
 
   /// A fetch of every object.
@@ -1623,19 +1913,12 @@ public class Plant: ManagedObject {
     _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    _row.height.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     if properties.contains(0) { _row.height.write(to: row) }
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 0: _row.height.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
@@ -1643,11 +1926,6 @@ public class Plant: ManagedObject {
   @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
     guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
     if properties.contains(0) { _row.height = old.height }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if !_row.height.isSameStored(as: old.height) { changed.append(0) }
   }
 
   @_spi(Generated) public override func _didInsert() {
@@ -1664,7 +1942,7 @@ public class Plant: ManagedObject {
 
 extension Plant {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
+  public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<Plant>
     public var height: Swift.Double
 
@@ -1676,6 +1954,34 @@ extension Plant {
     @_spi(Generated) public init(_ row: RowReader) {
       objectID = ObjectID(row.key)
       height = .read(row, 0)
+    }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.height.isSameStored(as: right.height) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      height = values.value("height")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(height, "height")
+      try values.finish()
+    }
+
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 0: height.storedValue
+      default: nil
+      }
     }
   }
 
@@ -1689,7 +1995,7 @@ extension Plant {
 
     public static func snapshot(of object: Plant) -> Plant.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(path, 0) }
+    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
   }
 
   /// A fetch of every object.
@@ -1758,21 +2064,13 @@ public class Tree: Plant, Swift.Identifiable {
     _row = Fields(row)
   }
 
-  @_spi(Generated) public override func writeRow(to row: RowWriter) {
-    super.writeRow(to: row)
-    _row.id.write(to: row)
-  }
-
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
     super.writeColumns(of: properties, to: row)
     if properties.contains(1) { _row.id.write(to: row) }
   }
 
   @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    switch property {
-    case 1: _row.id.storedValue
-    default: super._value(property)
-    }
+    _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row, parent: super._copyRow()) }
@@ -1782,13 +2080,6 @@ public class Tree: Plant, Swift.Identifiable {
     super._restore(properties, from: parent)
     let old = copy.row
     if properties.contains(1) { _row.id = old.id }
-  }
-
-  @_spi(Generated) public override func _changes(since copy: RowCopyBase, into changed: inout [Swift.Int]) {
-    guard let copy = copy as? RowCopy<Fields>, let parent = copy.parent else { return }
-    super._changes(since: parent, into: &changed)
-    let old = copy.row
-    if !_row.id.isSameStored(as: old.id) { changed.append(1) }
   }
 
   @_nonoverride fileprivate static let _description = EntityDescription(
@@ -1816,10 +2107,34 @@ extension Tree {
       height = .read(row, 0)
       id = .read(row, 1)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.height.isSameStored(as: right.height) else { return false }
+      guard left.id.isSameStored(as: right.id) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      height = values.value("height")
+      id = values.value("id")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(height, "height")
+      values.put(id, "id")
+      try values.finish()
+    }
   }
 
   /// What the class adds to the one above.
-  fileprivate struct Fields {
+  fileprivate struct Fields: StoredFields {
     var id: Swift.Int64
 
     init(id: Swift.Int64) {
@@ -1828,6 +2143,13 @@ extension Tree {
 
     init(_ row: RowReader) {
       id = .read(row, 1)
+    }
+
+    func _value(_ property: Swift.Int) -> StoredValue? {
+      switch property {
+      case 1: id.storedValue
+      default: nil
+      }
     }
   }
 
@@ -1841,8 +2163,8 @@ extension Tree {
 
     public static func snapshot(of object: Tree) -> Tree.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(path, 0) }
-    public var id: AttributePath<Swift.Int64> { AttributePath(path, 1) }
+    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
+    public var id: AttributePath<Swift.Int64> { AttributePath(self, 1) }
   }
 
   /// A fetch of every object.
@@ -1908,6 +2230,30 @@ extension Oak {
       height = .read(row, 0)
       id = .read(row, 1)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.height.isSameStored(as: right.height) else { return false }
+      guard left.id.isSameStored(as: right.id) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      height = values.value("height")
+      id = values.value("id")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(height, "height")
+      values.put(id, "id")
+      try values.finish()
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -1920,8 +2266,8 @@ extension Oak {
 
     public static func snapshot(of object: Oak) -> Oak.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(path, 0) }
-    public var id: AttributePath<Swift.Int64> { AttributePath(path, 1) }
+    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
+    public var id: AttributePath<Swift.Int64> { AttributePath(self, 1) }
   }
 
   /// A fetch of every object.
@@ -1985,6 +2331,27 @@ extension Flower {
       objectID = ObjectID(row.key)
       height = .read(row, 0)
     }
+
+    /// Whether both would be stored alike: texts are compared by their bytes.
+    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
+      guard left.objectID == right.objectID else { return false }
+      guard left.height.isSameStored(as: right.height) else { return false }
+      return true
+    }
+
+    public init(from decoder: any Swift.Decoder) throws {
+      let values = try SnapshotDecoder(decoder)
+      objectID = values.value("objectID")
+      height = values.value("height")
+      try values.finish()
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+      let values = SnapshotEncoder(encoder)
+      values.put(objectID, "objectID")
+      values.put(height, "height")
+      try values.finish()
+    }
   }
 
   /// The properties by name, for predicates and sorts.
@@ -1997,7 +2364,7 @@ extension Flower {
 
     public static func snapshot(of object: Flower) -> Flower.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(path, 0) }
+    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
   }
 
   /// A fetch of every object.

@@ -1,1 +1,0 @@
-// The model of the benchmark.

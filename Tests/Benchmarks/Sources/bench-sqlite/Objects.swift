@@ -1,0 +1,38 @@
+import Foundation
+
+private let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+final class Diary {
+  var key: Int64 = 0, version: Int64 = 0
+  var id = noID
+  var emotion = "", content = ""
+  var createdAt = 0.0
+  var intensity = 0
+  var isFavorite = false
+
+  /// Every value, so that none can be left unread.
+  var sum: Int {
+    content.utf8.count &+ emotion.utf8.count &+ Int(createdAt) &+ intensity &+ (isFavorite ? 1 : 0) &+ Int(id.uuid.0)
+  }
+}
+
+final class Image {
+  var key: Int64 = 0, version: Int64 = 0
+  var id = noID
+  var imagePath = ""
+  var byteCount = 0, position = 0
+  var diary: Diary?
+}
+
+struct DiaryRow {
+  var key: Int64
+  var id: UUID
+  var emotion, content: String
+  var createdAt: Double
+  var intensity: Int
+  var isFavorite: Bool
+
+  var sum: Int {
+    content.utf8.count &+ emotion.utf8.count &+ Int(createdAt) &+ intensity &+ (isFavorite ? 1 : 0) &+ Int(id.uuid.0)
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// What the command line asks for.
+struct Options {
+  static let usage = """
+    usage: bench [--n COUNT] [--rounds COUNT] [--only WORKLOAD,…] [--participants NAME,…] [--durable] [--json FILE]
+           bench --quick            2,000 diaries, one round: whether everything works and all checksums are equal
+           bench --growth [--million]  10,000 and 100,000 diaries (and 1,000,000): how the cost of an item grows
+
+    --durable    every commit reaches the disk; without it the commits of a power cut's last seconds may be lost.
+                 smallSavesDurable is durable in any case.
+    --json FILE  writes each measurement as a line of JSON
+    """
+
+  var count = 100_000
+  var rounds = 5
+  var isDurable = false
+  var isGrowth = false
+  var isMillion = false
+  var workloads: [String] = []
+  var participants: [String] = []
+  var jsonFile: String?
+
+  init(_ arguments: [String]) {
+    var words = arguments[...]
+    while let word = words.popFirst() {
+      guard read(word, &words) else {
+        print(Self.usage)
+        exit(64)
+      }
+    }
+  }
+
+  private mutating func read(_ word: String, _ words: inout ArraySlice<String>) -> Bool {
+    switch word {
+    case "--quick": (count, rounds) = (2_000, 1)
+    case "--durable": isDurable = true
+    case "--growth": isGrowth = true
+    case "--million": (isGrowth, isMillion) = (true, true)
+    default: return read(word, value: words.popFirst())
+    }
+    return true
+  }
+
+  private mutating func read(_ word: String, value: String?) -> Bool {
+    guard let value else { return false }
+    switch word {
+    // The workloads that take a tenth of the diaries, or a hundred of them, need that many.
+    case "--n": count = max(1_000, Int(value) ?? count)
+    case "--rounds": rounds = max(1, Int(value) ?? rounds)
+    case "--only": workloads = list(value)
+    case "--participants": participants = list(value)
+    case "--json": jsonFile = value
+    default: return false
+    }
+    return true
+  }
+
+  private func list(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }
+
+  /// The numbers of diaries to measure.
+  var counts: [Int] {
+    guard isGrowth else { return [count] }
+    return [10_000, 100_000] + (isMillion ? [1_000_000] : [])
+  }
+
+  func wants(_ workload: String) -> Bool { workloads.isEmpty || workloads.contains(workload) }
+  func wants(participant: String) -> Bool { participants.isEmpty || participants.contains(participant) }
+}

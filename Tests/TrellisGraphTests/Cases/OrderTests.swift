@@ -1,0 +1,89 @@
+import Testing
+import Trellis
+
+@Suite("The order of members") struct OrderTests {
+  private let failure = FailureSwitch()
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+
+  init() throws {
+    container = try PersistentContainer(model: .rules, store: .memory.failing(failure)) { _ in }
+    context = container.newContext()
+  }
+
+  private func makeCrate(_ count: Int) throws -> (Crate, [Item]) {
+    let crate = Crate(in: context)
+    let items = (0..<count).map { _ in Item(in: context) }
+    crate.items = OrderedToMany(items)
+    crate.marked = OrderedToMany(items)
+    try context.save()
+    return (crate, items)
+  }
+
+  @Test("each end of a many-to-many has an order of its own: moving at one leaves the other")
+  func twoOrders() throws {
+    let (first, items) = try makeCrate(2)
+    let second = Crate(in: context)
+    second.marked = OrderedToMany(items)
+    first.marked.append(items[0])
+    #expect(first.marked.objects == [items[1], items[0]])
+    #expect(items[0].markedBy.objects == [first, second])
+  }
+
+  @Test("appending a member moves it last, whether the members are loaded or not", arguments: [false, true])
+  func appendingMember(loaded: Bool) throws {
+    let (crate, items) = try makeCrate(3)
+    let other = container.newContext()
+    let same = try #require(try other.object(with: crate.objectID))
+    let item = try #require(try other.object(with: items[0].objectID))
+    if loaded { #expect(same.items.count == 3 && same.marked.count == 3) }
+    same.items.append(item)
+    same.marked.append(item)
+    if loaded { #expect(same.items.last === item && same.marked.last === item) }
+    try other.save()
+    let expected = [items[1], items[2], items[0]].map(\.objectID)
+    #expect(same.items.map(\.objectID) == expected && same.marked.map(\.objectID) == expected)
+    let reading = container.newContext()
+    let fresh = try #require(try reading.object(with: crate.objectID))
+    #expect(fresh.items.map(\.objectID) == expected && fresh.marked.map(\.objectID) == expected)
+  }
+
+  @Test("a new order is written by the retry of a save that failed")
+  func retry() throws {
+    let (crate, items) = try makeCrate(4)
+    crate.items.move(from: 3, to: 0)
+    failure.set(.call(0))
+    #expect(throws: InjectedFailure.self) { try context.save() }
+    #expect(crate.items.first === items[3])
+    try context.save()
+    let reading = container.newContext()
+    let fresh = try #require(try reading.object(with: crate.objectID))
+    #expect(fresh.items.map(\.objectID) == [3, 0, 1, 2].map { items[$0].objectID })
+  }
+
+  @Test("a rollback gives a restored member its place back")
+  func rollback() throws {
+    let (crate, items) = try makeCrate(4)
+    try context.delete(items[1])
+    crate.items.move(from: 2, to: 0)
+    items[2].crate = nil
+    context.rollback()
+    #expect(crate.items.objects == items && crate.marked.objects == items)
+    crate.items.append(Item(in: context))
+    try context.save()
+    let reading = container.newContext()
+    let fresh = try #require(try reading.object(with: crate.objectID))
+    #expect(Array(fresh.items.map(\.objectID).prefix(4)) == items.map(\.objectID))
+  }
+
+  @Test("a member of a to-many without an order that was taken out and put back is no change")
+  func putBack() throws {
+    let (left, rights) = (PeerLeft(in: context), [PeerRight(in: context), PeerRight(in: context)])
+    left.setNullifyNullify = ToMany(rights)
+    try context.save()
+    left.setNullifyNullify.remove(rights[0])
+    #expect(left.hasChanges && rights[0].hasChanges)
+    left.setNullifyNullify.append(rights[0])
+    #expect(!left.hasChanges && !rights[0].hasChanges && !context.hasChanges)
+  }
+}

@@ -1,0 +1,125 @@
+import Trellis
+
+/// One random run: which relationships it touches, how it compares, and what it does.
+struct Episode {
+  let seed: UInt64
+  let stores: StoreKind
+  let length: Int
+  /// Makes calls of the store fail now and then.
+  var failure: FailureSwitch?
+
+  enum StoreKind: String, CaseIterable { case memory, sqlite }
+
+  /// What happened.
+  struct Outcome {
+    var steps = 0
+    var saves = 0
+    var refusals = 0
+    var failures = 0
+    var difference: String?
+    var operations: [String] = []
+  }
+
+  /// Entities whose relationships lead to one another only.
+  private static let groups: [[String]] = [
+    ["OneLeft", "OneRight", "OneLeftKind", "OneRightKind"],
+    ["ManyParent", "ManyChild", "ManyParentKind", "ManyChildKind"],
+    ["PeerLeft", "PeerRight", "PeerLeftKind", "PeerRightKind"],
+    ["Holder", "Target", "HolderKind", "TargetKind"],
+    ["Link", "LinkKind"], ["Tree", "TreeKind"], ["Mesh", "MeshKind"], ["Arrow", "ArrowKind"],
+    ["Person", "Manager", "Director", "Project", "BigProject"],
+    ["Album", "Track", "Singer", "Cover"],
+    ["Owner", "Pet"],
+  ]
+
+  /// Plays the episode, and if it finds a difference looks for a shorter one that does.
+  func run(_ rules: Rules) throws -> Outcome {
+    var random = SeededGenerator(seed: seed)
+    let plan = Plan(&random, rules.shapes)
+    let steps = (0..<length).map { _ in StepChooser.Step(&random) }
+    let outcome = try play(steps, plan, rules)
+    guard outcome.difference != nil else { return outcome }
+    let shortest = try shorten(Array(steps.prefix(outcome.steps)), plan, rules)
+    return try play(shortest, plan, rules)
+  }
+
+  private struct Plan {
+    let entities: [String]
+    let touched: [Shape]
+    let holdsObjects: Bool
+    let size: Int
+    /// After how many steps everything is compared, which also loads everything.
+    let interval: Int
+
+    init(_ random: inout SeededGenerator, _ shapes: Shapes) {
+      entities = Episode.groups[Int.random(in: 0..<Episode.groups.count, using: &random)]
+      let names = entities
+      let all = shapes.all.filter { names.contains($0.entity) }
+      let isDemanding = all.contains { $0.isRequired || $0.minimum != nil }
+      let ends = all.shuffled(using: &random).prefix(isDemanding ? all.count : Int.random(in: 1...4, using: &random))
+      let touched = Set(ends.flatMap { [$0.index, $0.inverse ?? $0.index] })
+      self.touched = touched.sorted().map { shapes.all[$0] }
+      holdsObjects = Bool.random(using: &random)
+      size = [3, 5, 9].randomElement(using: &random) ?? 3
+      interval = [1, 1, 4, 20].randomElement(using: &random) ?? 1
+    }
+  }
+
+  private func play(_ steps: [StepChooser.Step], _ plan: Plan, _ rules: Rules) throws -> Outcome {
+    let place = try StorePlace(stores)
+    defer { place.remove() }
+    let container = try PersistentContainer(model: .rules, store: configuration(place)) { _ in }
+    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects)
+    let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size)
+    var duel = Duel(rules.shapes, live, touched: plan.touched)
+    var outcome = Outcome()
+    do {
+      for step in steps {
+        outcome.steps += 1
+        guard let operation = chooser.operation(step, duel.reference) else { continue }
+        outcome.operations.append("\(operation)")
+        let isRefused = duel.refusals
+        if let failure, step.kind >> 48 & 1 == 0 {
+          // What cannot fail is done by the first try.
+          let call = [0, 0, 0, 0, 1, 1, 2, 3][Int(step.kind >> 50 & 7)]
+          guard try duel.apply(operation, failing: call, failure) else { continue }
+          outcome.operations.append("  after its call \(call) failed")
+          outcome.failures += 1
+        }
+        try duel.apply(operation)
+        if outcome.steps % plan.interval == 0 || duel.refusals > isRefused { try duel.compareAll() }
+      }
+      try duel.compareAll()
+    } catch {
+      outcome.difference = "\(error)"
+    }
+    outcome.saves = duel.saves
+    outcome.refusals = duel.refusals
+    return outcome
+  }
+
+  private func configuration(_ place: StorePlace) -> StoreConfiguration {
+    failure.map(place.configuration.failing) ?? place.configuration
+  }
+
+  /// Leaves out steps, larger pieces first, as long as a difference remains.
+  private func shorten(_ steps: [StepChooser.Step], _ plan: Plan, _ rules: Rules) throws -> [StepChooser.Step] {
+    var steps = steps
+    var piece = max(1, steps.count / 2)
+    while true {
+      var start = 0
+      var isShorter = false
+      while start < steps.count {
+        let rest = Array(steps[..<start]) + Array(steps[min(steps.count, start + piece)...])
+        if try play(rest, plan, rules).difference != nil {
+          steps = rest
+          isShorter = true
+        } else {
+          start += piece
+        }
+      }
+      if piece == 1 && !isShorter { return steps }
+      piece = max(1, piece / 2)
+    }
+  }
+}

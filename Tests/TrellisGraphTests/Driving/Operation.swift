@@ -1,0 +1,57 @@
+/// One step of a test, on objects by number and relationships by shape.
+enum Operation {
+  case insert(entity: String)
+  case set(Int, Shape, Int?)
+  case append(Int, Shape, Int)
+  case insertAt(Int, Shape, Int, place: Int)
+  case remove(Int, Shape, Int)
+  case move(Int, Shape, from: Int, to: Int)
+  case replace(Int, Shape, [Int])
+  case delete(Int)
+  case save
+  case rollback
+  /// Everything unsaved is lost, and everything is loaded anew when it is needed.
+  case reset
+  case newContext
+  /// Everything that has no changes is loaded anew when it is needed.
+  case refreshAll
+  case refresh(Int)
+  /// The object's edits are given up, too.
+  case discard(Int)
+  /// The context drops objects that nobody holds.
+  case dropUnused
+  case fetch(entity: String)
+  /// Only how many members there are.
+  case count(Int, Shape)
+  case contains(Int, Shape, Int)
+  /// Who is there, with the siblings that are loaded along.
+  case read(Int, Shape)
+}
+
+extension Operation: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .insert(let entity): "insert \(entity)"
+    case .set(let object, let shape, let partner): "\(object).\(shape.name) = \(partner.map(String.init) ?? "nil")"
+    case .append(let object, let shape, let partner): "\(object).\(shape.name).append(\(partner))"
+    case .insertAt(let object, let shape, let partner, let place):
+      "\(object).\(shape.name).insert(\(partner), at: \(place))"
+    case .remove(let object, let shape, let partner): "\(object).\(shape.name).remove(\(partner))"
+    case .move(let object, let shape, let from, let to): "\(object).\(shape.name).move(from: \(from), to: \(to))"
+    case .replace(let object, let shape, let partners): "\(object).\(shape.name) = \(partners)"
+    case .delete(let object): "delete \(object)"
+    case .refresh(let object): "refresh \(object)"
+    case .discard(let object): "discard \(object)"
+    case .fetch(let entity): "fetch \(entity)"
+    case .count(let object, let shape): "count \(object).\(shape.name)"
+    case .contains(let object, let shape, let partner): "\(object).\(shape.name).contains(\(partner))"
+    case .read(let object, let shape): "read \(object).\(shape.name)"
+    case .save: "save"
+    case .rollback: "rollback"
+    case .reset: "reset"
+    case .newContext: "new context"
+    case .refreshAll: "refresh all"
+    case .dropUnused: "drop unused"
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@Suite("Random graphs") struct RandomGraphTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let steps = environment["TRELLIS_GRAPH_STEPS"].flatMap { Int($0) } ?? 4000
+  private static let seed =
+    environment["TRELLIS_GRAPH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+  /// After so many differences a run ends.
+  private static let enough = 10
+
+  @Test("whatever is done, the graph is as the reference says, in memory and in the store", .timeLimit(.minutes(60)))
+  func agreesWithReference() throws {
+    let rules = try Rules()
+    var random = SeededGenerator(seed: Self.seed)
+    var (steps, saves, refusals, episodes) = (0, 0, 0, 0)
+    var differences = 0
+    while steps < Self.steps {
+      let kind = episodes % 4 == 3 ? Episode.StoreKind.sqlite : .memory
+      let episode = Episode(seed: random.next(), stores: kind, length: 200)
+      let outcome = try episode.run(rules)
+      steps += outcome.steps
+      saves += outcome.saves
+      refusals += outcome.refusals
+      episodes += 1
+      if let difference = outcome.difference {
+        Issue.record(
+          "seed \(Self.seed), episode \(episodes) (\(kind)): \(difference)\n\(outcome.operations.joined(separator: "\n"))"
+        )
+        differences += 1
+        if differences == Self.enough { return }
+      }
+    }
+    print(
+      "random graphs: seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals")
+  }
+}

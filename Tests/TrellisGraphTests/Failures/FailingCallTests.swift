@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import Trellis
+
+@Suite("Failing stores") struct FailingCallTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let steps = environment["TRELLIS_GRAPH_STEPS"].flatMap { Int($0) } ?? 3000
+  private static let seed =
+    environment["TRELLIS_GRAPH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+
+  @Test(
+    "whatever call of the store fails, nothing is half done, the failure is told, and the retry succeeds",
+    .timeLimit(.minutes(60)))
+  func anyCall() throws {
+    let rules = try Rules()
+    var random = SeededGenerator(seed: Self.seed)
+    var (steps, failures, differences) = (0, 0, 0)
+    while steps < Self.steps && differences < 5 {
+      let episode = Episode(seed: random.next(), stores: .memory, length: 150, failure: FailureSwitch())
+      let outcome = try episode.run(rules)
+      steps += outcome.steps
+      failures += outcome.failures
+      if let difference = outcome.difference {
+        differences += 1
+        Issue.record("seed \(Self.seed): \(difference)\n\(outcome.operations.joined(separator: "\n"))")
+      }
+    }
+    print("failing stores: seed \(Self.seed), \(steps) steps, \(failures) failed calls")
+  }
+}

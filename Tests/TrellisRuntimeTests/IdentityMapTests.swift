@@ -1,0 +1,57 @@
+import Testing
+import Trellis
+
+@testable import TrellisRuntime
+
+@Suite("The identity map") struct IdentityMapTests {
+  /// Ways in which keys come: in a row, every fourth, in groups, from several runs of a program, scattered.
+  private static let patterns: [@Sendable (Int64) -> Int64] = [
+    { $0 + 1 }, { $0 * 4 + 1 }, { $0 * 16 + 3 }, { $0 * 256 + 16 }, { ($0 & 3) << 32 + $0 + 1 },
+    { $0 &* 0x5DEE_CE66D & 0x7FFF_FFFF_FFFF + 1 },
+  ]
+
+  @Test("it holds what a dictionary holds, whatever comes and goes", arguments: patterns.indices)
+  func agreement(pattern: Int) throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SeededGenerator(seed: seed)
+    let context = try makeContext()
+    let objects = (0..<3).map { _ in Node(in: context) }
+    var map = IdentityMap()
+    var reference: [Int64: ManagedObject] = [:]
+    for step in 0..<20_000 {
+      let key = Self.patterns[pattern](Int64.random(in: 0..<(step < 10_000 ? 3_000 : 40), using: &generator))
+      if Int.random(in: 0..<3, using: &generator) == 0 {
+        map.remove(key)
+        reference[key] = nil
+      } else {
+        let object = objects[Int.random(in: 0..<3, using: &generator)]
+        map.insert(object, for: key)
+        reference[key] = object
+      }
+      try #require(map.count == reference.count, "seed \(seed), step \(step)")
+      try #require(map[key] === reference[key], "seed \(seed), step \(step)")
+    }
+    for number in 0..<3_000 {
+      let key = Self.patterns[pattern](Int64(number))
+      try #require(map[key] === reference[key], "seed \(seed), key \(key)")
+    }
+    var seen = 0
+    map.forEach { _ in seen += 1 }
+    #expect(seen == reference.count)
+  }
+
+  @Test("room that was reserved, a full map and keys that are no objects' are no trouble")
+  func edges() throws {
+    let object = Node(in: try makeContext())
+    var map = IdentityMap()
+    map.reserve(1_000)
+    for key in 1...Int64(1_000) { map.insert(object, for: key) }
+    map.reserve(10)
+    #expect(map.count == 1_000 && map[1_000] === object && map[1_001] == nil)
+    #expect(map[0] == nil && map[-1] == nil && map[.min] == nil && map[.max] == nil)
+    map.remove(0)
+    map.remove(-1)
+    map.removeAll()
+    #expect(map.count == 0 && map[1] == nil)
+  }
+}
