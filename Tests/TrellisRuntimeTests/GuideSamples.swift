@@ -252,7 +252,7 @@ public struct Address: CodableAttribute {
   }
 }
 
-@Suite("The guide") struct GuideTests {
+@Suite("The guide to generated code") struct GeneratedCodeGuideTests {
   @Test("every sample of the guide is among those that are compiled and run")
   func compiled() throws {
     let here = URL(filePath: #filePath)

@@ -32,3 +32,14 @@ struct SeededGenerator: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 }
+
+/// A place for a store on disk, emptied when nobody needs it any more.
+final class TemporaryFile {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "Trellis-\(UUID().uuidString)")
+
+  init() { try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  var url: URL { folder.appending(path: "store.sqlite") }
+}

@@ -27,7 +27,7 @@ enum AccessorEmitter {
     case .transient(let attribute):
       return [
         "get { _willRead(\(number)); return \(field.storage) }",
-        "set { if _willWriteTransient(\(number)) { \(field.storage) = \(newValue(of: field, attribute)) } }",
+        "set { if _willWrite(\(number)) { \(field.storage) = \(newValue(of: field, attribute)) } }",
       ]
     case .reference, .partner:
       return ["get { _partner(\(number)) }", "set { _setPartner(\(number), newValue) }"]

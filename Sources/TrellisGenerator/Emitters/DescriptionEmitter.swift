@@ -18,6 +18,7 @@ enum DescriptionEmitter {
     arguments.add("uniqueKeys", entity.uniqueKeys.map { .list($0.map { .string($0) }) })
     arguments.add("indexes", entity.indexes.map(code))
     arguments.add("fetchRequests", entity.fetchRequests.map(code))
+    arguments.add("hooks", entity.hooks.map { .plain(".\($0.rawValue)") })
     arguments.add("renamedFrom", entity.renamedFrom)
     arguments.add("doc", entity.doc)
     arguments.add(entity.userInfo)

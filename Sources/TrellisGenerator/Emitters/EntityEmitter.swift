@@ -16,6 +16,8 @@ enum EntityEmitter {
       RowWritingEmitter.emit(plan, to: &writer)
       RowAccessEmitter.emit(plan, to: &writer)
       RowCopyEmitter.emit(plan, to: &writer)
+      TransientCopyEmitter.emit(plan, to: &writer)
+      HookEmitter.emitOverrides(plan, to: &writer)
       writer.blank()
       DescriptionEmitter.emit(plan, to: &writer)
     }
@@ -26,7 +28,9 @@ enum EntityEmitter {
       ColumnsEmitter.emit(plan, to: &writer)
       writer.blank()
       FetchEmitter.emit(plan, to: &writer)
+      HookEmitter.emitProtocol(plan, to: &writer)
     }
+    HookEmitter.emitConformance(plan, to: &writer)
     SnapshotAccessEmitter.emitExtensions(plan, to: &writer)
   }
 

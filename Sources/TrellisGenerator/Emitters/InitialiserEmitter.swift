@@ -49,6 +49,9 @@ enum InitialiserEmitter {
     for field in plan.ownFields where field.isToOne {
       writer.line("if let \(field.name.spelled) { self.\(field.name.member) = \(field.name.spelled) }")
     }
+    guard plan.hooks.contains(.didInsert), !plan.entity.isAbstract else { return }
+    // Once, when the lowest class is done too.
+    writer.line(plan.height == 0 ? "_finishInsert()" : "if type(of: self) == \(plan.name).self { _finishInsert() }")
   }
 
   private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {

@@ -7,6 +7,7 @@ enum RowReadingEmitter {
       emitReading(plan, to: &writer)
       for field in plan.ownTransients { writer.write("\(field.storage) = ", initialValue(of: field, plan)) }
       writer.line("super.init(row, in: link)")
+      if plan.description.hooks.contains(.didFetch) { writer.line("_noteFetch()") }
     }
     writer.blank()
     writer.block("\(modifiers) override class var _entity: Swift.Int", returning: "\(plan.entity.index)")

@@ -5,18 +5,20 @@ enum ReservedNames {
     "Swift", "Foundation", "Trellis",
     "AttributeDescription", "AttributePath", "AttributeRules", "ColumnMask", "ConditionBuilder", "ContextLink",
     "EntityColumns", "EntityDescription", "EntitySnapshot", "EnumDescription", "FetchRequest",
-    "FetchRequestDescription",
+    "FetchRequestDescription", "HookFailures",
     "IdentifiedObject", "IndexDescription", "ManagedObject", "ManagedObjectContext", "ModelDescription", "ModelEnum",
     "ObjectID", "ObjectModel", "OrderedToMany", "PropertyPath", "QueryCondition", "RelationshipDescription", "RowCopy",
     "RowCopyBase", "RowReader", "RowWriter", "StoredValue", "ToMany", "ToManyPath", "ToOnePath", "UnknownRawValue",
     "UserInfoEntry",
-    "AllCases", "Columns", "Fields", "ID", "Object", "RawValue", "Snapshot",
+    "AllCases", "Columns", "Fields", "ID", "Hooks", "Object", "RawValue", "Snapshot", "Transients",
   ]
 
   /// Members of every generated class or of the classes and structs around it.
   static let members: Set<String> = [
-    "all", "changedProperties", "committed", "description", "hasChanges", "hash", "hashValue", "isDeleted", "isFault",
-    "isInserted", "isUpdated", "managedObjectContext", "objectID", "snapshot", "storedKey", "storedVersion", "where",
+    "all", "changedProperties", "committed", "committedMembers", "description", "hasChanges", "hash", "hashValue",
+    "isDeleted", "isFault",
+    "isInserted", "isUpdated", "managedObjectContext", "objectID", "rollback", "snapshot", "storedKey", "storedVersion",
+    "validate", "where",
   ]
 
   /// Members of every generated enum that a case cannot stand beside.

@@ -22,6 +22,8 @@ struct EntityPlan {
   let isIdentifiable: Bool
   /// The default values of attributes, as Swift, by property number.
   let defaults: [Int: Code]
+  /// The hooks of the class and of those above it.
+  let hooks: Set<LifecycleHook>
 
   init(_ entity: Entity, in model: Model, height: Int, providesID: Bool) throws(GeneratorError) {
     self.entity = entity
@@ -29,6 +31,7 @@ struct EntityPlan {
     self.providesID = providesID
     description = model.description.entities[entity.index]
     parentName = entity.parent.map { model.entities[$0].name }
+    hooks = Set(ModelPlan.lineage(entity, in: model).flatMap { model.description.entities[$0.index].hooks })
     let fields = entity.properties.map { Field($0, in: model) }
     let firstOwn = entity.parent.map { model.entities[$0].properties.count } ?? 0
     PrivateNames.assign(to: fields, lineage: ModelPlan.lineage(entity, in: model).map(\.name))

@@ -19,6 +19,7 @@ public enum ReservedNames {
     "objectID", "managedObjectContext", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges", "snapshot",
     "committed", "description", "debugDescription", "hash", "hashValue", "changedProperties", "validate", "refresh",
     "delete", "load", "undelete", "rollback", "where", "all", "Snapshot", "Columns", "fetch", "replacedBy",
+    "committedMembers",
   ]
 
   /// Members that every generated enum has.

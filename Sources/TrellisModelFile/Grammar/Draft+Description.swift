@@ -28,7 +28,8 @@ extension EntityDraft {
         IndexDescription(
           index.value.map { IndexDescription.Element($0.value.withoutSign, descending: $0.value.isDescending) })
       },
-      fetchRequests: fetchRequests.map(\.description), renamedFrom: renamedFrom?.value, doc: doc, userInfo: userInfo)
+      fetchRequests: fetchRequests.map(\.description), hooks: hooks, renamedFrom: renamedFrom?.value, doc: doc,
+      userInfo: userInfo)
   }
 }
 

@@ -53,6 +53,7 @@ struct EntityDraft {
   var uniqueKeys: [Located<[Located<String>]>] = []
   var indexes: [Located<[Located<String>]>] = []
   var fetchRequests: [FetchRequestDraft] = []
+  var hooks: [LifecycleHook] = []
   var renamedFrom: Located<String>?
   var doc: String?
   var userInfo: [UserInfoEntry] = []

@@ -2,8 +2,8 @@ import TrellisSchema
 
 extension GrammarReader {
   static let entityKeys = [
-    "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "renamedFrom",
-    "userInfo",
+    "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
+    "renamedFrom", "userInfo",
   ]
 
   func readEntities(_ model: KeyedObject) -> [EntityDraft] {
@@ -24,6 +24,7 @@ extension GrammarReader {
     draft.userInfo = keyed.userInfo()
     draft.uniqueKeys = keyed.nameLists("unique")
     draft.indexes = keyed.nameLists("indexes")
+    draft.hooks = readHooks(keyed)
     readProperties(keyed, into: &draft)
     draft.fetchRequests = namedObjects(keyed, "fetchRequests", "fetch request").map {
       readFetchRequest($0, $2, of: name.value)
@@ -44,6 +45,27 @@ extension GrammarReader {
       if draft.properties[name.value] == nil { draft.properties[name.value] = .relationship(draft.relationships.count) }
       draft.relationships.append(relationship)
     }
+  }
+
+  private func readHooks(_ keyed: KeyedObject) -> [LifecycleHook] {
+    var places: [LifecycleHook: Int] = [:]
+    var hooks: [LifecycleHook] = []
+    for text in keyed.texts("hooks") {
+      guard let hook = LifecycleHook(rawValue: text.value) else {
+        keyed.reportUnknownWord("hooks", text, LifecycleHook.allCases.map(\.rawValue))
+        continue
+      }
+      if let first = places[hook] {
+        findings.error(
+          .repeatedEntry, at: text.offset,
+          "'hooks' of \(keyed.owner) has '\(hook.rawValue)' twice; keep one of the two.",
+          notes: [("the first is here", first)])
+      } else {
+        places[hook] = text.offset
+        hooks.append(hook)
+      }
+    }
+    return hooks
   }
 
   private func readFetchRequest(

@@ -30,6 +30,7 @@ extension ManagedObjectContext {
   ///
   /// - Complexity: linear in the number of changes.
   public func rollback() {
+    guard isAllowed("rollback") else { return }
     for object in inserted where object.phase == .inserted { letGo(object) }
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
@@ -38,11 +39,14 @@ extension ManagedObjectContext {
     inserted = []
     changed = []
     deleted = []
+    deletions = PendingDeletes()
     pendingFailure = nil
+    undo.clear()
   }
 
   /// Forgets everything: changes, objects, what was loaded. Objects that somebody still holds keep their values, read-only.
   public func reset() {
+    guard isAllowed("reset") else { return }
     map.forEach { object in
       object.phase = .detached
       object._attention.insert(.readOnly)
@@ -51,10 +55,12 @@ extension ManagedObjectContext {
     inserted = []
     changed = []
     deleted = []
+    deletions = PendingDeletes()
     waiting.lists.removeAll()
     gone = GoneTargets()
     batches = FetchBatches()
     pendingFailure = nil
+    undo.clear()
   }
 
   /// Reads an object from the store again. One whose row is gone is deleted.
@@ -106,17 +112,15 @@ extension ManagedObjectContext {
 
   private func revive(_ object: ManagedObject) {
     object.phase = .persistent
-    object._attention.remove(.readOnly)
+    object._attention.subtract([.readOnly, .deleted])
     if !object.isNoted { restore(object) }
   }
 
   /// Gives an object the row that was last fetched or saved. Its to-manys are asked for anew.
   private func restore(_ object: ManagedObject) {
     object.isNoted = false
-    if let committed = object.extras?.committed {
-      object._restore(ColumnMask(bits: object._changed), from: committed)
-      object.extras?.committed = nil
-    }
+    object.restoreCommitted(ColumnMask(bits: object._changed))
+    object.extras?.forgetCommitted()
     object._changed = 0
     object.extras?.lists.removeAll()
     object.extras?.partners.removeAll()
@@ -124,6 +128,7 @@ extension ManagedObjectContext {
 
   func turnIntoFault(_ object: ManagedObject) {
     object._attention.insert(.fault)
+    object._changed = 0
     object.extras = nil
   }
 }

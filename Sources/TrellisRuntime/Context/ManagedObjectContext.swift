@@ -25,6 +25,14 @@ public final class ManagedObjectContext {
   @exclusivity(unchecked) var changed: ContiguousArray<ManagedObject> = []
   /// Saved objects that will be deleted by the next save.
   var deleted: ContiguousArray<ManagedObject> = []
+  /// What was deleted since the last save, so that it can be taken back.
+  var deletions = PendingDeletes()
+  /// Records changes; nil unless somebody wants to take them back.
+  @exclusivity(unchecked) var recorder: ChangeRecorder?
+  /// The properties that were read while somebody finds out which ones a key path reads.
+  var probed: [Int] = []
+  /// The hook that is running; nil outside of hooks.
+  var runningHook: RunningHook?
   /// The relationships in join tables of which the context ever had a list.
   var listed: Set<RelationshipNumber> = []
   var gone = GoneTargets()
@@ -35,6 +43,8 @@ public final class ManagedObjectContext {
   /// How many loads failed where nothing could be thrown.
   private(set) var failedLoads = 0
   let inbox: ContextInbox
+  /// What was done here, step by step, to be undone; off until it is enabled.
+  public let undo: UndoHistory
 
   private var keys: Range<Int64> = 0..<0
   private var keyBlock: Int64 = 1
@@ -44,6 +54,7 @@ public final class ManagedObjectContext {
     self.core = core
     runtime = core.runtime
     inbox = core.hub.makeInbox()
+    undo = UndoHistory(link)
     link.context = self
   }
 

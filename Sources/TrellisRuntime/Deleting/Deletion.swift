@@ -10,22 +10,35 @@ extension ManagedObjectContext {
     guard object.link === link else {
       return report(GraphProblem(.foreignObject, "\(object) was not deleted, since it belongs to another context."))
     }
-    guard object.phase == .persistent || object.phase == .inserted else { return }
-    var deletion = Deletion()
-    try deletion.collect(object, in: self)
-    for victim in deletion.victims { loosen(victim, among: deletion.keys) }
-    clearOneWayReferences(to: deletion.victims)
-    for victim in deletion.victims { markDeleted(victim) }
+    try deleteAll([object])
   }
 
-  /// The partners of a victim that survive let go of it. The victim keeps its own values.
-  private func loosen(_ victim: ManagedObject, among victims: Set<Int64>) {
+  /// Deletes objects of this context together: they keep each other.
+  ///
+  /// - Parameter callsHooks: Whether those who are deleted are told before.
+  func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true) throws {
+    var deletion = Deletion()
+    deletion.callsHooks = callsHooks
+    try deletion.collect(objects.filter(\.isAlive), in: self)
+    if deletion.victims.isEmpty { return }
+    let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)
+    var closure = DeletedClosure(deletion.victims)
+    for victim in deletion.victims { loosen(victim, noting: &closure) }
+    loosenOneWay(from: deletion.victims, inserted + changed + holders, noting: &closure)
+    for victim in deletion.victims { markDeleted(victim) }
+    deletions.closures.append(closure)
+  }
+
+  /// The partners of a victim that survive let go of it. Victims keep their own values, and each other.
+  private func loosen(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
     for relationship in info(of: victim).allRelationships {
       guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
         continue
       }
-      for key in presentPartners(of: victim, relationship) where !victims.contains(key) {
-        guard let partner = map[key], partner.phase != .deleted else { continue }
+      for key in presentPartners(of: victim, relationship) where !closure.keys.contains(key) {
+        guard let partner = map[key], partner.isAlive else { continue }
+        prepareRecording(victim, relationship, key)
+        closure.note(DeletedClosure.Link(partner, inverse, victim._key))
         letGo(partner, inverse, victim._key)
       }
     }
@@ -33,7 +46,7 @@ extension ManagedObjectContext {
 
   /// Whether a survivor's to-one goes on leading to the victim, although it reads nil: no action leaves it, and a denial
   /// is judged by who still refers to the victim. A to-many never shows who is deleted.
-  private func survivorsKeep(
+  func survivorsKeep(
     _ victim: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
   ) -> Bool {
     guard !inverse.isToMany else { return false }
@@ -45,7 +58,8 @@ extension ManagedObjectContext {
     }
   }
 
-  private func markDeleted(_ victim: ManagedObject) {
+  func markDeleted(_ victim: ManagedObject) {
+    recorder?.record(.deleted(victim))
     noteGone(victim)
     if victim.phase == .inserted { return detach(victim) }
     victim.phase = .deleted
@@ -63,15 +77,17 @@ extension ManagedObjectContext {
 
 /// The objects that one delete takes along, found level by level, so that a chain of any length needs no stack and the
 /// members of a whole level come in one statement.
-private struct Deletion {
+struct Deletion {
+  /// Whether the hook of each victim is called before its partners are looked at.
+  var callsHooks = true
   private(set) var victims: [ManagedObject] = []
-  var keys: Set<Int64> { seen }
   private var seen: Set<Int64> = []
 
-  mutating func collect(_ object: ManagedObject, in context: ManagedObjectContext) throws {
-    var level = [object]
-    seen.insert(object._key)
+  mutating func collect(_ objects: [ManagedObject], in context: ManagedObjectContext) throws {
+    var level = objects
+    seen.formUnion(objects.map(\._key))
     while !level.isEmpty {
+      if callsHooks { context.runWillDelete(&level) }
       victims += level
       level = try nextLevel(after: level, in: context)
     }

@@ -51,7 +51,7 @@ extension ManagedObjectContext {
     let edited = object._copyRow()
     let mask = object._changed
     try replaceRow(of: object, with: row)
-    extras.committed = object._copyRow()
+    extras.keep(object._copyRow())
     object._restore(ColumnMask(bits: mask), from: edited)
   }
 

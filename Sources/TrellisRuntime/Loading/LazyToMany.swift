@@ -76,8 +76,12 @@ extension ManagedObjectContext {
     for owner in owners {
       let gone = loading.gone[owner._key] ?? []
       list(of: owner, loading.relationship).load(loading.keys[owner._key] ?? [], without: gone)
-      // A rollback has to bring those back.
-      if !gone.isEmpty { noteListChanged(owner) }
+      if gone.isEmpty { continue }
+      // A rollback has to bring those back, and so has who takes a delete back.
+      noteListChanged(owner)
+      for key in gone.sorted() where map[key]?.phase == .deleted {
+        deletions.noteLate(owner, loading.relationship, key)
+      }
     }
   }
 

@@ -27,10 +27,9 @@ extension ManagedObjectContext {
     object.generation = sweeper.generation
     if batch != 0 { object.batch = batch }
     let isFault = object._attention.contains(.fault)
-    guard object.phase == .persistent, isFault || (object._changed == 0 && row.version != object.version) else {
-      return
-    }
+    guard object.phase == .persistent, isFault || (row.version != object.version && !object.isEdited) else { return }
     try replaceRow(of: object, with: row)
+    if object.extras?.committed != nil { object.extras?.keep(object._copyRow()) }
   }
 
   func replaceRow(of object: ManagedObject, with row: RowReader) throws {
@@ -39,6 +38,7 @@ extension ManagedObjectContext {
     if row.problem != nil { throw unreadable(row) }
     object.version = row.version
     object._attention.remove(.fault)
+    if info(of: object).hooks.contains(.didFetch) { object._noteFetch() }
   }
 
   func unreadable(_ row: RowReader) -> StoreError {

@@ -11,7 +11,7 @@ extension ManagedObjectContext {
 
   private func merge(_ notice: SaveNotice) {
     for key in notice.updated {
-      guard let object = map[key], object.phase == .persistent, !object.isNoted else { continue }
+      guard let object = map[key], object.phase == .persistent, !object.hasChanges else { continue }
       forgetMembership(with: object)
       turnIntoFault(object)
     }
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
       guard let object = map[key], object.phase == .persistent else { continue }
       forgetMembership(with: object)
       // An edited object keeps its edits, so that the save tells of the conflict.
-      if !object.isNoted { markGone(object) }
+      if !object.hasChanges { markGone(object) }
     }
     for key in notice.relinked {
       guard let object = map[key], object.phase == .persistent else { continue }

@@ -19,6 +19,10 @@ final class EntityInfo: Sendable {
   let checkedRelationships: [RelationshipInfo]
   /// The properties that lie in the row.
   let storedMask: ColumnMask
+  /// The attributes that live in memory only.
+  let transients: ColumnMask
+  /// The hooks of the class and of those above it.
+  let hooks: Set<LifecycleHook>
   let entity: Entity
 
   struct RelationshipNumberedInfo: Sendable {
@@ -28,7 +32,7 @@ final class EntityInfo: Sendable {
 
   init(
     _ entity: Entity, type: ManagedObject.Type, relationships: [RelationshipInfo?],
-    oneWayReferences: [RelationshipNumberedInfo]
+    oneWayReferences: [RelationshipNumberedInfo], hooks: Set<LifecycleHook>
   ) {
     number = entity.index
     root = entity.root
@@ -37,11 +41,16 @@ final class EntityInfo: Sendable {
     self.relationships = relationships
     allRelationships = relationships.compactMap(\.self)
     self.oneWayReferences = oneWayReferences
+    self.hooks = hooks
     checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.isCounted
     }
     storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
+    transients = ColumnMask(
+      bits: entity.properties.reduce(0) { mask, property in
+        property.attribute.map { $0.column == nil } == true ? mask | ColumnMask.bit(of: property.index) : mask
+      })
     self.entity = entity
   }
 }
@@ -107,6 +116,8 @@ final class RelationshipInfo: Sendable {
 final class RuntimeModel: Sendable {
   let model: Model
   let entities: [EntityInfo]
+  /// The hooks of all entities.
+  let hooks: Set<LifecycleHook>
   /// The classes alone, for who makes objects of rows.
   let types: [ManagedObject.Type]
 
@@ -122,11 +133,18 @@ final class RuntimeModel: Sendable {
     }
     self.model = model
     types = objectModel.types
+    hooks = Set(model.description.entities.flatMap(\.hooks))
     entities = zip(model.entities, objectModel.types).map { entity, type in
       EntityInfo(
         entity, type: type, relationships: relationships[entity.index],
-        oneWayReferences: Self.oneWayReferences(to: entity, in: model, relationships))
+        oneWayReferences: Self.oneWayReferences(to: entity, in: model, relationships),
+        hooks: Self.hooks(of: entity, in: model))
     }
+  }
+
+  private static func hooks(of entity: Entity, in model: Model) -> Set<LifecycleHook> {
+    let own = Set(model.description.entities[entity.index].hooks)
+    return entity.parent.map { own.union(hooks(of: model.entities[$0], in: model)) } ?? own
   }
 
   private static func oneWayReferences(

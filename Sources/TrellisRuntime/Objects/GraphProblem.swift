@@ -13,6 +13,12 @@ public struct GraphProblem: Error, Sendable, CustomStringConvertible {
     public static let foreignObject = Code(rawValue: "foreign-object")
     /// A row could not be loaded.
     public static let loadFailed = Code(rawValue: "load-failed")
+    /// Something was called inside a hook that a hook may not call, such as `save` and `rollback`.
+    public static let insideHook = Code(rawValue: "inside-hook")
+    /// A step was to be undone while a group of changes is open.
+    public static let openGroup = Code(rawValue: "open-group")
+    /// The hooks of some objects keep changing each other.
+    public static let endlessHooks = Code(rawValue: "endless-hooks")
     /// A number or a position lies outside a to-many.
     public static let outOfRange = Code(rawValue: "out-of-range")
   }

@@ -7,7 +7,8 @@ extension ManagedObject {
     if !_attention.isClear { _slowRead(property) }
   }
 
-  /// Called before a stored value is written.
+  /// Called before a value is written. A transient value is noted like a stored one, so that it can be taken back, and is
+  /// compared with nothing, so that it is no change to save.
   ///
   /// - Returns: whether to write. Writes to deleted and detached objects are ignored and reported.
   @_spi(Generated) @inlinable @inline(__always) public final func _willWrite(_ property: Int) -> Bool {
@@ -18,40 +19,35 @@ extension ManagedObject {
     return true
   }
 
-  /// Called before a transient value is written.
-  @_spi(Generated) @inlinable public final func _willWriteTransient(_ property: Int) -> Bool {
-    _attention.isClear || _slowWriteTransient(property)
-  }
-
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
     if _attention.contains(.fault) { fulfilFault() }
+    if _attention.contains(.fetched) { runDidFetch() }
+    if _attention.contains(.probed) { link.context?.probed.append(property) }
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
-    guard isReadyToWrite(property) else { return false }
-    if _changed == 0 { noteFirstChange() }
-    return true
-  }
-
-  @_spi(Generated) @inline(never) public final func _slowWriteTransient(_ property: Int) -> Bool {
-    isReadyToWrite(property)
-  }
-
-  /// Loads what is not loaded. What could not be loaded is not written to either, lest a placeholder counts as the old value.
-  private final func isReadyToWrite(_ property: Int) -> Bool {
     if _attention.contains(.fault) { fulfilFault() }
+    if _attention.contains(.fetched) { runDidFetch() }
     guard !_attention.contains(.readOnly) else {
       reportIgnoredWrite(property)
       return false
     }
-    return !_attention.contains(.fault)
+    // What could not be loaded is not written to either, lest a placeholder counts as the old value.
+    if _attention.contains(.fault) { return false }
+    if _changed == 0 || _attention.contains(.unrecorded) { willChangeValues() }
+    return true
   }
 
-  /// Keeps the row as it was, and tells the context that there is something to save.
-  final func noteFirstChange() {
-    guard phase == .persistent else { return }
-    if extras?.committed == nil { needExtras().committed = _copyRow() }
-    link.context?.noteChanged(self)
+  /// Called before the first change of a value since the last save, and since changes were last recorded: keeps the row as it
+  /// was, and tells the context that there is something to save.
+  final func willChangeValues() {
+    _attention.remove(.unrecorded)
+    guard let context = link.context else { return }
+    if let recorder = context.recorder { recorder.recordValues(of: self) }
+    // A deleted object changes when a partner goes elsewhere; its delete may be taken back.
+    guard _changed == 0, phase == .persistent || phase == .deleted else { return }
+    if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
+    context.noteChanged(self)
   }
 
   private final func fulfilFault() {
@@ -77,14 +73,37 @@ extension ManagedObject {
 /// Nothing calls out while it touches a field, so nothing can overlap, and nothing is checked.
 final class ObjectExtras {
   /// The row before the first change since the last save.
-  @exclusivity(unchecked) var committed: RowCopyBase?
+  @exclusivity(unchecked) private(set) var committed: RowCopyBase?
+  /// The transient values at that time; nil for objects that have none.
+  @exclusivity(unchecked) private(set) var committedTransients: RowCopyBase?
   /// The to-manys that were touched, few enough to look through.
   @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
   /// The partners of to-ones that do not lie in the row, as far as known; 0 for nil.
   @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
+
+  /// Keeps what is committed.
+  func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {
+    committed = row
+    committedTransients = transients
+  }
+
+  /// Keeps a newer row as the committed one.
+  func keep(_ row: RowCopyBase) { committed = row }
+
+  /// There is nothing to go back to any more.
+  func forgetCommitted() {
+    committed = nil
+    committedTransients = nil
+  }
 }
 
 extension ManagedObject {
+  /// Puts values back to those that are committed.
+  final func restoreCommitted(_ properties: ColumnMask) {
+    if let committed = extras?.committed { _restore(properties, from: committed) }
+    if let transients = extras?.committedTransients { _restoreTransients(properties, from: transients) }
+  }
+
   final func needExtras() -> ObjectExtras {
     if let extras { return extras }
     let made = ObjectExtras()

@@ -4,7 +4,14 @@ import TrellisStorage
 extension ManagedObject {
   /// Adds the numbers of the properties that were set and whose stored value is not what the copy holds.
   final func collectChanges(since copy: RowCopyBase, _ info: EntityInfo, into changed: inout [Int]) {
-    var marked = _changed & info.storedMask.bits
+    collectDifferences(from: copy, among: _changed, info, into: &changed)
+  }
+
+  /// Adds the numbers of those properties whose stored value is not what the copy holds.
+  final func collectDifferences(
+    from copy: RowCopyBase, among properties: UInt64, _ info: EntityInfo, into changed: inout [Int]
+  ) {
+    var marked = properties & info.storedMask.bits
     while marked != 0 {
       let property = marked.trailingZeroBitCount
       marked &= marked - 1
@@ -26,6 +33,9 @@ extension ManagedObject {
     collectChanges(since: committed, context.info(of: self), into: &changed)
     return changed
   }
+
+  /// Whether a stored value differs from the committed row.
+  final var isEdited: Bool { _changed != 0 && !changedNumbers.isEmpty }
 }
 
 extension Entity {

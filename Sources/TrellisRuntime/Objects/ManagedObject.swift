@@ -64,6 +64,21 @@ open class ManagedObject: StoredRecord {
   @_spi(Generated) open func _copyRow() -> RowCopyBase { RowCopyBase(parent: nil) }
   /// Puts the marked properties back to what a copy holds.
   @_spi(Generated) open func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {}
+  /// Copies the transient values before the first change; nil for a class that has none.
+  @_spi(Generated) open func _copyTransients() -> RowCopyBase? { nil }
+  /// Puts the marked transient values back to what a copy holds.
+  @_spi(Generated) open func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {}
+
+  // MARK: Hooks, which generated classes override where the model lists them
+
+  @_spi(Generated) open func _didInsert() {}
+  @_spi(Generated) open func _didFetch() {}
+  @_spi(Generated) open func _willSave() throws {}
+  @_spi(Generated) open func _didSave() {}
+  @_spi(Generated) open func _willDelete() {}
+  @_spi(Generated) open func _validateInsert(_ failures: inout HookFailures) {}
+  @_spi(Generated) open func _validateUpdate(_ failures: inout HookFailures) {}
+  @_spi(Generated) open func _validateDelete(_ failures: inout HookFailures) {}
 
   // MARK: Storing
 
@@ -100,6 +115,12 @@ enum ObjectPhase: UInt8 {
   static let fault = Attention(rawValue: 1)
   /// The object is deleted or detached: its values are readable, and writes are ignored.
   static let readOnly = Attention(rawValue: 2)
+  /// Changes are recorded, and this object's values are not copied yet.
+  static let unrecorded = Attention(rawValue: 8)
+  /// The hook `didFetch` is to be called before the first access.
+  static let fetched = Attention(rawValue: 16)
+  /// Reads are noted, to find out which properties a key path reads.
+  static let probed = Attention(rawValue: 4)
   /// The object was deleted and is of no context any more.
   static let deleted = Attention(rawValue: 64)
 }

@@ -1,9 +1,14 @@
 public import TrellisSchema
 
-/// The stored values of one object, or the part of them that one class of a hierarchy holds.
+/// The values of one object, or the part of them that one class of a hierarchy holds.
 public protocol StoredFields {
   /// The value of a property by its number; nil when it lies in another part.
   @_spi(Generated) func _value(_ property: Int) -> StoredValue?
+}
+
+extension StoredFields {
+  /// Transient values lie in no row.
+  @_spi(Generated) public func _value(_ property: Int) -> StoredValue? { nil }
 }
 
 /// An object's row as it was, kept from the first change until the next save or rollback.

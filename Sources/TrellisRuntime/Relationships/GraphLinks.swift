@@ -1,3 +1,5 @@
+import TrellisStorage
+
 /// Keeps both ends of relationships in step, for every shape by the same four steps: who holds the old partner lets go on
 /// both sides, then both sides take the new one.
 ///
@@ -12,6 +14,13 @@ extension ManagedObjectContext {
     _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
   ) {
     let inverse = runtime.inverse(of: relationship)
+    // Without an order there is nothing to do for a member that is one already.
+    if relationship.isToMany, !relationship.isOrdered, relationship.home == .inverseColumn, let inverse,
+      knownReference(of: partner, inverse) == object._key
+    {
+      return
+    }
+    prepareRecording(object, relationship, partner._key)
     if !relationship.isToMany {
       let old = partnerKey(of: object, relationship)
       if old == partner._key { return }
@@ -27,6 +36,7 @@ extension ManagedObjectContext {
 
   /// Makes an object and the partner of a key let go of each other.
   func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
+    prepareRecording(object, relationship, partner)
     letGo(object, relationship, partner)
     guard let inverse = runtime.inverse(of: relationship) else { return }
     letGo(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
@@ -34,9 +44,11 @@ extension ManagedObjectContext {
 
   // MARK: One end
 
-  private func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
+  func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
     if relationship.isToMany {
-      list(of: object, relationship).insert(key, at: place)
+      let list = list(of: object, relationship)
+      recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+      list.insert(key, at: place)
       noteListChanged(object)
     } else {
       setReference(of: object, relationship, key)
@@ -49,16 +61,20 @@ extension ManagedObjectContext {
     guard relationship.isToMany && (relationship.isJoined || relationship.isTransient) else {
       return take(object, relationship, key)
     }
-    list(of: object, relationship).include(key)
+    let list = list(of: object, relationship)
+    if !list.contains(key) {
+      recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+    }
+    list.include(key)
     noteListChanged(object)
   }
 
   func letGo(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isToMany {
-      list(of: object, relationship).remove(key)
+      let list = list(of: object, relationship)
+      recorder?.recordMember(key, isComing: false, list: list, owner: object, object._key, relationship)
+      list.remove(key)
       noteListChanged(object)
-    } else if object.phase == .deleted && relationship.isColumn {
-      // A deleted object's row is never written again.
     } else if knownReference(of: object, relationship) == key {
       setReference(of: object, relationship, 0)
     }
@@ -72,16 +88,25 @@ extension ManagedObjectContext {
     } else if relationship.isColumn || relationship.isCounted {
       if let partner = loadObject(key, entity: entity) { letGo(partner, relationship, gone) }
     } else if relationship.isJoined {
-      waitingList(of: key, relationship).remove(gone)
+      let list = waitingList(of: key, relationship)
+      recorder?.recordMember(gone, isComing: false, list: list, owner: nil, key, relationship)
+      list.remove(gone)
     }
   }
 
   private func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isColumn {
-      guard object._willWrite(relationship.property) else { return }
+      // A deleted object, too, loses a partner that goes elsewhere: only so it stands in nobody's way any more.
+      if object.phase == .deleted {
+        object.willChangeValues()
+        object._changed |= ColumnMask.bit(of: relationship.property)
+      } else if !object._willWrite(relationship.property) {
+        return
+      }
       object._setReference(relationship.property, key)
       object._setPlace(relationship.property, nil)
     } else {
+      recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
       object.needExtras().setPartner(relationship.property, key)
       noteListChanged(object)
     }
@@ -109,7 +134,7 @@ extension ManagedObjectContext {
   func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
     let extras = object.needExtras()
     if let list = extras.list(relationship.property) {
-      if relationship.inverse == nil { dropGone(from: list, of: object) }
+      if relationship.inverse == nil { dropGone(from: list, of: object, relationship) }
       return list
     }
     let adopted = adoptWaitingList(object._key, relationship)

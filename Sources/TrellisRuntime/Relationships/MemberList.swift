@@ -10,7 +10,7 @@ final class MemberList {
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
   @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
   /// Of the members added while not loaded, those that stay where they are if the store has them already.
-  private var unmoved: Set<Int64> = []
+  private(set) var unmoved: Set<Int64> = []
   /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
   /// How many of the context's ``GoneTargets`` the list has looked at.
@@ -40,6 +40,19 @@ final class MemberList {
     let made = Set(keys)
     lookup = made
     return made.contains(key)
+  }
+
+  /// Where a key stands among ``keys``. The end is looked at first, where most changes are.
+  func place(of key: Int64) -> Int? {
+    if keys.last == key { return keys.count - 1 }
+    return contains(key) ? keys.firstIndex(of: key) : nil
+  }
+
+  /// Where a key belongs that the store has among the members: behind the one that it is behind there.
+  func committedPlace(of key: Int64) -> Int? {
+    guard let committed, let former = committed.firstIndex(of: key) else { return nil }
+    for before in committed[..<former].reversed() { if let place = place(of: before) { return place + 1 } }
+    return 0
   }
 
   // MARK: Changing
@@ -86,6 +99,16 @@ final class MemberList {
   func reorder(_ order: ContiguousArray<Int64>) {
     noteChange()
     keys = order
+  }
+
+  /// Puts what a list that is not loaded has noted about a key to what it had noted before a change.
+  func restoreNote(_ trace: MemberTrace) {
+    let key = trace.key
+    if contains(key) { drop(key) }
+    if let place = trace.place { keys.insert(key, at: min(place, keys.count)) }
+    if trace.wasRemoved { removed.insert(key) } else { removed.remove(key) }
+    if trace.wasUnmoved { unmoved.insert(key) } else { unmoved.remove(key) }
+    lookup = nil
   }
 
   private func drop(_ key: Int64) {

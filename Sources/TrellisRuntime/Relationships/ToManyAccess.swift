@@ -87,6 +87,7 @@ extension ManagedObjectContext {
     let order = ContiguousArray(keys.filter { seen.insert($0).inserted })
     let list = list(of: owner, relationship)
     guard order != list.keys, order.count == list.keys.count else { return }
+    recorder?.record(.order(owner, relationship, list.keys))
     list.reorder(order)
     noteListChanged(owner)
   }

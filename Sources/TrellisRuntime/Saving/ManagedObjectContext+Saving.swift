@@ -7,14 +7,24 @@ extension ManagedObjectContext {
   /// store and the context are as they were.
   ///
   /// - Throws: ``ValidationError`` with every rule that is broken; ``SaveConflict`` when somebody else changed or deleted a
-  ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before.
+  ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
+  ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save() throws {
+    try checkAllowed("save")
     try throwPendingFailure()
     mergeInbox()
-    dropGoneFromChangedLists()
-    var plan = SavePlan(self)
+    let plan = try withWillSave { try write() }
+    publish(plan)
+    runDidSave(plan)
+  }
+
+  /// Checks everything and writes it.
+  private func write() throws -> SavePlan {
+    var plan = makePlan()
     try validate(plan)
+    // A hook that validates may have changed something, which it should not; it is not to be lost, though.
+    if runtime.hooks.contains(where: \.isValidation) { plan = makePlan() }
     do {
       try plan.prepareRequest(self)
       if !plan.isEmpty { try connection().save(plan.request) }
@@ -23,22 +33,17 @@ extension ManagedObjectContext {
       throw withNames(error)
     }
     finish(plan)
-    publish(plan)
+    return plan
   }
 
-  private func validate(_ plan: SavePlan) throws {
-    var rules = ObjectRules(self)
-    for object in plan.inserted { try rules.check(object) }
-    for (object, _) in plan.updated { try rules.check(object) }
-    for object in plan.relinked { try rules.check(object) }
-    var denials = Denials(self)
-    try denials.check(plan.deleted)
-    let failures = rules.failures + denials.failures
-    guard failures.isEmpty else { throw ValidationError(failures: failures) }
+  func makePlan() -> SavePlan {
+    dropGoneFromChangedLists()
+    return SavePlan(self)
   }
 
   /// What was planned is in the store: snapshots move, and nothing is pending any more.
   private func finish(_ plan: SavePlan) {
+    recorder?.addInserts(of: self)
     for object in plan.inserted {
       object.phase = .persistent
       object.version = 1
@@ -53,13 +58,16 @@ extension ManagedObjectContext {
     inserted.removeAll(keepingCapacity: inserted.count < 1024)
     changed.removeAll(keepingCapacity: changed.count < 1024)
     deleted.removeAll(keepingCapacity: deleted.count < 1024)
+    deletions = PendingDeletes()
+    recorder?.forgetInserts(of: self)
+    undo.didSave()
   }
 
   private func settle(_ object: ManagedObject) {
     object._changed = 0
     object.isNoted = false
     guard let extras = object.extras else { return }
-    extras.committed = nil
+    extras.forgetCommitted()
     for entry in extras.lists { entry.list.didSave() }
   }
 

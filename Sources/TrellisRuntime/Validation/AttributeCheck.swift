@@ -23,34 +23,62 @@ struct CheckedAttribute: Sendable {
 
   typealias Failure = (rule: ValidationFailure.Rule, message: String)
 
-  /// The first rule that a value breaks, in words; nil when it keeps them all. Nil values keep every rule.
-  func failure(of value: StoredValue) -> Failure? {
-    if case .real(let number) = value, number.isNaN { return (.notANumber, "it is not a number") }
-    if type == .decimal, case .text("NaN") = value { return (.notANumber, "it is not a number") }
-    if value.isNull || rules.isEmpty { return nil }
-    return bounds(value) ?? length(value) ?? patternFailure(value)
+  /// The rules that a value breaks, in words. Nil values keep every rule.
+  func failures(of value: StoredValue) -> [Failure] {
+    if isNoNumber(value) { return [(.notANumber, "must be a number")] }
+    if value.isNull || rules.isEmpty { return [] }
+    return [bounds(value), length(value), patternFailure(value)].compactMap(\.self)
+  }
+
+  private func isNoNumber(_ value: StoredValue) -> Bool {
+    switch value {
+    case .real(let number): number.isNaN
+    case .text("NaN"): type == .decimal
+    default: false
+    }
   }
 
   private func bounds(_ value: StoredValue) -> Failure? {
     let kind: ValueKind = type == .decimal ? .decimal : .text
+    let isDate = type == .date
     if let minimum = rules.minimum, ValueOrder.compare(value, minimum, kind: kind) < 0 {
-      return (.minimum, "it is too small")
+      return (.minimum, "must \(isDate ? "not be before" : "be at least") \(words(for: minimum))")
     }
     if let maximum = rules.maximum, ValueOrder.compare(value, maximum, kind: kind) > 0 {
-      return (.maximum, "it is too large")
+      return (.maximum, "must \(isDate ? "not be after" : "be at most") \(words(for: maximum))")
     }
     return nil
+  }
+
+  /// A bound as people write it.
+  private func words(for bound: StoredValue) -> String {
+    switch bound {
+    case .integer(let number): type == .date ? DateText.text(number) : "\(number)"
+    case .real(let number): "\(number)"
+    case .text(let text): text
+    case .blob, .null: "its bound"
+    }
   }
 
   private func length(_ value: StoredValue) -> Failure? {
     guard rules.minimumLength != nil || rules.maximumLength != nil, let length = length(of: value) else { return nil }
     if let minimum = rules.minimumLength, length < minimum {
-      return (.minimumLength, "it is shorter than \(minimum)")
+      return (.minimumLength, minimum == 1 ? "must not be empty" : "must have at least \(minimum) \(unit(minimum))")
     }
     if let maximum = rules.maximumLength, length > maximum {
-      return (.maximumLength, "it is longer than \(maximum)")
+      return (.maximumLength, "must have at most \(maximum) \(unit(maximum))")
     }
     return nil
+  }
+
+  private func unit(_ count: Int) -> String {
+    let word =
+      switch type {
+      case .array: "element"
+      case .data: "byte"
+      default: "character"
+      }
+    return count == 1 ? word : word + "s"
   }
 
   /// Unicode scalars of a text, bytes of data, elements of a list.
@@ -68,8 +96,8 @@ struct CheckedAttribute: Sendable {
     guard let pattern, case .text(let text) = value else { return nil }
     return switch pattern.match(text) {
     case .matches: nil
-    case .differs: (.pattern, "it does not match its pattern")
-    case .tooCostly: (.pattern, "it is too long to be matched against its pattern")
+    case .differs: (.pattern, "must have the form that is asked for")
+    case .tooCostly: (.pattern, "is too long to be matched against its pattern")
     }
   }
 }

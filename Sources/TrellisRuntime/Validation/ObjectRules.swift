@@ -1,10 +1,14 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Checks objects against what their model demands at save.
+/// Checks objects against what their model demands.
 struct ObjectRules {
   let context: ManagedObjectContext
   private(set) var failures: [ValidationFailure] = []
+  /// Objects that are to be judged as if they were deleted already.
+  var leaving: Set<Int64> = []
+  /// Whether to-manys are counted that did not change.
+  var countsUnchanged = false
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
@@ -15,11 +19,22 @@ struct ObjectRules {
     for relationship in info.checkedRelationships { try checkRelationship(relationship, of: object, info) }
   }
 
+  mutating func add(_ failure: ValidationFailure) { failures.append(failure) }
+
+  mutating func fail(
+    _ object: ManagedObject, _ property: String, _ rule: ValidationFailure.Rule, _ message: String,
+    blockers: [AnyObjectID] = []
+  ) {
+    let id = AnyObjectID(object, context.info(of: object))
+    failures.append(ValidationFailure(id, property: property, rule: rule, message: message, blockers: blockers))
+  }
+
   // MARK: Attributes
 
   private mutating func checkAttribute(_ attribute: CheckedAttribute, of object: ManagedObject, _ info: EntityInfo) {
-    guard let failure = attribute.failure(of: object._value(attribute.index)) else { return }
-    fail(object, info, attribute.name, failure.rule, failure.message)
+    for failure in attribute.failures(of: object._value(attribute.index)) {
+      fail(object, attribute.name, failure.rule, failure.message)
+    }
   }
 
   // MARK: Relationships
@@ -30,25 +45,29 @@ struct ObjectRules {
     guard relationship.isToMany else {
       if relationship.isRequired && context.partnerKey(of: object, relationship) == 0 {
         try context.throwPendingFailure()
-        fail(object, info, relationship.name, .required, "it must have one")
+        fail(object, relationship.name, .required, "must be set")
       }
       return
     }
-    guard object.phase == .inserted || object.extras?.list(relationship.property)?.hasChanges == true else { return }
+    guard countsUnchanged || object.phase == .inserted || object.hasChangedList(relationship) else { return }
     let count = context.loadedList(of: object, relationship).keys.count
     try context.throwPendingFailure()
-    if let minimum = relationship.minimumCount, count < minimum, count > 0 || !relationship.isOptional {
-      fail(object, info, relationship.name, .minimumCount, "it has \(count) of at least \(minimum)")
-    }
-    if let maximum = relationship.maximumCount, count > maximum {
-      fail(object, info, relationship.name, .maximumCount, "it has \(count) of at most \(maximum)")
-    }
+    checkCount(count, of: relationship, object)
   }
 
-  private mutating func fail(
-    _ object: ManagedObject, _ info: EntityInfo, _ property: String, _ rule: ValidationFailure.Rule, _ message: String
-  ) {
-    failures.append(
-      ValidationFailure(entity: info.name, key: object._key, property: property, rule: rule, message: message))
+  /// Checks a number of members.
+  mutating func checkCount(_ count: Int, of relationship: RelationshipInfo, _ object: ManagedObject) {
+    if let minimum = relationship.minimumCount, count < minimum, count > 0 || !relationship.isOptional {
+      fail(object, relationship.name, .minimumCount, "must have at least \(minimum), and has \(count)")
+    }
+    if let maximum = relationship.maximumCount, count > maximum {
+      fail(object, relationship.name, .maximumCount, "must have at most \(maximum), and has \(count)")
+    }
+  }
+}
+
+extension ManagedObject {
+  fileprivate func hasChangedList(_ relationship: RelationshipInfo) -> Bool {
+    extras?.list(relationship.property)?.hasChanges == true
   }
 }

@@ -9,6 +9,8 @@ public struct EntityDescription: Hashable, Sendable {
   public var uniqueKeys: [[String]]
   public var indexes: [IndexDescription]
   public var fetchRequests: [FetchRequestDescription]
+  /// The moments at which a function of the program's own is called.
+  public var hooks: [LifecycleHook]
   public var renamedFrom: String?
   public var doc: String?
   public var userInfo: [UserInfoEntry]
@@ -16,8 +18,8 @@ public struct EntityDescription: Hashable, Sendable {
   public init(
     _ name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
-    fetchRequests: [FetchRequestDescription] = [], renamedFrom: String? = nil, doc: String? = nil,
-    userInfo: [UserInfoEntry] = []
+    fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], renamedFrom: String? = nil,
+    doc: String? = nil, userInfo: [UserInfoEntry] = []
   ) {
     self.name = name
     self.parent = parent
@@ -27,6 +29,7 @@ public struct EntityDescription: Hashable, Sendable {
     self.uniqueKeys = uniqueKeys
     self.indexes = indexes
     self.fetchRequests = fetchRequests
+    self.hooks = hooks
     self.renamedFrom = renamedFrom
     self.doc = doc
     self.userInfo = userInfo

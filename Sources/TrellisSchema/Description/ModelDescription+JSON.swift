@@ -81,6 +81,7 @@ private struct EntityWriter {
     if !entity.fetchRequests.isEmpty {
       members.add("fetchRequests", .lines(entity.fetchRequests.map { ($0.name, json($0)) }))
     }
+    if !entity.hooks.isEmpty { members.add("hooks", .list(entity.hooks.map { .text($0.rawValue) })) }
     members.add(entity.userInfo)
     return .lines(members.all)
   }

@@ -59,6 +59,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     child: Data? = nil,
     place: Data? = nil,
     oneWay: Data? = nil,
+    needed: Data? = nil,
     passing: Data? = nil
   ) {
     _row = Snapshot(
@@ -82,7 +83,8 @@ public final class Event: ManagedObject, Swift.Identifiable {
       default: nil,
       child: nil,
       place: nil,
-      oneWay: nil
+      oneWay: nil,
+      needed: nil
     )
     _key_ = key ?? ""
     _childPlace = childPlace
@@ -95,6 +97,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if let child { self.child = child }
     if let place { self.place = place }
     if let oneWay { self.oneWay = oneWay }
+    if let needed { self.needed = needed }
     if let passing { self.passing = passing }
   }
 
@@ -130,12 +133,12 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   public var key: Swift.String {
     get { _willRead(6); return _key_ }
-    set { if _willWriteTransient(6) { _key_ = newValue } }
+    set { if _willWrite(6) { _key_ = newValue } }
   }
 
   public var childPlace: Swift.Int64? {
     get { _willRead(7); return _childPlace }
-    set { if _willWriteTransient(7) { _childPlace = newValue } }
+    set { if _willWrite(7) { _childPlace = newValue } }
   }
 
   public var changed: Swift.String? {
@@ -238,14 +241,19 @@ public final class Event: ManagedObject, Swift.Identifiable {
     set { newValue._assign(to: self, 27) }
   }
 
-  public var passing: Data? {
+  public var needed: Data? {
     get { _partner(28) }
     set { _setPartner(28, newValue) }
   }
 
+  public var passing: Data? {
+    get { _partner(29) }
+    set { _setPartner(29, newValue) }
+  }
+
   public var passings: ToMany<Data> {
-    get { ToMany(self, 29) }
-    set { newValue._assign(to: self, 29) }
+    get { ToMany(self, 30) }
+    set { newValue._assign(to: self, 30) }
   }
 
   public var id: ObjectID<Event> { objectID }
@@ -263,9 +271,9 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
     _row = Snapshot(row)
-    _defaultPlace = .read(row, 20)
-    _childPlace_ = .read(row, 21)
-    _placePlace = .read(row, 22)
+    _defaultPlace = .read(row, 21)
+    _childPlace_ = .read(row, 22)
+    _placePlace = .read(row, 23)
     _key_ = ""
     _childPlace = nil
     super.init(row, in: link)
@@ -275,9 +283,9 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   @_spi(Generated) public override func _read(_ row: RowReader) {
     _row = Snapshot(row)
-    _defaultPlace = .read(row, 20)
-    _childPlace_ = .read(row, 21)
-    _placePlace = .read(row, 22)
+    _defaultPlace = .read(row, 21)
+    _childPlace_ = .read(row, 22)
+    _placePlace = .read(row, 23)
   }
 
   @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
@@ -301,6 +309,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.child.write(to: row) }
     if properties.contains(22) { _row.place.write(to: row) }
     if properties.contains(26) { _row.oneWay.write(to: row) }
+    if properties.contains(28) { _row.needed.write(to: row) }
     if properties.contains(19) { _defaultPlace.write(to: row) }
     if properties.contains(21) { _childPlace_.write(to: row) }
     if properties.contains(22) { _placePlace.write(to: row) }
@@ -322,6 +331,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     case 21: _row.child?.key ?? 0
     case 22: _row.place?.key ?? 0
     case 26: _row.oneWay?.key ?? 0
+    case 28: _row.needed?.key ?? 0
     default: super._reference(property)
     }
   }
@@ -334,6 +344,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     case 21: _row.child = ObjectID(optional: key)
     case 22: _row.place = ObjectID(optional: key)
     case 26: _row.oneWay = ObjectID(optional: key)
+    case 28: _row.needed = ObjectID(optional: key)
     default: super._setReference(property, key)
     }
   }
@@ -380,6 +391,23 @@ public final class Event: ManagedObject, Swift.Identifiable {
     if properties.contains(21) { _row.child = old.child }
     if properties.contains(22) { _row.place = old.place }
     if properties.contains(26) { _row.oneWay = old.oneWay }
+    if properties.contains(28) { _row.needed = old.needed }
+  }
+
+  private struct Transients: StoredFields {
+    let key: Swift.String
+    let childPlace: Swift.Int64?
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(key: _key_, childPlace: _childPlace)
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(6) { _key_ = copy.row.key }
+    if properties.contains(7) { _childPlace = copy.row.childPlace }
   }
 
   fileprivate static let _description = EntityDescription(
@@ -417,6 +445,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
       RelationshipDescription("likedBy", to: "Event", inverse: "likes", toMany: true, minCount: 1, optional: true),
       RelationshipDescription("oneWay", to: "Data", optional: true),
       RelationshipDescription("oneWays", to: "Data", deleteRule: .noAction, toMany: true),
+      RelationshipDescription("needed", to: "Data"),
       RelationshipDescription("passing", to: "Data", optional: true, transient: true),
       RelationshipDescription("passings", to: "Data", toMany: true, transient: true),
     ]
@@ -447,6 +476,7 @@ extension Event {
     public var child: ObjectID<Data>?
     public var place: ObjectID<Data>?
     public var oneWay: ObjectID<Data>?
+    public var needed: ObjectID<Data>?
 
     fileprivate init(
       objectID: ObjectID<Event>,
@@ -469,7 +499,8 @@ extension Event {
       default: ObjectID<Event>?,
       child: ObjectID<Data>?,
       place: ObjectID<Data>?,
-      oneWay: ObjectID<Data>?
+      oneWay: ObjectID<Data>?,
+      needed: ObjectID<Data>?
     ) {
       self.objectID = objectID
       self.switch = `switch`
@@ -492,6 +523,7 @@ extension Event {
       self.child = child
       self.place = place
       self.oneWay = oneWay
+      self.needed = needed
     }
 
     @_spi(Generated) public init(_ row: RowReader) {
@@ -516,6 +548,7 @@ extension Event {
       child = .read(row, 17)
       place = .read(row, 18)
       oneWay = .read(row, 19)
+      needed = .read(row, 20)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -541,6 +574,7 @@ extension Event {
       guard left.child.isSameStored(as: right.child) else { return false }
       guard left.place.isSameStored(as: right.place) else { return false }
       guard left.oneWay.isSameStored(as: right.oneWay) else { return false }
+      guard left.needed.isSameStored(as: right.needed) else { return false }
       return true
     }
 
@@ -567,6 +601,7 @@ extension Event {
       child = values.valueIfPresent("child")
       place = values.valueIfPresent("place")
       oneWay = values.valueIfPresent("oneWay")
+      needed = values.valueIfPresent("needed")
       try values.finish()
     }
 
@@ -593,6 +628,7 @@ extension Event {
       values.putIfPresent(child, "child")
       values.putIfPresent(place, "place")
       values.putIfPresent(oneWay, "oneWay")
+      values.putIfPresent(needed, "needed")
       try values.finish()
     }
 
@@ -618,6 +654,7 @@ extension Event {
       case 21: child.storedValue
       case 22: place.storedValue
       case 26: oneWay.storedValue
+      case 28: needed.storedValue
       default: nil
       }
     }
@@ -659,6 +696,7 @@ extension Event {
     public var likedBy: ToManyPath<Event.Columns> { ToManyPath(self, 25) }
     public var oneWay: ToOnePath<Data.Columns> { ToOnePath(self, 26) }
     public var oneWays: ToManyPath<Data.Columns> { ToManyPath(self, 27) }
+    public var needed: ToOnePath<Data.Columns> { ToOnePath(self, 28) }
   }
 
   /// A fetch of every object.

@@ -3066,122 +3066,122 @@ public final class Passing: ManagedObject, Swift.Identifiable {
 
   public var string: Swift.String {
     get { _willRead(0); return _string }
-    set { if _willWriteTransient(0) { _string = newValue } }
+    set { if _willWrite(0) { _string = newValue } }
   }
 
   public var bool: Swift.Bool {
     get { _willRead(1); return _bool }
-    set { if _willWriteTransient(1) { _bool = newValue } }
+    set { if _willWrite(1) { _bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
     get { _willRead(2); return _int16 }
-    set { if _willWriteTransient(2) { _int16 = newValue } }
+    set { if _willWrite(2) { _int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
     get { _willRead(3); return _int32 }
-    set { if _willWriteTransient(3) { _int32 = newValue } }
+    set { if _willWrite(3) { _int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
     get { _willRead(4); return _int64 }
-    set { if _willWriteTransient(4) { _int64 = newValue } }
+    set { if _willWrite(4) { _int64 = newValue } }
   }
 
   public var float: Swift.Float {
     get { _willRead(5); return _float }
-    set { if _willWriteTransient(5) { _float = newValue } }
+    set { if _willWrite(5) { _float = newValue } }
   }
 
   public var double: Swift.Double {
     get { _willRead(6); return _double }
-    set { if _willWriteTransient(6) { _double = newValue } }
+    set { if _willWrite(6) { _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return _decimal }
-    set { if _willWriteTransient(7) { _decimal = newValue } }
+    set { if _willWrite(7) { _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return _wholeDecimal }
-    set { if _willWriteTransient(8) { _wholeDecimal = newValue } }
+    set { if _willWrite(8) { _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
     get { _willRead(9); return _date }
-    set { if _willWriteTransient(9) { _date = newValue.roundedToMicroseconds } }
+    set { if _willWrite(9) { _date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
     get { _willRead(10); return _now }
-    set { if _willWriteTransient(10) { _now = newValue.roundedToMicroseconds } }
+    set { if _willWrite(10) { _now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
     get { _willRead(11); return _data }
-    set { if _willWriteTransient(11) { _data = newValue } }
+    set { if _willWrite(11) { _data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
     get { _willRead(12); return _uuid }
-    set { if _willWriteTransient(12) { _uuid = newValue } }
+    set { if _willWrite(12) { _uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
     get { _willRead(13); return _new }
-    set { if _willWriteTransient(13) { _new = newValue } }
+    set { if _willWrite(13) { _new = newValue } }
   }
 
   public var url: Foundation.URL {
     get { _willRead(14); return _url }
-    set { if _willWriteTransient(14) { _url = newValue } }
+    set { if _willWrite(14) { _url = newValue } }
   }
 
   public var weather: Weather {
     get { _willRead(15); return _weather }
-    set { if _willWriteTransient(15) { _weather = newValue } }
+    set { if _willWrite(15) { _weather = newValue } }
   }
 
   public var level: Level {
     get { _willRead(16); return _level }
-    set { if _willWriteTransient(16) { _level = newValue } }
+    set { if _willWrite(16) { _level = newValue } }
   }
 
   public var kind: Kind {
     get { _willRead(17); return _kind }
-    set { if _willWriteTransient(17) { _kind = newValue } }
+    set { if _willWrite(17) { _kind = newValue } }
   }
 
   public var grade: Grade {
     get { _willRead(18); return _grade }
-    set { if _willWriteTransient(18) { _grade = newValue } }
+    set { if _willWrite(18) { _grade = newValue } }
   }
 
   public var words: [Swift.String] {
     get { _willRead(19); return _words }
-    set { if _willWriteTransient(19) { _words = newValue } }
+    set { if _willWrite(19) { _words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return _numbers }
-    set { if _willWriteTransient(20) { _numbers = newValue } }
+    set { if _willWrite(20) { _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
     get { _willRead(21); return _dates }
-    set { if _willWriteTransient(21) { _dates = newValue.map { $0.roundedToMicroseconds } } }
+    set { if _willWrite(21) { _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
     get { _willRead(22); return _levels }
-    set { if _willWriteTransient(22) { _levels = newValue } }
+    set { if _willWrite(22) { _levels = newValue } }
   }
 
   public var address: Address {
     get { _willRead(23); return _address }
-    set { if _willWriteTransient(23) { _address = newValue } }
+    set { if _willWrite(23) { _address = newValue } }
   }
 
   public var id: ObjectID<Passing> { objectID }
@@ -3263,6 +3263,91 @@ public final class Passing: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+
+  private struct Transients: StoredFields {
+    let string: Swift.String
+    let bool: Swift.Bool
+    let int16: Swift.Int16
+    let int32: Swift.Int32
+    let int64: Swift.Int64
+    let float: Swift.Float
+    let double: Swift.Double
+    let decimal: Foundation.Decimal
+    let wholeDecimal: Foundation.Decimal
+    let date: Foundation.Date
+    let now: Foundation.Date
+    let data: Foundation.Data
+    let uuid: Foundation.UUID
+    let new: Foundation.UUID
+    let url: Foundation.URL
+    let weather: Weather
+    let level: Level
+    let kind: Kind
+    let grade: Grade
+    let words: [Swift.String]
+    let numbers: [Swift.Int64]
+    let dates: [Foundation.Date]
+    let levels: [Level]
+    let address: Address
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(
+      string: _string,
+      bool: _bool,
+      int16: _int16,
+      int32: _int32,
+      int64: _int64,
+      float: _float,
+      double: _double,
+      decimal: _decimal,
+      wholeDecimal: _wholeDecimal,
+      date: _date,
+      now: _now,
+      data: _data,
+      uuid: _uuid,
+      new: _new,
+      url: _url,
+      weather: _weather,
+      level: _level,
+      kind: _kind,
+      grade: _grade,
+      words: _words,
+      numbers: _numbers,
+      dates: _dates,
+      levels: _levels,
+      address: _address
+    )
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(0) { _string = copy.row.string }
+    if properties.contains(1) { _bool = copy.row.bool }
+    if properties.contains(2) { _int16 = copy.row.int16 }
+    if properties.contains(3) { _int32 = copy.row.int32 }
+    if properties.contains(4) { _int64 = copy.row.int64 }
+    if properties.contains(5) { _float = copy.row.float }
+    if properties.contains(6) { _double = copy.row.double }
+    if properties.contains(7) { _decimal = copy.row.decimal }
+    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { _date = copy.row.date }
+    if properties.contains(10) { _now = copy.row.now }
+    if properties.contains(11) { _data = copy.row.data }
+    if properties.contains(12) { _uuid = copy.row.uuid }
+    if properties.contains(13) { _new = copy.row.new }
+    if properties.contains(14) { _url = copy.row.url }
+    if properties.contains(15) { _weather = copy.row.weather }
+    if properties.contains(16) { _level = copy.row.level }
+    if properties.contains(17) { _kind = copy.row.kind }
+    if properties.contains(18) { _grade = copy.row.grade }
+    if properties.contains(19) { _words = copy.row.words }
+    if properties.contains(20) { _numbers = copy.row.numbers }
+    if properties.contains(21) { _dates = copy.row.dates }
+    if properties.contains(22) { _levels = copy.row.levels }
+    if properties.contains(23) { _address = copy.row.address }
+  }
 
   fileprivate static let _description = EntityDescription(
     "Passing",
@@ -3441,122 +3526,122 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
 
   public var string: Swift.String? {
     get { _willRead(0); return _string }
-    set { if _willWriteTransient(0) { _string = newValue } }
+    set { if _willWrite(0) { _string = newValue } }
   }
 
   public var bool: Swift.Bool? {
     get { _willRead(1); return _bool }
-    set { if _willWriteTransient(1) { _bool = newValue } }
+    set { if _willWrite(1) { _bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
     get { _willRead(2); return _int16 }
-    set { if _willWriteTransient(2) { _int16 = newValue } }
+    set { if _willWrite(2) { _int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
     get { _willRead(3); return _int32 }
-    set { if _willWriteTransient(3) { _int32 = newValue } }
+    set { if _willWrite(3) { _int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
     get { _willRead(4); return _int64 }
-    set { if _willWriteTransient(4) { _int64 = newValue } }
+    set { if _willWrite(4) { _int64 = newValue } }
   }
 
   public var float: Swift.Float? {
     get { _willRead(5); return _float }
-    set { if _willWriteTransient(5) { _float = newValue } }
+    set { if _willWrite(5) { _float = newValue } }
   }
 
   public var double: Swift.Double? {
     get { _willRead(6); return _double }
-    set { if _willWriteTransient(6) { _double = newValue } }
+    set { if _willWrite(6) { _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return _decimal }
-    set { if _willWriteTransient(7) { _decimal = newValue } }
+    set { if _willWrite(7) { _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return _wholeDecimal }
-    set { if _willWriteTransient(8) { _wholeDecimal = newValue } }
+    set { if _willWrite(8) { _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
     get { _willRead(9); return _date }
-    set { if _willWriteTransient(9) { _date = newValue?.roundedToMicroseconds } }
+    set { if _willWrite(9) { _date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
     get { _willRead(10); return _now }
-    set { if _willWriteTransient(10) { _now = newValue?.roundedToMicroseconds } }
+    set { if _willWrite(10) { _now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
     get { _willRead(11); return _data }
-    set { if _willWriteTransient(11) { _data = newValue } }
+    set { if _willWrite(11) { _data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return _uuid }
-    set { if _willWriteTransient(12) { _uuid = newValue } }
+    set { if _willWrite(12) { _uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
     get { _willRead(13); return _new }
-    set { if _willWriteTransient(13) { _new = newValue } }
+    set { if _willWrite(13) { _new = newValue } }
   }
 
   public var url: Foundation.URL? {
     get { _willRead(14); return _url }
-    set { if _willWriteTransient(14) { _url = newValue } }
+    set { if _willWrite(14) { _url = newValue } }
   }
 
   public var weather: Weather? {
     get { _willRead(15); return _weather }
-    set { if _willWriteTransient(15) { _weather = newValue } }
+    set { if _willWrite(15) { _weather = newValue } }
   }
 
   public var level: Level? {
     get { _willRead(16); return _level }
-    set { if _willWriteTransient(16) { _level = newValue } }
+    set { if _willWrite(16) { _level = newValue } }
   }
 
   public var kind: Kind? {
     get { _willRead(17); return _kind }
-    set { if _willWriteTransient(17) { _kind = newValue } }
+    set { if _willWrite(17) { _kind = newValue } }
   }
 
   public var grade: Grade? {
     get { _willRead(18); return _grade }
-    set { if _willWriteTransient(18) { _grade = newValue } }
+    set { if _willWrite(18) { _grade = newValue } }
   }
 
   public var words: [Swift.String]? {
     get { _willRead(19); return _words }
-    set { if _willWriteTransient(19) { _words = newValue } }
+    set { if _willWrite(19) { _words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return _numbers }
-    set { if _willWriteTransient(20) { _numbers = newValue } }
+    set { if _willWrite(20) { _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return _dates }
-    set { if _willWriteTransient(21) { _dates = newValue?.map { $0.roundedToMicroseconds } } }
+    set { if _willWrite(21) { _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
     get { _willRead(22); return _levels }
-    set { if _willWriteTransient(22) { _levels = newValue } }
+    set { if _willWrite(22) { _levels = newValue } }
   }
 
   public var address: Address? {
     get { _willRead(23); return _address }
-    set { if _willWriteTransient(23) { _address = newValue } }
+    set { if _willWrite(23) { _address = newValue } }
   }
 
   public var id: ObjectID<MaybePassing> { objectID }
@@ -3638,6 +3723,91 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+
+  private struct Transients: StoredFields {
+    let string: Swift.String?
+    let bool: Swift.Bool?
+    let int16: Swift.Int16?
+    let int32: Swift.Int32?
+    let int64: Swift.Int64?
+    let float: Swift.Float?
+    let double: Swift.Double?
+    let decimal: Foundation.Decimal?
+    let wholeDecimal: Foundation.Decimal?
+    let date: Foundation.Date?
+    let now: Foundation.Date?
+    let data: Foundation.Data?
+    let uuid: Foundation.UUID?
+    let new: Foundation.UUID?
+    let url: Foundation.URL?
+    let weather: Weather?
+    let level: Level?
+    let kind: Kind?
+    let grade: Grade?
+    let words: [Swift.String]?
+    let numbers: [Swift.Int64]?
+    let dates: [Foundation.Date]?
+    let levels: [Level]?
+    let address: Address?
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(
+      string: _string,
+      bool: _bool,
+      int16: _int16,
+      int32: _int32,
+      int64: _int64,
+      float: _float,
+      double: _double,
+      decimal: _decimal,
+      wholeDecimal: _wholeDecimal,
+      date: _date,
+      now: _now,
+      data: _data,
+      uuid: _uuid,
+      new: _new,
+      url: _url,
+      weather: _weather,
+      level: _level,
+      kind: _kind,
+      grade: _grade,
+      words: _words,
+      numbers: _numbers,
+      dates: _dates,
+      levels: _levels,
+      address: _address
+    )
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(0) { _string = copy.row.string }
+    if properties.contains(1) { _bool = copy.row.bool }
+    if properties.contains(2) { _int16 = copy.row.int16 }
+    if properties.contains(3) { _int32 = copy.row.int32 }
+    if properties.contains(4) { _int64 = copy.row.int64 }
+    if properties.contains(5) { _float = copy.row.float }
+    if properties.contains(6) { _double = copy.row.double }
+    if properties.contains(7) { _decimal = copy.row.decimal }
+    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { _date = copy.row.date }
+    if properties.contains(10) { _now = copy.row.now }
+    if properties.contains(11) { _data = copy.row.data }
+    if properties.contains(12) { _uuid = copy.row.uuid }
+    if properties.contains(13) { _new = copy.row.new }
+    if properties.contains(14) { _url = copy.row.url }
+    if properties.contains(15) { _weather = copy.row.weather }
+    if properties.contains(16) { _level = copy.row.level }
+    if properties.contains(17) { _kind = copy.row.kind }
+    if properties.contains(18) { _grade = copy.row.grade }
+    if properties.contains(19) { _words = copy.row.words }
+    if properties.contains(20) { _numbers = copy.row.numbers }
+    if properties.contains(21) { _dates = copy.row.dates }
+    if properties.contains(22) { _levels = copy.row.levels }
+    if properties.contains(23) { _address = copy.row.address }
+  }
 
   fileprivate static let _description = EntityDescription(
     "MaybePassing",
@@ -3845,122 +4015,122 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
 
   public var string: Swift.String {
     get { _willRead(0); return _string }
-    set { if _willWriteTransient(0) { _string = newValue } }
+    set { if _willWrite(0) { _string = newValue } }
   }
 
   public var bool: Swift.Bool {
     get { _willRead(1); return _bool }
-    set { if _willWriteTransient(1) { _bool = newValue } }
+    set { if _willWrite(1) { _bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
     get { _willRead(2); return _int16 }
-    set { if _willWriteTransient(2) { _int16 = newValue } }
+    set { if _willWrite(2) { _int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
     get { _willRead(3); return _int32 }
-    set { if _willWriteTransient(3) { _int32 = newValue } }
+    set { if _willWrite(3) { _int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
     get { _willRead(4); return _int64 }
-    set { if _willWriteTransient(4) { _int64 = newValue } }
+    set { if _willWrite(4) { _int64 = newValue } }
   }
 
   public var float: Swift.Float {
     get { _willRead(5); return _float }
-    set { if _willWriteTransient(5) { _float = newValue } }
+    set { if _willWrite(5) { _float = newValue } }
   }
 
   public var double: Swift.Double {
     get { _willRead(6); return _double }
-    set { if _willWriteTransient(6) { _double = newValue } }
+    set { if _willWrite(6) { _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return _decimal }
-    set { if _willWriteTransient(7) { _decimal = newValue } }
+    set { if _willWrite(7) { _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return _wholeDecimal }
-    set { if _willWriteTransient(8) { _wholeDecimal = newValue } }
+    set { if _willWrite(8) { _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
     get { _willRead(9); return _date }
-    set { if _willWriteTransient(9) { _date = newValue.roundedToMicroseconds } }
+    set { if _willWrite(9) { _date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
     get { _willRead(10); return _now }
-    set { if _willWriteTransient(10) { _now = newValue.roundedToMicroseconds } }
+    set { if _willWrite(10) { _now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
     get { _willRead(11); return _data }
-    set { if _willWriteTransient(11) { _data = newValue } }
+    set { if _willWrite(11) { _data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
     get { _willRead(12); return _uuid }
-    set { if _willWriteTransient(12) { _uuid = newValue } }
+    set { if _willWrite(12) { _uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
     get { _willRead(13); return _new }
-    set { if _willWriteTransient(13) { _new = newValue } }
+    set { if _willWrite(13) { _new = newValue } }
   }
 
   public var url: Foundation.URL {
     get { _willRead(14); return _url }
-    set { if _willWriteTransient(14) { _url = newValue } }
+    set { if _willWrite(14) { _url = newValue } }
   }
 
   public var weather: Weather {
     get { _willRead(15); return _weather }
-    set { if _willWriteTransient(15) { _weather = newValue } }
+    set { if _willWrite(15) { _weather = newValue } }
   }
 
   public var level: Level {
     get { _willRead(16); return _level }
-    set { if _willWriteTransient(16) { _level = newValue } }
+    set { if _willWrite(16) { _level = newValue } }
   }
 
   public var kind: Kind {
     get { _willRead(17); return _kind }
-    set { if _willWriteTransient(17) { _kind = newValue } }
+    set { if _willWrite(17) { _kind = newValue } }
   }
 
   public var grade: Grade {
     get { _willRead(18); return _grade }
-    set { if _willWriteTransient(18) { _grade = newValue } }
+    set { if _willWrite(18) { _grade = newValue } }
   }
 
   public var words: [Swift.String] {
     get { _willRead(19); return _words }
-    set { if _willWriteTransient(19) { _words = newValue } }
+    set { if _willWrite(19) { _words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return _numbers }
-    set { if _willWriteTransient(20) { _numbers = newValue } }
+    set { if _willWrite(20) { _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
     get { _willRead(21); return _dates }
-    set { if _willWriteTransient(21) { _dates = newValue.map { $0.roundedToMicroseconds } } }
+    set { if _willWrite(21) { _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
     get { _willRead(22); return _levels }
-    set { if _willWriteTransient(22) { _levels = newValue } }
+    set { if _willWrite(22) { _levels = newValue } }
   }
 
   public var address: Address {
     get { _willRead(23); return _address }
-    set { if _willWriteTransient(23) { _address = newValue } }
+    set { if _willWrite(23) { _address = newValue } }
   }
 
   public var id: ObjectID<PassingPreset> { objectID }
@@ -4044,6 +4214,91 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+
+  private struct Transients: StoredFields {
+    let string: Swift.String
+    let bool: Swift.Bool
+    let int16: Swift.Int16
+    let int32: Swift.Int32
+    let int64: Swift.Int64
+    let float: Swift.Float
+    let double: Swift.Double
+    let decimal: Foundation.Decimal
+    let wholeDecimal: Foundation.Decimal
+    let date: Foundation.Date
+    let now: Foundation.Date
+    let data: Foundation.Data
+    let uuid: Foundation.UUID
+    let new: Foundation.UUID
+    let url: Foundation.URL
+    let weather: Weather
+    let level: Level
+    let kind: Kind
+    let grade: Grade
+    let words: [Swift.String]
+    let numbers: [Swift.Int64]
+    let dates: [Foundation.Date]
+    let levels: [Level]
+    let address: Address
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(
+      string: _string,
+      bool: _bool,
+      int16: _int16,
+      int32: _int32,
+      int64: _int64,
+      float: _float,
+      double: _double,
+      decimal: _decimal,
+      wholeDecimal: _wholeDecimal,
+      date: _date,
+      now: _now,
+      data: _data,
+      uuid: _uuid,
+      new: _new,
+      url: _url,
+      weather: _weather,
+      level: _level,
+      kind: _kind,
+      grade: _grade,
+      words: _words,
+      numbers: _numbers,
+      dates: _dates,
+      levels: _levels,
+      address: _address
+    )
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(0) { _string = copy.row.string }
+    if properties.contains(1) { _bool = copy.row.bool }
+    if properties.contains(2) { _int16 = copy.row.int16 }
+    if properties.contains(3) { _int32 = copy.row.int32 }
+    if properties.contains(4) { _int64 = copy.row.int64 }
+    if properties.contains(5) { _float = copy.row.float }
+    if properties.contains(6) { _double = copy.row.double }
+    if properties.contains(7) { _decimal = copy.row.decimal }
+    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { _date = copy.row.date }
+    if properties.contains(10) { _now = copy.row.now }
+    if properties.contains(11) { _data = copy.row.data }
+    if properties.contains(12) { _uuid = copy.row.uuid }
+    if properties.contains(13) { _new = copy.row.new }
+    if properties.contains(14) { _url = copy.row.url }
+    if properties.contains(15) { _weather = copy.row.weather }
+    if properties.contains(16) { _level = copy.row.level }
+    if properties.contains(17) { _kind = copy.row.kind }
+    if properties.contains(18) { _grade = copy.row.grade }
+    if properties.contains(19) { _words = copy.row.words }
+    if properties.contains(20) { _numbers = copy.row.numbers }
+    if properties.contains(21) { _dates = copy.row.dates }
+    if properties.contains(22) { _levels = copy.row.levels }
+    if properties.contains(23) { _address = copy.row.address }
+  }
 
   fileprivate static let _description = EntityDescription(
     "PassingPreset",
@@ -4259,122 +4514,122 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
 
   public var string: Swift.String? {
     get { _willRead(0); return _string }
-    set { if _willWriteTransient(0) { _string = newValue } }
+    set { if _willWrite(0) { _string = newValue } }
   }
 
   public var bool: Swift.Bool? {
     get { _willRead(1); return _bool }
-    set { if _willWriteTransient(1) { _bool = newValue } }
+    set { if _willWrite(1) { _bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
     get { _willRead(2); return _int16 }
-    set { if _willWriteTransient(2) { _int16 = newValue } }
+    set { if _willWrite(2) { _int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
     get { _willRead(3); return _int32 }
-    set { if _willWriteTransient(3) { _int32 = newValue } }
+    set { if _willWrite(3) { _int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
     get { _willRead(4); return _int64 }
-    set { if _willWriteTransient(4) { _int64 = newValue } }
+    set { if _willWrite(4) { _int64 = newValue } }
   }
 
   public var float: Swift.Float? {
     get { _willRead(5); return _float }
-    set { if _willWriteTransient(5) { _float = newValue } }
+    set { if _willWrite(5) { _float = newValue } }
   }
 
   public var double: Swift.Double? {
     get { _willRead(6); return _double }
-    set { if _willWriteTransient(6) { _double = newValue } }
+    set { if _willWrite(6) { _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return _decimal }
-    set { if _willWriteTransient(7) { _decimal = newValue } }
+    set { if _willWrite(7) { _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return _wholeDecimal }
-    set { if _willWriteTransient(8) { _wholeDecimal = newValue } }
+    set { if _willWrite(8) { _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
     get { _willRead(9); return _date }
-    set { if _willWriteTransient(9) { _date = newValue?.roundedToMicroseconds } }
+    set { if _willWrite(9) { _date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
     get { _willRead(10); return _now }
-    set { if _willWriteTransient(10) { _now = newValue?.roundedToMicroseconds } }
+    set { if _willWrite(10) { _now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
     get { _willRead(11); return _data }
-    set { if _willWriteTransient(11) { _data = newValue } }
+    set { if _willWrite(11) { _data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return _uuid }
-    set { if _willWriteTransient(12) { _uuid = newValue } }
+    set { if _willWrite(12) { _uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
     get { _willRead(13); return _new }
-    set { if _willWriteTransient(13) { _new = newValue } }
+    set { if _willWrite(13) { _new = newValue } }
   }
 
   public var url: Foundation.URL? {
     get { _willRead(14); return _url }
-    set { if _willWriteTransient(14) { _url = newValue } }
+    set { if _willWrite(14) { _url = newValue } }
   }
 
   public var weather: Weather? {
     get { _willRead(15); return _weather }
-    set { if _willWriteTransient(15) { _weather = newValue } }
+    set { if _willWrite(15) { _weather = newValue } }
   }
 
   public var level: Level? {
     get { _willRead(16); return _level }
-    set { if _willWriteTransient(16) { _level = newValue } }
+    set { if _willWrite(16) { _level = newValue } }
   }
 
   public var kind: Kind? {
     get { _willRead(17); return _kind }
-    set { if _willWriteTransient(17) { _kind = newValue } }
+    set { if _willWrite(17) { _kind = newValue } }
   }
 
   public var grade: Grade? {
     get { _willRead(18); return _grade }
-    set { if _willWriteTransient(18) { _grade = newValue } }
+    set { if _willWrite(18) { _grade = newValue } }
   }
 
   public var words: [Swift.String]? {
     get { _willRead(19); return _words }
-    set { if _willWriteTransient(19) { _words = newValue } }
+    set { if _willWrite(19) { _words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return _numbers }
-    set { if _willWriteTransient(20) { _numbers = newValue } }
+    set { if _willWrite(20) { _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return _dates }
-    set { if _willWriteTransient(21) { _dates = newValue?.map { $0.roundedToMicroseconds } } }
+    set { if _willWrite(21) { _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
     get { _willRead(22); return _levels }
-    set { if _willWriteTransient(22) { _levels = newValue } }
+    set { if _willWrite(22) { _levels = newValue } }
   }
 
   public var address: Address? {
     get { _willRead(23); return _address }
-    set { if _willWriteTransient(23) { _address = newValue } }
+    set { if _willWrite(23) { _address = newValue } }
   }
 
   public var id: ObjectID<MaybePassingPreset> { objectID }
@@ -4458,6 +4713,91 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
   }
 
   @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+
+  private struct Transients: StoredFields {
+    let string: Swift.String?
+    let bool: Swift.Bool?
+    let int16: Swift.Int16?
+    let int32: Swift.Int32?
+    let int64: Swift.Int64?
+    let float: Swift.Float?
+    let double: Swift.Double?
+    let decimal: Foundation.Decimal?
+    let wholeDecimal: Foundation.Decimal?
+    let date: Foundation.Date?
+    let now: Foundation.Date?
+    let data: Foundation.Data?
+    let uuid: Foundation.UUID?
+    let new: Foundation.UUID?
+    let url: Foundation.URL?
+    let weather: Weather?
+    let level: Level?
+    let kind: Kind?
+    let grade: Grade?
+    let words: [Swift.String]?
+    let numbers: [Swift.Int64]?
+    let dates: [Foundation.Date]?
+    let levels: [Level]?
+    let address: Address?
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(
+      string: _string,
+      bool: _bool,
+      int16: _int16,
+      int32: _int32,
+      int64: _int64,
+      float: _float,
+      double: _double,
+      decimal: _decimal,
+      wholeDecimal: _wholeDecimal,
+      date: _date,
+      now: _now,
+      data: _data,
+      uuid: _uuid,
+      new: _new,
+      url: _url,
+      weather: _weather,
+      level: _level,
+      kind: _kind,
+      grade: _grade,
+      words: _words,
+      numbers: _numbers,
+      dates: _dates,
+      levels: _levels,
+      address: _address
+    )
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(0) { _string = copy.row.string }
+    if properties.contains(1) { _bool = copy.row.bool }
+    if properties.contains(2) { _int16 = copy.row.int16 }
+    if properties.contains(3) { _int32 = copy.row.int32 }
+    if properties.contains(4) { _int64 = copy.row.int64 }
+    if properties.contains(5) { _float = copy.row.float }
+    if properties.contains(6) { _double = copy.row.double }
+    if properties.contains(7) { _decimal = copy.row.decimal }
+    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { _date = copy.row.date }
+    if properties.contains(10) { _now = copy.row.now }
+    if properties.contains(11) { _data = copy.row.data }
+    if properties.contains(12) { _uuid = copy.row.uuid }
+    if properties.contains(13) { _new = copy.row.new }
+    if properties.contains(14) { _url = copy.row.url }
+    if properties.contains(15) { _weather = copy.row.weather }
+    if properties.contains(16) { _level = copy.row.level }
+    if properties.contains(17) { _kind = copy.row.kind }
+    if properties.contains(18) { _grade = copy.row.grade }
+    if properties.contains(19) { _words = copy.row.words }
+    if properties.contains(20) { _numbers = copy.row.numbers }
+    if properties.contains(21) { _dates = copy.row.dates }
+    if properties.contains(22) { _levels = copy.row.levels }
+    if properties.contains(23) { _address = copy.row.address }
+  }
 
   fileprivate static let _description = EntityDescription(
     "MaybePassingPreset",

@@ -81,6 +81,7 @@ public class Puppy: Dog {
       master: master,
       rival: rival
     )
+    if type(of: self) == Puppy.self { _finishInsert() }
   }
 
   public var weeks: Swift.Int16 {
@@ -337,7 +338,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
 
   public var mood: Swift.String {
     get { _willRead(3); return _mood }
-    set { if _willWriteTransient(3) { _mood = newValue } }
+    set { if _willWrite(3) { _mood = newValue } }
   }
 
   public var keeper: Keeper? {
@@ -370,6 +371,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
     _cagePlace = .read(row, 6)
     _mood = "calm"
     super.init(row, in: link)
+    _noteFetch()
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
@@ -440,6 +442,60 @@ public class Animal: ManagedObject, Swift.Identifiable {
     if properties.contains(5) { _row.cage = old.cage }
   }
 
+  private struct Transients: StoredFields {
+    let mood: Swift.String
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(mood: _mood)
+    return RowCopy(values)
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if properties.contains(3) { _mood = copy.row.mood }
+  }
+
+  @_spi(Generated) public override func _didInsert() {
+    super._didInsert()
+    (Animal.self as any Animal.Hooks.Type).didInsert(self)
+  }
+
+  @_spi(Generated) public override func _didFetch() {
+    super._didFetch()
+    (Animal.self as any Animal.Hooks.Type).didFetch(self)
+  }
+
+  @_spi(Generated) public override func _willSave() throws {
+    try super._willSave()
+    try (Animal.self as any Animal.Hooks.Type).willSave(self)
+  }
+
+  @_spi(Generated) public override func _didSave() {
+    super._didSave()
+    (Animal.self as any Animal.Hooks.Type).didSave(self)
+  }
+
+  @_spi(Generated) public override func _willDelete() {
+    super._willDelete()
+    (Animal.self as any Animal.Hooks.Type).willDelete(self)
+  }
+
+  @_spi(Generated) public override func _validateInsert(_ failures: inout HookFailures) {
+    super._validateInsert(&failures)
+    failures.collect { try (Animal.self as any Animal.Hooks.Type).validateInsert(self) }
+  }
+
+  @_spi(Generated) public override func _validateUpdate(_ failures: inout HookFailures) {
+    super._validateUpdate(&failures)
+    failures.collect { try (Animal.self as any Animal.Hooks.Type).validateUpdate(self) }
+  }
+
+  @_spi(Generated) public override func _validateDelete(_ failures: inout HookFailures) {
+    super._validateDelete(&failures)
+    failures.collect { try (Animal.self as any Animal.Hooks.Type).validateDelete(self) }
+  }
+
   fileprivate static let _description = EntityDescription(
     "Animal",
     isAbstract: true,
@@ -452,7 +508,8 @@ public class Animal: ManagedObject, Swift.Identifiable {
     relationships: [
       RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
       RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
-    ]
+    ],
+    hooks: [.didInsert, .didFetch, .willSave, .didSave, .willDelete, .validateInsert, .validateUpdate, .validateDelete]
   )
 }
 
@@ -568,7 +625,21 @@ extension Animal {
   ) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// The hooks that the model lists: write these functions in an extension of `Animal`.
+  protocol Hooks {
+    static func didInsert(_ object: Animal)
+    static func didFetch(_ object: Animal)
+    static func willSave(_ object: Animal) throws
+    static func didSave(_ object: Animal)
+    static func willDelete(_ object: Animal)
+    static func validateInsert(_ object: Animal) throws
+    static func validateUpdate(_ object: Animal) throws
+    static func validateDelete(_ object: Animal) throws
+  }
 }
+
+extension Animal: Animal.Hooks {}
 
 extension IdentifiedObject where Self: Animal {
   /// The stored values as they are now.
@@ -606,6 +677,7 @@ public class Dog: Animal {
     super.init(in: context, name: name, legs: legs, born: born, mood: mood, keeper: keeper, cage: cage)
     if let master { self.master = master }
     if let rival { self.rival = rival }
+    if type(of: self) == Dog.self { _finishInsert() }
   }
 
   public var breed: Swift.String? {
@@ -880,6 +952,7 @@ public class Cat: Animal {
     cage: Cage? = nil
   ) {
     super.init(in: context, name: name, legs: legs, born: born, mood: mood, keeper: keeper, cage: cage)
+    if type(of: self) == Cat.self { _finishInsert() }
   }
 
   fileprivate final func _catSnapshot() -> Snapshot { Snapshot(_animalSnapshot()) }
@@ -1021,11 +1094,12 @@ public final class Siamese: Cat {
   ) {
     _blue = blue
     super.init(in: context, name: name, legs: legs, born: born, mood: mood, keeper: keeper, cage: cage)
+    _finishInsert()
   }
 
   public var blue: Swift.Bool {
     get { _willRead(6); return _blue }
-    set { if _willWriteTransient(6) { _blue = newValue } }
+    set { if _willWrite(6) { _blue = newValue } }
   }
 
   fileprivate final func _siameseSnapshot() -> Snapshot { Snapshot(_catSnapshot()) }
@@ -1040,6 +1114,7 @@ public final class Siamese: Cat {
   @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
     _blue = .placeholder
     super.init(row, in: link)
+    _noteFetch()
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 4 }
@@ -1051,10 +1126,41 @@ public final class Siamese: Cat {
     }
   }
 
+  private struct Transients: StoredFields {
+    let blue: Swift.Bool
+  }
+
+  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
+    let values = Transients(blue: _blue)
+    return RowCopy(values, parent: super._copyTransients())
+  }
+
+  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
+    guard let copy = copy as? RowCopy<Transients> else { return }
+    if let parent = copy.parent { super._restoreTransients(properties, from: parent) }
+    if properties.contains(6) { _blue = copy.row.blue }
+  }
+
+  @_spi(Generated) public override func _willSave() throws {
+    try super._willSave()
+    try (Siamese.self as any Siamese.Hooks.Type).willSave(self)
+  }
+
+  @_spi(Generated) public override func _didFetch() {
+    super._didFetch()
+    (Siamese.self as any Siamese.Hooks.Type).didFetch(self)
+  }
+
+  @_spi(Generated) public override func _validateUpdate(_ failures: inout HookFailures) {
+    super._validateUpdate(&failures)
+    failures.collect { try (Siamese.self as any Siamese.Hooks.Type).validateUpdate(self) }
+  }
+
   @_nonoverride fileprivate static let _description = EntityDescription(
     "Siamese",
     parent: "Cat",
-    attributes: [AttributeDescription("blue", .bool, transient: true)]
+    attributes: [AttributeDescription("blue", .bool, transient: true)],
+    hooks: [.willSave, .didFetch, .validateUpdate]
   )
 }
 
@@ -1146,7 +1252,16 @@ extension Siamese {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// The hooks that the model lists: write these functions in an extension of `Siamese`.
+  protocol Hooks {
+    static func willSave(_ object: Siamese) throws
+    static func didFetch(_ object: Siamese)
+    static func validateUpdate(_ object: Siamese) throws
+  }
 }
+
+extension Siamese: Siamese.Hooks {}
 
 extension IdentifiedObject where Self: Siamese {
   /// The stored values as they are now.
@@ -1190,6 +1305,7 @@ public class Newborn: Puppy {
       master: master,
       rival: rival
     )
+    if type(of: self) == Newborn.self { _finishInsert() }
   }
 
   public var siblings: ToMany<Newborn> {
@@ -1381,6 +1497,7 @@ public final class Runt: Newborn {
       master: master,
       rival: rival
     )
+    _finishInsert()
   }
 
   fileprivate final func _runtSnapshot() -> Snapshot { Snapshot(_newbornSnapshot()) }
@@ -1765,6 +1882,7 @@ public class Plant: ManagedObject {
     _row = Snapshot(objectID: .unassigned, height: height)
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
+    if type(of: self) == Plant.self { _finishInsert() }
   }
 
   public var height: Swift.Double {
@@ -1810,9 +1928,15 @@ public class Plant: ManagedObject {
     if properties.contains(0) { _row.height = old.height }
   }
 
+  @_spi(Generated) public override func _didInsert() {
+    super._didInsert()
+    (Plant.self as any Plant.Hooks.Type).didInsert(self)
+  }
+
   fileprivate static let _description = EntityDescription(
     "Plant",
-    attributes: [AttributeDescription("height", .double)]
+    attributes: [AttributeDescription("height", .double)],
+    hooks: [.didInsert]
   )
 }
 
@@ -1885,7 +2009,14 @@ extension Plant {
   ) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// The hooks that the model lists: write these functions in an extension of `Plant`.
+  protocol Hooks {
+    static func didInsert(_ object: Plant)
+  }
 }
+
+extension Plant: Plant.Hooks {}
 
 extension IdentifiedObject where Self: Plant {
   /// The stored values as they are now.
@@ -1904,6 +2035,7 @@ public class Tree: Plant, Swift.Identifiable {
   public init(in context: ManagedObjectContext, height: Swift.Double, id: Swift.Int64) {
     _row = Fields(id: id)
     super.init(in: context, height: height)
+    if type(of: self) == Tree.self { _finishInsert() }
   }
 
   public var id: Swift.Int64 {
@@ -2059,6 +2191,7 @@ public final class Oak: Tree {
   /// Inserts a new object into a context.
   public override init(in context: ManagedObjectContext, height: Swift.Double, id: Swift.Int64) {
     super.init(in: context, height: height, id: id)
+    _finishInsert()
   }
 
   fileprivate final func _oakSnapshot() -> Snapshot { Snapshot(_treeSnapshot()) }
@@ -2160,6 +2293,7 @@ public final class Flower: Plant, Swift.Identifiable {
   /// Inserts a new object into a context.
   public override init(in context: ManagedObjectContext, height: Swift.Double) {
     super.init(in: context, height: height)
+    _finishInsert()
   }
 
   public var id: ObjectID<Flower> { objectID }

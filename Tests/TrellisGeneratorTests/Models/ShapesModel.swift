@@ -31,6 +31,7 @@ let shapesModel = ModelDescription(
         RelationshipDescription("likedBy", to: "Event", inverse: "likes", toMany: true, minCount: 1, optional: true),
         RelationshipDescription("oneWay", to: "Data", optional: true),
         RelationshipDescription("oneWays", to: "Data", deleteRule: .noAction, toMany: true),
+        RelationshipDescription("needed", to: "Data"),
         RelationshipDescription("passing", to: "Data", optional: true, transient: true),
         RelationshipDescription("passings", to: "Data", toMany: true, transient: true),
       ]),

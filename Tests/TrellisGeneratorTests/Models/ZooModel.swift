@@ -16,7 +16,7 @@ let zooModel = ModelDescription(
       relationships: [
         RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
         RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
-      ]),
+      ], hooks: LifecycleHook.allCases),
     EntityDescription(
       "Dog", parent: "Animal", attributes: [AttributeDescription("breed", .string, optional: true)],
       relationships: [
@@ -24,7 +24,9 @@ let zooModel = ModelDescription(
         RelationshipDescription("rival", to: "Dog", inverse: "rival", optional: true),
       ]),
     EntityDescription("Cat", parent: "Animal"),
-    EntityDescription("Siamese", parent: "Cat", attributes: [AttributeDescription("blue", .bool, transient: true)]),
+    EntityDescription(
+      "Siamese", parent: "Cat", attributes: [AttributeDescription("blue", .bool, transient: true)],
+      hooks: [.willSave, .didFetch, .validateUpdate]),
     EntityDescription(
       "Newborn", parent: "Puppy",
       relationships: [RelationshipDescription("siblings", to: "Newborn", inverse: "siblings", toMany: true)]),
@@ -38,7 +40,7 @@ let zooModel = ModelDescription(
     EntityDescription(
       "Cage",
       relationships: [RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)]),
-    EntityDescription("Plant", attributes: [AttributeDescription("height", .double)]),
+    EntityDescription("Plant", attributes: [AttributeDescription("height", .double)], hooks: [.didInsert]),
     EntityDescription("Tree", parent: "Plant", attributes: [AttributeDescription("id", .int64)]),
     EntityDescription("Oak", parent: "Tree"),
     EntityDescription("Flower", parent: "Plant"),

@@ -1,0 +1,54 @@
+/// What one call of delete took along and who let go of it, so that it can be taken back as a whole.
+struct DeletedClosure {
+  struct Victim {
+    let object: ManagedObject
+    let wasInserted: Bool
+  }
+
+  /// One end of a relationship that let go of a victim.
+  struct Link {
+    let owner: ManagedObject
+    let relationship: RelationshipInfo
+    let victim: Int64
+    /// What a to-many held of it before.
+    let trace: MemberTrace?
+
+    init(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64, _ trace: MemberTrace? = nil) {
+      self.owner = owner
+      self.relationship = relationship
+      self.victim = victim
+      let list = relationship.isToMany ? owner.extras?.list(relationship.property) : nil
+      self.trace = trace ?? list?.trace(of: victim, isComing: false)
+    }
+  }
+
+  let victims: [Victim]
+  let keys: Set<Int64>
+  private(set) var links: [Link] = []
+
+  init(_ objects: [ManagedObject]) {
+    keys = Set(objects.map(\._key))
+    victims = objects.map { Victim(object: $0, wasInserted: $0.phase == .inserted) }
+  }
+
+  /// Notes that a partner is about to let go of a victim.
+  mutating func note(_ link: Link) { links.append(link) }
+}
+
+/// What a context has deleted since the last save.
+struct PendingDeletes {
+  var closures: [DeletedClosure] = []
+  /// The to-manys that only later were found to show a victim, by its key.
+  private var late: [Int64: [DeletedClosure.Link]] = [:]
+
+  /// Notes a loaded list that nobody knew of, which would show a victim if that were not deleted.
+  mutating func noteLate(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
+    let link = DeletedClosure.Link(owner, relationship, victim, MemberTrace(ofDeleted: victim))
+    late[victim, default: []].append(link)
+  }
+
+  /// - Returns: the links that were noted late, since nobody waits for the victim any more.
+  mutating func takeLate(_ victim: Int64) -> [DeletedClosure.Link] {
+    late.isEmpty ? [] : late.removeValue(forKey: victim) ?? []
+  }
+}

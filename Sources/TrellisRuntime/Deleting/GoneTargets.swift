@@ -1,0 +1,59 @@
+/// Deleted objects that one-way to-manys may show, in the order in which they were deleted.
+///
+/// Nobody knows who holds a one-way reference to an object. So each list looks through this when it is next used, from where
+/// it stopped last time.
+struct GoneTargets {
+  private(set) var keys: ContiguousArray<Int64> = []
+  /// How many of them are deleted in the store, too.
+  private(set) var savedCount = 0
+
+  var count: Int { keys.count }
+
+  mutating func add(_ key: Int64) { keys.append(key) }
+
+  mutating func didSave() { savedCount = keys.count }
+
+  /// Those whose delete was not saved are back. Their places stay, since lists count them.
+  mutating func rollBack() {
+    for index in savedCount..<keys.count { keys[index] = 0 }
+    savedCount = keys.count
+  }
+
+  /// Some are back, even if their delete was saved.
+  mutating func remove(_ back: Set<Int64>) {
+    for index in keys.indices where back.contains(keys[index]) { keys[index] = 0 }
+  }
+}
+
+extension ManagedObjectContext {
+  func noteGone(_ victim: ManagedObject) {
+    if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) { gone.add(victim._key) }
+  }
+
+  /// Takes those out of a one-way to-many that were deleted since it was last used.
+  func dropGone(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
+    guard list.seenGone < gone.count else { return }
+    let unseen = list.seenGone..<gone.count
+    list.seenGone = gone.count
+    for index in unseen where list.contains(gone.keys[index]) {
+      if index < gone.savedCount {
+        list.forget([gone.keys[index]])
+      } else {
+        deletions.noteLate(owner, relationship, gone.keys[index])
+        list.remove(gone.keys[index])
+        noteListChanged(owner)
+      }
+    }
+  }
+
+  /// Takes deleted objects out of every one-way to-many that is to be saved.
+  func dropGoneFromChangedLists() {
+    guard gone.savedCount < gone.count else { return }
+    for object in inserted + changed where object.isAlive {
+      for case let (property, list) in object.extras?.lists ?? [] {
+        guard let relationship = relationship(property, of: object), relationship.inverse == nil else { continue }
+        dropGone(from: list, of: object, relationship)
+      }
+    }
+  }
+}

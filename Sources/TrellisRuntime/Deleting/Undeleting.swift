@@ -1,0 +1,73 @@
+extension ManagedObjectContext {
+  /// Takes back a delete that is not saved yet: the object is back, with everything that its delete took along and with the
+  /// relationships that it had. Other changes stay.
+  ///
+  /// ```swift
+  /// try context.delete(team)
+  /// do {
+  ///   try context.save()
+  /// } catch let refusal as ValidationError {
+  ///   context.undelete(team)      // the rest can be saved now
+  ///   try context.save()
+  /// }
+  /// ```
+  /// A partner that has taken another object meanwhile keeps that one.
+  ///
+  /// - Parameter object: An object that this context has deleted since the last save; with any other nothing happens. It need
+  ///   not be the one that `delete` was called with.
+  /// - Complexity: linear in the number of unsaved deletes and of objects that come back.
+  public func undelete(_ object: ManagedObject) {
+    guard object.link === link, let number = deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
+    let closure = deletions.closures.remove(at: number)
+    bringBack(closure.victims)
+    tieLate(closure.keys)
+    for link in closure.links.reversed() { tie(link) }
+  }
+
+  private func bringBack(_ victims: [DeletedClosure.Victim]) {
+    for victim in victims where victim.isGone {
+      victim.object.phase = victim.wasInserted ? .inserted : .persistent
+      victim.object._attention.subtract([.readOnly, .deleted])
+      if victim.wasInserted { map.insert(victim.object, for: victim.object._key) }
+      recorder?.record(.revived(victim.object))
+    }
+    deleted.removeAll { $0.phase != .deleted }
+  }
+
+  /// Objects are back: to-manys show them again that were only found to have them while they were deleted.
+  func tieLate(_ victims: Set<Int64>) {
+    gone.remove(victims)
+    for victim in victims.sorted() {
+      for link in deletions.takeLate(victim).reversed() { tie(link) }
+    }
+  }
+
+  /// Gives a partner the object back that it let go of, unless either has somebody else now.
+  private func tie(_ link: DeletedClosure.Link) {
+    guard let victim = map[link.victim], victim.isAlive else { return }
+    let inverse = runtime.inverse(of: link.relationship)
+    let isFree = link.relationship.isToMany || knownReference(of: link.owner, link.relationship) == 0
+    guard link.owner.isAlive, isFree else {
+      if let inverse { letGo(victim, inverse, link.owner._key) }
+      return
+    }
+    guard let trace = link.trace else { return take(link.owner, link.relationship, link.victim) }
+    takeBack(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
+  }
+}
+
+extension DeletedClosure {
+  /// Whether an object is deleted by this.
+  fileprivate func takes(_ object: ManagedObject) -> Bool {
+    victims.contains { $0.object === object && $0.isGone }
+  }
+}
+
+extension DeletedClosure.Victim {
+  fileprivate var isGone: Bool { object.phase == (wasInserted ? .detached : .deleted) }
+}
+
+extension ManagedObject {
+  /// Whether the object takes part in the graph: it is in a context and not deleted.
+  final var isAlive: Bool { phase == .persistent || phase == .inserted }
+}

@@ -1,0 +1,94 @@
+import TrellisSchema
+
+/// What the validating hooks of one object threw, from the topmost class down.
+@_spi(Generated) public struct HookFailures {
+  private(set) var errors: [any Error] = []
+
+  init() {}
+
+  /// Calls a hook and keeps what it throws, so that those of other classes are asked too.
+  public mutating func collect(_ hook: () throws -> Void) {
+    do { try hook() } catch { errors.append(error) }
+  }
+}
+
+extension ObjectRules {
+  /// Checks a new or changed object, by its model and by its hook.
+  mutating func checkAll(_ object: ManagedObject, _ hook: LifecycleHook) throws {
+    try check(object)
+    askHook(hook, of: object)
+  }
+
+  /// Asks a hook for what else is wrong.
+  mutating func askHook(_ hook: LifecycleHook, of object: ManagedObject) {
+    guard context.info(of: object).hooks.contains(hook) else { return }
+    var found = HookFailures()
+    context.run(hook, of: object) {
+      switch hook {
+      case .validateInsert: object._validateInsert(&found)
+      case .validateUpdate: object._validateUpdate(&found)
+      case .validateDelete: object._validateDelete(&found)
+      default: break
+      }
+    }
+    for error in found.errors { addFailures(error, object) }
+  }
+
+  private mutating func addFailures(_ error: any Error, _ object: ManagedObject) {
+    switch error {
+    case let failure as ValidationFailure: add(failure)
+    case let error as ValidationError: for failure in error.failures { add(failure) }
+    default: fail(object, "", .custom, "\(error)")
+    }
+  }
+}
+
+extension LifecycleHook {
+  var isValidation: Bool {
+    switch self {
+    case .validateInsert, .validateUpdate, .validateDelete: true
+    case .didInsert, .didFetch, .willSave, .didSave, .willDelete: false
+    }
+  }
+}
+
+extension ValidationFailure {
+  /// What a hook throws when an object breaks a rule of the program's own.
+  ///
+  /// ```swift
+  /// extension Entry {
+  ///   static func validateUpdate(_ entry: Entry) throws {
+  ///     guard entry.category?.kind != entry.kind else { return }
+  ///     throw ValidationFailure(entry, \.category, "must belong to the entry's kind")
+  ///   }
+  /// }
+  /// ```
+  /// To tell of several, throw a ``ValidationError`` with all of them.
+  ///
+  /// - Parameters:
+  ///   - object: The object that breaks the rule.
+  ///   - property: The property that it is about.
+  ///   - message: The rule in words that can stand after the property's name.
+  public init<Object: ManagedObject, Value>(
+    _ object: Object, _ property: KeyPath<Object, Value>, _ message: String
+  ) {
+    let info = object.link.context?.info(of: object)
+    let number = object.numbers(of: property).first
+    let properties = info?.entity.properties ?? []
+    let name = number.flatMap { properties.indices.contains($0) ? properties[$0].name : nil } ?? ""
+    self.init(AnyObjectID(object), property: name, rule: .custom, message: message)
+  }
+
+  /// What a hook throws when an object as a whole breaks a rule of the program's own.
+  public init(_ object: ManagedObject, _ message: String) {
+    self.init(AnyObjectID(object), property: "", rule: .custom, message: message)
+  }
+}
+
+extension AnyObjectID {
+  /// The identity of an object, whatever its class.
+  public init(_ object: ManagedObject) {
+    let name = object.link.context?.info(of: object).name ?? "\(type(of: object))"
+    self.init(entity: name, key: object._key)
+  }
+}

@@ -1,0 +1,46 @@
+import TrellisSchema
+
+extension ManagedObject {
+  /// What a generated initialiser calls at its end.
+  @_spi(Generated) public final func _finishInsert() {
+    link.context?.run(.didInsert, of: self) { _didInsert() }
+  }
+
+  /// The row was read: the hook is called before the first access, when the fetch is over.
+  @_spi(Generated) public final func _noteFetch() { _attention.insert(.fetched) }
+
+  /// Calls the hook. Transient values that it sets are what the object has from the start, and no changes.
+  final func runDidFetch() {
+    _attention.remove(.fetched)
+    guard let context = link.context, isAlive else { return }
+    let wasClean = _changed == 0
+    context.run(.didFetch, of: self) { _didFetch() }
+    guard wasClean, phase == .persistent, !hasChanges else { return }
+    _changed = 0
+    extras?.forgetCommitted()
+    if isNoted && context.changed.last === self {
+      isNoted = false
+      context.changed.removeLast()
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Calls the hooks of objects that are about to be deleted, and drops those of them that a hook has deleted.
+  func runWillDelete(_ objects: inout [ManagedObject]) {
+    guard runtime.hooks.contains(.willDelete) else { return }
+    for object in objects where object.isAlive && info(of: object).hooks.contains(.willDelete) {
+      object._willRead(-1)
+      run(.willDelete, of: object) { object._willDelete() }
+    }
+    objects.removeAll { !$0.isAlive }
+  }
+
+  /// Calls the hooks of the objects that a save has written.
+  func runDidSave(_ plan: SavePlan) {
+    guard runtime.hooks.contains(.didSave) else { return }
+    for object in plan.checked where object.isAlive && info(of: object).hooks.contains(.didSave) {
+      run(.didSave, of: object) { object._didSave() }
+    }
+  }
+}

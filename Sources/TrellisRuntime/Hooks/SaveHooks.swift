@@ -1,0 +1,84 @@
+import TrellisSchema
+
+extension ManagedObjectContext {
+  /// Calls the hooks of what is about to be saved, and then saves. What the hooks changed goes when either fails.
+  func withWillSave(_ save: () throws -> SavePlan) throws -> SavePlan {
+    guard runtime.hooks.contains(.willSave) else { return try save() }
+    undo.suspend()
+    let wasRecording = recorder != nil
+    let recorder = self.recorder ?? ChangeRecorder(self)
+    self.recorder = recorder
+    var hooks = SaveHooks(self, recorder)
+    do {
+      defer { if !wasRecording { self.recorder = nil } }
+      try hooks.run()
+      let plan = try save()
+      undo.add(hooks.changes)
+      return plan
+    } catch {
+      for changes in hooks.changes.reversed() { try? takeBack(changes) }
+      _ = recorder.take(self)
+      throw error
+    }
+  }
+}
+
+/// Calls the hooks of new and changed objects, and again those of objects that another one's hook has changed meanwhile.
+private struct SaveHooks {
+  /// What the hooks changed, call by call.
+  private(set) var changes: [ChangeSet] = []
+  private let context: ManagedObjectContext
+  private let recorder: ChangeRecorder
+  private var queue: [ManagedObject] = []
+  private var waiting: Set<ObjectIdentifier> = []
+  private var calls: [ObjectIdentifier: Int] = [:]
+
+  /// How often one object's hook is called in one save at most.
+  private static let mostCalls = 10
+
+  init(_ context: ManagedObjectContext, _ recorder: ChangeRecorder) {
+    self.context = context
+    self.recorder = recorder
+  }
+
+  mutating func run() throws {
+    for object in context.inserted + context.changed { enqueue(object) }
+    var next = 0
+    while next < queue.count {
+      let object = queue[next]
+      next += 1
+      waiting.remove(ObjectIdentifier(object))
+      if isConcerned(object) { try call(object) }
+    }
+  }
+
+  private func isConcerned(_ object: ManagedObject) -> Bool { object.isInserted || object.isUpdated }
+
+  private mutating func enqueue(_ object: ManagedObject) {
+    guard context.info(of: object).hooks.contains(.willSave), isConcerned(object) else { return }
+    if waiting.insert(ObjectIdentifier(object)).inserted { queue.append(object) }
+  }
+
+  private mutating func call(_ object: ManagedObject) throws {
+    let count = calls[ObjectIdentifier(object), default: 0]
+    guard count < Self.mostCalls else { throw endless(object) }
+    calls[ObjectIdentifier(object)] = count + 1
+    defer { keepChanges(of: object) }
+    try context.run(.willSave, of: object) { try object._willSave() }
+  }
+
+  /// Whoever was changed by another one's hook is asked again; an object's own changes are no reason to.
+  private mutating func keepChanges(of object: ManagedObject) {
+    let made = recorder.take(context)
+    if made.isEmpty { return }
+    changes.append(made)
+    for other in made.touched where other !== object { enqueue(other) }
+  }
+
+  private func endless(_ object: ManagedObject) -> GraphProblem {
+    GraphProblem(
+      .endlessHooks,
+      "The hook \(context.info(of: object).name).willSave was called \(Self.mostCalls) times in one save, since hooks keep "
+        + "changing each other's objects. Let a hook set only what differs.")
+  }
+}

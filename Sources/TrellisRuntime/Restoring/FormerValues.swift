@@ -1,0 +1,161 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Gives properties of a saved object the values that were last fetched or saved. The other ends of relationships follow.
+  ///
+  /// - Throws: ``StoreError`` or ``GraphProblem`` when what has to follow cannot be loaded; then nothing has changed.
+  func rollback(_ object: ManagedObject, _ numbers: some Sequence<Int>) throws {
+    let all = info(of: object).relationships
+    var attributes = ColumnMask(bits: 0)
+    var former: [(relationship: RelationshipInfo, partners: [Int64])] = []
+    for number in Set(numbers).sorted() where all.indices.contains(number) {
+      guard let relationship = all[number] else {
+        attributes.bits |= ColumnMask.bit(of: number)
+        continue
+      }
+      guard let partners = try formerPartners(of: object, relationship) else { continue }
+      try prepare(object, relationship, for: partners)
+      former.append((relationship, partners))
+    }
+    for (relationship, partners) in former { link(object, relationship, to: partners) }
+    restore(attributes, of: object)
+    forgetUnchanged([object])
+  }
+
+  /// Makes a new object none. Saved objects that it had for partners have their former ones again.
+  func withdraw(_ object: ManagedObject) throws {
+    for relationship in info(of: object).allRelationships {
+      guard let inverse = runtime.inverse(of: relationship) else { continue }
+      for key in presentPartners(of: object, relationship) {
+        guard let partner = map[key], partner.isAlive else { continue }
+        if partner.phase == .persistent && !inverse.isToMany { try rollback(partner, [inverse.property]) }
+        disconnect(object, relationship, key)
+      }
+    }
+    var closure = DeletedClosure([object])
+    loosenOneWay(from: [object], inserted + changed, noting: &closure)
+    markDeleted(object)
+  }
+
+  /// Gives up the edits that lie in an object's own row and in its pairs, so that both ends of its relationships still agree.
+  /// To-manys that others' rows hold keep who came and went, without order.
+  ///
+  /// - Throws: as ``rollback(_:_:)``.
+  func discardChanges(of object: ManagedObject) throws {
+    adoptWaitingLists(of: object)
+    guard object.isNoted else { return }
+    let info = info(of: object)
+    try rollback(
+      object, info.entity.properties.indices.filter { info.relationships[$0]?.home != .inverseColumn })
+    for relationship in info.allRelationships { loadAnew(relationship, of: object) }
+    forgetUnchanged([object])
+  }
+
+  /// What was noted about an object's to-manys before it was in memory is known to the object from now on.
+  func adoptWaitingLists(of object: ManagedObject) {
+    if waiting.lists.isEmpty { return }
+    for relationship in info(of: object).allRelationships where relationship.isJoined {
+      _ = list(of: object, relationship)
+    }
+  }
+
+  /// Takes objects that are as they were last fetched or saved off the list of changed ones.
+  func forgetUnchanged(_ objects: [ManagedObject]) {
+    var isAny = false
+    for object in objects where object.isNoted && object.phase == .persistent && !object.hasChanges {
+      if object._changed & info(of: object).transients.bits != 0 { continue }
+      object.isNoted = false
+      object._changed = 0
+      object.extras?.forgetCommitted()
+      isAny = true
+    }
+    if isAny { changed.removeAll { !$0.isNoted } }
+  }
+
+  // MARK: Values
+
+  private func restore(_ attributes: ColumnMask, of object: ManagedObject) {
+    guard object._changed & attributes.bits != 0 else { return }
+    object.willChangeValues()
+    let references = info(of: object).allRelationships.filter(\.isColumn).map {
+      ($0.property, object._reference($0.property))
+    }
+    object.restoreCommitted(attributes)
+    object._changed &= ~attributes.bits
+    // The mask's last bit may stand for references, too.
+    for (property, key) in references where object._reference(property) != key {
+      object._setReference(property, key)
+      object._changed |= ColumnMask.bit(of: property)
+    }
+  }
+
+  // MARK: Partners
+
+  /// The partners that a saved object had when it was last fetched or saved; nil where it has them still.
+  func formerPartners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
+    if relationship.isToMany { return try formerMembers(of: object, relationship) }
+    let present = partnerKey(of: object, relationship)
+    try throwPendingFailure()
+    let former = try formerPartner(of: object, relationship)
+    return former == present ? nil : former == 0 ? [] : [former]
+  }
+
+  private func formerPartner(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> Int64 {
+    if relationship.isTransient { return 0 }
+    guard relationship.isColumn else {
+      var found: Int64 = 0
+      try connection().members(of: number(of: relationship), owners: [object._key]) { _, row in found = row.key }
+      return found
+    }
+    guard let committed = object.extras?.committed else { return object._reference(relationship.property) }
+    guard case .integer(let key) = committed.value(relationship.property) else { return 0 }
+    return key
+  }
+
+  private func formerMembers(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
+    guard let list = object.extras?.list(relationship.property), list.hasChanges else { return nil }
+    if !list.isLoaded { try loadKeys(of: [object], relationship) }
+    return Array(list.committed ?? list.keys)
+  }
+
+  /// Loads what changes when former partners are partners again and others are none any more.
+  private func prepare(_ object: ManagedObject, _ relationship: RelationshipInfo, for former: [Int64]) throws {
+    try loadForChange(former, of: relationship)
+    let leaving = presentPartners(of: object, relationship).filter { !former.contains($0) }
+    var isReady = isReady(toDisconnect: object, relationship, leaving)
+    for case let partner? in former.map({ map[$0] }) where partner.isAlive {
+      isReady = self.isReady(toConnect: object, relationship, partner) && isReady
+    }
+    if !isReady { try throwPendingFailure() }
+  }
+
+  /// Makes former partners partners again, as far as they live, and lets go of the others.
+  private func link(_ object: ManagedObject, _ relationship: RelationshipInfo, to former: [Int64]) {
+    let (wanted, present) = (Set(former), Set(presentPartners(of: object, relationship)))
+    for key in present.subtracting(wanted).sorted() { disconnect(object, relationship, key) }
+    for key in former where !present.contains(key) {
+      guard let partner = map[key], partner.isAlive else { continue }
+      connect(object, relationship, partner)
+      if let inverse = runtime.inverse(of: relationship), inverse.isToMany { rearrange(partner, inverse) }
+    }
+    if relationship.isToMany { rearrange(object, relationship) }
+  }
+
+  /// Puts members into the order in which they were last fetched or saved; others stay behind them.
+  private func rearrange(_ owner: ManagedObject, _ relationship: RelationshipInfo) {
+    guard let list = owner.extras?.list(relationship.property), let committed = list.committed else { return }
+    let former = Set(committed)
+    arrange(owner, relationship, committed.filter(list.contains) + list.keys.filter { !former.contains($0) })
+  }
+
+  /// A list in a join table is loaded anew; one that shows what lies in other rows keeps who came and went.
+  private func loadAnew(_ relationship: RelationshipInfo, of object: ManagedObject) {
+    guard let list = object.extras?.list(relationship.property) else { return }
+    if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
+    guard relationship.home == .inverseColumn, let inverse = runtime.inverse(of: relationship) else { return }
+    list.unload { key in
+      guard let member = map[key] else { return false }
+      return member.phase == .inserted || member.changedNumbers.contains(inverse.property)
+    }
+  }
+}

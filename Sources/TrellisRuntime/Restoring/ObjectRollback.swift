@@ -1,0 +1,73 @@
+import TrellisStorage
+
+extension IdentifiedObject {
+  /// Whether a property differs from what was last fetched or saved. A property of a new object always does.
+  ///
+  /// ```swift
+  /// saveButton.isEnabled = diary.hasChanges(\.content) || diary.hasChanges(\.tags)
+  /// ```
+  /// - Parameter property: A property of the model, or one that is computed from some.
+  /// - Complexity: linear in the number of the object's properties.
+  public func hasChanges<Value>(_ property: KeyPath<Self, Value>) -> Bool {
+    let numbers = numbers(of: property)
+    if phase == .inserted { return !numbers.isEmpty }
+    guard phase == .persistent else { return false }
+    let changed = changedNumbers
+    return numbers.contains { number in
+      changed.contains(number) || extras?.list(number)?.hasChanges == true
+    }
+  }
+
+  /// The members of a to-many as they were when last fetched or saved; those that are deleted meanwhile are not among them.
+  ///
+  /// - Throws: ``StoreError`` when members have to be loaded and the store fails.
+  public func committedMembers<View: ToManyView>(of property: KeyPath<Self, View>) throws -> [View.Element] {
+    guard phase == .persistent, let context = link.context else { return [] }
+    var members: [View.Element] = []
+    for number in numbers(of: property) {
+      guard let relationship = context.relationship(number, of: self) else { continue }
+      let list = context.loadedList(of: self, relationship)
+      try context.throwPendingFailure()
+      for key in list.committed ?? list.keys {
+        let member = try context.object(key, entity: relationship.destination)
+        if let member = member as? View.Element, member.isAlive { members.append(member) }
+      }
+    }
+    return members
+  }
+
+  /// Takes back what was set to a property since the object was last fetched or saved. The other ends of a relationship follow.
+  ///
+  /// ```swift
+  /// diary.content = "…"
+  /// diary.mood = "happy"
+  /// try diary.rollback(\.content)   // the mood stays
+  /// ```
+  /// A property of a new object, or of a deleted one, stays as it is.
+  ///
+  /// - Parameter property: A property of the model, or one that is computed from some.
+  /// - Throws: ``StoreError`` when former partners have to be loaded and the store fails.
+  public func rollback<Value>(_ property: KeyPath<Self, Value>) throws {
+    guard phase == .persistent, let context = link.context else { return }
+    try context.rollback(self, numbers(of: property))
+  }
+}
+
+extension ManagedObject {
+  /// Takes back everything that was done to this object since it was last fetched or saved: values and relationships are as
+  /// they were, a delete is taken back with what it took along, a new object is withdrawn.
+  ///
+  /// Other objects change only where a relationship leads to them.
+  ///
+  /// - Throws: ``StoreError`` when former partners have to be loaded and the store fails.
+  /// - Complexity: linear in the number of changed objects of the context.
+  public final func rollback() throws {
+    guard let context = managedObjectContext, context.isAllowed("rollback") else { return }
+    if phase == .inserted { return try context.withdraw(self) }
+    if phase == .deleted { context.undelete(self) }
+    guard phase == .persistent else { return }
+    context.adoptWaitingLists(of: self)
+    guard isNoted else { return }
+    try context.rollback(self, Array(context.info(of: self).entity.properties.indices))
+  }
+}

@@ -1,0 +1,24 @@
+extension IdentifiedObject {
+  /// The numbers of the properties that a key path reads: one for a property of the model, those behind it for one that
+  /// somebody has computed from others.
+  ///
+  /// The object is asked while it notes what is read, so that generated code need not name its properties once more.
+  func numbers<Value>(of path: KeyPath<Self, Value>) -> [Int] {
+    guard let context = link.context else { return [] }
+    _willRead(-1)
+    context.probed.removeAll()
+    _attention.insert(.probed)
+    let value = self[keyPath: path]
+    _attention.remove(.probed)
+    if let view = value as? any ToManyView, let property = view.property(of: self) { context.probed.append(property) }
+    defer { context.probed.removeAll() }
+    return context.probed.filter { $0 >= 0 }
+  }
+}
+
+extension ToManyView {
+  /// The property's number, if this is the relationship of an object.
+  fileprivate func property(of object: ManagedObject) -> Int? {
+    if case .relationship(object, let property) = _storage { property } else { nil }
+  }
+}

@@ -1,0 +1,79 @@
+import TrellisStorage
+
+/// Changes of a graph in the order in which they were made, each with what it takes to take it back.
+struct ChangeSet {
+  private(set) var changes: [RecordedChange] = []
+  /// Objects that were made meanwhile.
+  var inserted: [ManagedObject] = []
+
+  var isEmpty: Bool { changes.isEmpty && inserted.isEmpty }
+
+  mutating func append(_ change: RecordedChange) { changes.append(change) }
+
+  /// Finds out which values were set, now that nothing more is recorded; what was set back is no change.
+  mutating func close() {
+    changes = changes.compactMap { change in
+      guard case .values(var values) = change else { return change }
+      return values.findDifferences() ? .values(values) : nil
+    }
+  }
+
+  /// The objects that something was done to.
+  var touched: [ManagedObject] { inserted + changes.compactMap(\.object) }
+}
+
+/// One change, with what was there before.
+enum RecordedChange {
+  case values(RecordedValues)
+  case member(RecordedMember)
+  /// The members of a to-many were put into another order.
+  case order(ManagedObject, RelationshipInfo, ContiguousArray<Int64>)
+  /// A to-one that lies at the other end got another partner.
+  case partner(ManagedObject, RelationshipInfo, Int64)
+  case deleted(ManagedObject)
+  /// A deleted object was brought back.
+  case revived(ManagedObject)
+
+  /// The object that was changed; nil when it is not in memory.
+  var object: ManagedObject? {
+    switch self {
+    case .values(let values): values.object
+    case .member(let member): member.owner
+    case .order(let object, _, _), .partner(let object, _, _), .deleted(let object), .revived(let object): object
+    }
+  }
+}
+
+/// The values of an object before the first of them was set.
+struct RecordedValues {
+  let object: ManagedObject
+  let row: RowCopyBase
+  let transients: RowCopyBase?
+  /// The values that were set, among them every transient one, which are compared with nothing.
+  private(set) var differences = ColumnMask(bits: 0)
+
+  init(_ object: ManagedObject) {
+    self.object = object
+    row = object._copyRow()
+    transients = object._copyTransients()
+  }
+
+  /// - Returns: whether any value is another one now.
+  mutating func findDifferences() -> Bool {
+    guard let info = object.link.context?.info(of: object) else { return false }
+    var numbers: [Int] = []
+    object.collectDifferences(from: row, among: info.storedMask.bits, info, into: &numbers)
+    differences.bits = numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) }
+    if transients != nil { differences.bits |= info.transients.bits }
+    return differences.bits != 0
+  }
+}
+
+/// A member that came to a to-many, left it, or moved in it.
+struct RecordedMember {
+  /// The object that has the to-many; nil when it was not in memory.
+  let owner: ManagedObject?
+  let ownerKey: Int64
+  let relationship: RelationshipInfo
+  let trace: MemberTrace
+}

@@ -1,0 +1,59 @@
+/// What a list held of one key before a change, to be taken back later, when the list may have been loaded or saved.
+struct MemberTrace {
+  let key: Int64
+  /// Whether the change made it a member, or moved it; else it took it out.
+  let isComing: Bool
+  let wasLoaded: Bool
+  /// Whether it was a member; of a list that is not loaded this is known from what was done.
+  let wasMember: Bool
+  /// Where it was among the list's keys; nil where that is not known, too.
+  let place: Int?
+  /// Whether the list had noted that it left.
+  let wasRemoved: Bool
+  /// Whether the list had noted it as one that stays where it is if the store has it.
+  let wasUnmoved: Bool
+}
+
+extension MemberTrace {
+  /// What a loaded list would hold if a member were not deleted.
+  init(ofDeleted key: Int64) {
+    self.init(
+      key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, wasRemoved: false, wasUnmoved: false)
+  }
+}
+
+extension MemberList {
+  func trace(of key: Int64, isComing: Bool) -> MemberTrace {
+    let place = place(of: key)
+    let wasRemoved = removed.contains(key)
+    return MemberTrace(
+      key: key, isComing: isComing, wasLoaded: isLoaded,
+      wasMember: place != nil || !(isLoaded || wasRemoved || isComing), place: place, wasRemoved: wasRemoved,
+      wasUnmoved: unmoved.contains(key))
+  }
+
+  /// Makes a key what it was before a change.
+  func takeBack(_ trace: MemberTrace) {
+    let isUntouched =
+      !isLoaded && !trace.wasLoaded && (trace.isComing ? keys.contains(trace.key) : removed.contains(trace.key))
+    if isUntouched {
+      restoreNote(trace)
+    } else if trace.wasMember {
+      insert(trace.key, at: trace.place ?? committedPlace(of: trace.key))
+    } else {
+      remove(trace.key)
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Makes a member of a to-many what it was before a change.
+  func takeBack(
+    _ trace: MemberTrace, in list: MemberList, of owner: ManagedObject?, _ ownerKey: Int64,
+    _ relationship: RelationshipInfo
+  ) {
+    recorder?.recordMember(trace.key, isComing: !trace.isComing, list: list, owner: owner, ownerKey, relationship)
+    list.takeBack(trace)
+    if let owner { noteListChanged(owner) }
+  }
+}

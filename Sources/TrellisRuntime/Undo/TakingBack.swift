@@ -1,0 +1,196 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Takes back changes, the last one first. What this does is recorded in turn, so that it can be taken back itself.
+  ///
+  /// - Throws: ``StoreError`` when something has to be loaded and the store fails; then the changes are as they were.
+  func takeBack(_ changes: ChangeSet) throws {
+    var taking = TakingBack(self)
+    for change in changes.changes.reversed() { taking.takeBack(change) }
+    try taking.finish(withdrawing: changes.inserted)
+    forgetUnchanged(changes.touched + taking.corrected)
+  }
+}
+
+/// The work of taking back one set of changes.
+private struct TakingBack {
+  private let context: ManagedObjectContext
+  /// Objects whose making is taken back.
+  private var doomed: [ManagedObject] = []
+  /// Objects that are back although their delete was saved: they are new again.
+  private var reborn: [ManagedObject] = []
+  /// All objects that are back.
+  private var revived: Set<Int64> = []
+  /// References that were restored, with the partners that they led to before.
+  private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
+  /// Objects whose view of who refers to them was put right.
+  private(set) var corrected: [ManagedObject] = []
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  mutating func takeBack(_ change: RecordedChange) {
+    switch change {
+    case .values(let values): restore(values)
+    case .member(let member): restore(member)
+    case .order(let owner, let relationship, let keys): reorder(owner, relationship, keys)
+    case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
+    case .deleted(let object): revive(object)
+    case .revived(let object): doomed.append(object)
+    }
+  }
+
+  // MARK: Values
+
+  private mutating func restore(_ values: RecordedValues) {
+    let object = values.object
+    if object.isAlive && object._attention.contains(.fault) { context.fulfilFault(of: object) }
+    object.willChangeValues()
+    for relationship in context.info(of: object).allRelationships
+    where relationship.isColumn && values.differences.contains(relationship.property) {
+      restored.append((object, relationship, object._reference(relationship.property)))
+    }
+    object._restore(values.differences, from: values.row)
+    if let transients = values.transients { object._restoreTransients(values.differences, from: transients) }
+    object._changed |= values.differences.bits
+  }
+
+  // MARK: Relationships
+
+  private func restore(_ member: RecordedMember) {
+    let relationship = member.relationship
+    let list: MemberList
+    let owner = member.owner ?? context.map[member.ownerKey]
+    if let owner {
+      list = self.list(of: owner, relationship)
+    } else {
+      list = context.waitingList(of: member.ownerKey, relationship)
+    }
+    context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
+  }
+
+  /// The list of a to-many, loaded where the order matters. One of an object that will only come back later is as it was left.
+  private func list(of owner: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
+    relationship.isOrdered && owner.isAlive
+      ? context.loadedList(of: owner, relationship) : context.list(of: owner, relationship)
+  }
+
+  private func reorder(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: ContiguousArray<Int64>) {
+    let present = list(of: owner, relationship)
+    let known = Set(keys)
+    context.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
+  }
+
+  private func setPartner(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    context.recorder?.record(
+      .partner(object, relationship, max(0, context.knownReference(of: object, relationship))))
+    object.needExtras().setPartner(relationship.property, key)
+    context.noteListChanged(object)
+  }
+
+  /// The other ends of a reference show it. Those that were not in memory when it was set noted nothing then, and may have
+  /// been loaded since.
+  private mutating func correctViews(
+    of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
+  ) throws {
+    guard object.isAlive, let inverse = context.runtime.inverse(of: relationship) else { return }
+    let present = object._reference(relationship.property)
+    if former > 0, former != present, let partner = context.map[former], partner.isAlive {
+      if inverse.isToMany {
+        if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
+      } else if partner.extras?.partner(inverse.property) == object._key {
+        partner.needExtras().setPartner(inverse.property, 0)
+      }
+      context.noteListChanged(partner)
+      corrected.append(partner)
+    }
+    guard present > 0, let partner = try context.object(present, entity: relationship.destination), partner.isAlive
+    else {
+      return
+    }
+    if inverse.isToMany {
+      let list = context.list(of: partner, inverse)
+      if !list.contains(object._key) { list.insert(object._key) }
+    } else {
+      partner.needExtras().setPartner(inverse.property, object._key)
+    }
+    context.noteListChanged(partner)
+    corrected.append(partner)
+  }
+
+  // MARK: Life
+
+  private mutating func revive(_ object: ManagedObject) {
+    switch object.phase {
+    case .deleted: object.phase = .persistent
+    case .detached where context.map[object._key] == nil: becomeNew(object)
+    default: return
+    }
+    object._attention.subtract([.readOnly, .deleted])
+    revived.insert(object._key)
+    context.recorder?.record(.revived(object))
+  }
+
+  private mutating func becomeNew(_ object: ManagedObject) {
+    object.phase = .inserted
+    object.version = 0
+    object._changed = 0
+    object.isNoted = false
+    object.extras?.forgetCommitted()
+    for entry in object.extras?.lists ?? [] { entry.list.load([]) }
+    context.map.insert(object, for: object._key)
+    reborn.append(object)
+  }
+
+  mutating func finish(withdrawing inserted: [ManagedObject]) throws {
+    context.deleted.removeAll { $0.phase != .deleted }
+    context.tieLate(revived)
+    for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
+    if !reborn.isEmpty {
+      let isBack = Set(reborn.map(ObjectIdentifier.init))
+      context.recorder?.addInserts(of: context)
+      context.inserted.removeAll { isBack.contains(ObjectIdentifier($0)) }
+      context.inserted += reborn
+      context.recorder?.forgetInserts(of: context)
+      try context.forgetLostPartners(of: reborn)
+      for object in reborn { context.reunite(object) }
+    }
+    try context.deleteAll(doomed + inserted, callsHooks: false)
+  }
+}
+
+extension ManagedObjectContext {
+  /// The partners that an object kept while it was deleted take it back, unless they have somebody else.
+  fileprivate func reunite(_ object: ManagedObject) {
+    for relationship in info(of: object).allRelationships {
+      guard let inverse = runtime.inverse(of: relationship) else { continue }
+      for key in presentPartners(of: object, relationship) {
+        guard let partner = map[key], partner.isAlive else { continue }
+        prepareRecording(object, relationship, key)
+        if inverse.isToMany {
+          if !list(of: partner, inverse).contains(object._key) { take(partner, inverse, object._key) }
+        } else {
+          let taken = partnerKey(of: partner, inverse)
+          if taken == 0 { take(partner, inverse, object._key) }
+          if taken != 0 && taken != object._key { letGo(object, relationship, key) }
+        }
+      }
+    }
+  }
+
+  /// Objects that are back after a saved delete let go of partners that are gone meanwhile.
+  fileprivate func forgetLostPartners(of objects: [ManagedObject]) throws {
+    for object in objects {
+      for relationship in info(of: object).allRelationships {
+        let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
+        if missing.isEmpty { continue }
+        let found = try loadObjects(missing, entity: relationship.destination)
+        let lost = Set(missing).subtracting(found.map(\._key))
+        if relationship.isToMany {
+          list(of: object, relationship).forget(lost)
+        } else {
+          for key in lost { letGo(object, relationship, key) }
+        }
+      }
+    }
+  }
+}

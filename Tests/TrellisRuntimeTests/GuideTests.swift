@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+import Trellis
+
+@Suite("The samples of the guides") struct GuideTests {
+  @Test("delete rules")
+  func deleteRules() throws {
+    let world = try LedgerWorld()
+    let (context, ledger, category) = (world.context, world.ledger, world.category)
+
+    switch try context.canDelete(category) {
+    case .yes: try context.delete(category)
+    case .no(let refusal): #expect(refusal.failures.first?.blockers.count == 2)
+    }
+
+    try context.delete(category)
+    ledger.name = "new"
+    do {
+      try context.save()
+    } catch let refusal as ValidationError {
+      #expect(refusal.failures.map(\.rule) == [.deniedDelete])
+      context.undelete(category)
+      try context.save()
+    }
+    #expect(!category.isDeleted && !ledger.hasChanges)
+
+    for entry in category.entries { try context.delete(entry) }
+    try context.delete(category)
+    try context.save()
+    #expect(try context.count(Category.all) == 0)
+  }
+
+  @Test("validation")
+  func validation() throws {
+    let container = try PersistentContainer(model: .hooks, store: .memory)
+    let context = container.newContext()
+
+    let food = Purpose(in: context, kind: .expense)
+    let payment = Payment(in: context, kind: .income, purpose: food)
+    do {
+      try payment.validate()
+    } catch let error as ValidationError {
+      let lines = error.failures.map { "\($0.property) \($0.message)" }
+      #expect(lines == ["purpose must belong to the kind of the payment"])
+    }
+
+    let good = Payment(in: context, kind: .expense, purpose: food)
+    do {
+      try context.save()
+    } catch is ValidationError {
+      let discarded = try context.discardInvalidChanges()
+      #expect(discarded.map(\.kind) == [.insert])
+      try context.save()
+    }
+    #expect(!good.isInserted && payment.managedObjectContext == nil)
+
+    good.kind = .income
+    try good.rollback(\.kind)
+    #expect(good.kind == .expense && !context.hasChanges)
+  }
+
+  @Test("undo")
+  func undo() throws {
+    let container = try PersistentContainer(model: .shapes, store: .memory)
+    let context = container.newContext()
+    let node = Node(in: context, name: "a")
+    try context.save()
+
+    context.undo.enable(limit: 50)
+    context.undo.group("Rename") {
+      node.name = "b"
+      node.children.append(Node(in: context, name: "child"))
+    }
+    try context.save()
+
+    #expect(context.undo.undoName == "Rename")
+    try context.undo.undo()
+    #expect(node.name == "a" && node.children.isEmpty)
+    try context.save()
+
+    try context.undo.redo()
+    #expect(node.name == "b" && node.children.map(\.name) == ["child"])
+  }
+
+  @Test("each sample stands in these tests", arguments: ["DeleteRules", "Validation", "Undo"])
+  func samples(page: String) throws {
+    let here = URL(fileURLWithPath: #filePath)
+    let docs = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let guide = try String(contentsOf: docs.appending(path: "Docs/\(page).md"), encoding: .utf8)
+    let sources = try ["GuideTests.swift", "HookTests.swift"].map { name in
+      Self.trimmed(
+        try String(contentsOf: here.deletingLastPathComponent().appending(path: name), encoding: .utf8))
+    }
+    let samples = guide.components(separatedBy: "```swift\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+    #expect(!samples.isEmpty)
+    for sample in samples {
+      #expect(sources.contains { $0.contains(Self.trimmed(sample)) }, "Docs/\(page).md: \(sample)")
+    }
+  }
+
+  private static func trimmed(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+      .joined(separator: "\n")
+  }
+}
