@@ -120,25 +120,36 @@ extension ManagedObjectContext {
 
   /// Loads what changes when former partners are partners again and others are none any more.
   private func prepare(_ object: ManagedObject, _ relationship: RelationshipInfo, for former: [Int64]) throws {
+    let present = Set(presentPartners(of: object, relationship))
     try loadForChange(former, of: relationship)
-    let leaving = presentPartners(of: object, relationship).filter { !former.contains($0) }
-    var isReady = isReady(toDisconnect: object, relationship, leaving)
-    for case let partner? in former.map({ map[$0] }) where partner.isAlive {
-      isReady = self.isReady(toConnect: object, relationship, partner) && isReady
-    }
+    var isReady = isReady(toDisconnect: object, relationship, present.subtracting(former).sorted())
+    let coming = former.filter { !present.contains($0) }.compactMap { map[$0] }.filter(\.isAlive)
+    for partner in coming { isReady = self.isReady(toConnect: object, relationship, partner) && isReady }
     if !isReady { try throwPendingFailure() }
+    // Only who knows all members can put one where it was.
+    guard let inverse = runtime.inverse(of: relationship), inverse.isOrdered else { return }
+    try loadKeys(of: coming.filter { !list(of: $0, inverse).isLoaded }, inverse)
   }
 
   /// Makes former partners partners again, as far as they live, and lets go of the others.
   private func link(_ object: ManagedObject, _ relationship: RelationshipInfo, to former: [Int64]) {
-    let (wanted, present) = (Set(former), Set(presentPartners(of: object, relationship)))
-    for key in present.subtracting(wanted).sorted() { disconnect(object, relationship, key) }
+    let present = Set(presentPartners(of: object, relationship))
+    for key in present.subtracting(former).sorted() { disconnect(object, relationship, key) }
     for key in former where !present.contains(key) {
       guard let partner = map[key], partner.isAlive else { continue }
       connect(object, relationship, partner)
-      if let inverse = runtime.inverse(of: relationship), inverse.isToMany { rearrange(partner, inverse) }
+      if let inverse = runtime.inverse(of: relationship), inverse.isOrdered { putBack(object._key, partner, inverse) }
     }
     if relationship.isToMany { rearrange(object, relationship) }
+  }
+
+  /// Moves a member to where it was among the members that were last fetched or saved.
+  private func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: RelationshipInfo) {
+    let list = list(of: owner, relationship)
+    guard let place = list.committedPlace(of: member) else { return }
+    var keys = list.keys.filter { $0 != member }
+    keys.insert(member, at: min(place, keys.count))
+    arrange(owner, relationship, keys)
   }
 
   /// Puts members into the order in which they were last fetched or saved; others stay behind them.

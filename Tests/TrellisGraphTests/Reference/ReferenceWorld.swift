@@ -30,17 +30,22 @@ struct ReferenceWorld {
   mutating func rollback() { current = stored }
 
   /// Gives up the edits of one object: to-ones, and to-manys that other objects' to-ones do not hold, are as they are stored,
-  /// as far as the partners live. To-manys that others hold keep their members and lose their unsaved order.
+  /// as far as the partners live, who show the object where it was. To-manys that others hold keep their members and lose
+  /// their unsaved order.
   mutating func discard(_ object: Int) {
     guard stored.isLiving(object) else { return }
     let shapes = current.shapes(of: object)
     for shape in shapes {
       let former = stored.links(object, shape).filter(current.isLiving)
+      let present = current.links(object, shape)
       if !shape.isToMany {
-        if stored.links(object, shape) != current.links(object, shape) { current.set(object, shape, former.first) }
+        if stored.links(object, shape) != present { current.set(object, shape, former.first) }
       } else if current.shapes.inverse(of: shape)?.isToMany != false {
         current.replace(object, shape, former)
+      } else {
+        continue
       }
+      for partner in former where !present.contains(partner) { putBack(object, shape, partner) }
     }
     for shape in shapes where shape.isToMany && current.shapes.inverse(of: shape)?.isToMany == false {
       let present = current.links(object, shape)
@@ -48,6 +53,15 @@ struct ReferenceWorld {
       current.setLinks(
         object, shape, former.filter(present.contains) + present.filter { !former.contains($0) })
     }
+  }
+
+  private mutating func putBack(_ object: Int, _ shape: Shape, _ partner: Int) {
+    guard let inverse = current.shapes.inverse(of: shape), inverse.isOrdered else { return }
+    var members = current.links(partner, inverse).filter { $0 != object }
+    let before = stored.links(partner, inverse).prefix { $0 != object }
+    let place = before.reversed().compactMap { members.firstIndex(of: $0) }.first.map { $0 + 1 } ?? 0
+    members.insert(object, at: place)
+    current.setLinks(partner, inverse, members)
   }
 
   /// What stands against a save.
