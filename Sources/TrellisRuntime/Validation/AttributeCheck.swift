@@ -61,7 +61,9 @@ struct CheckedAttribute: Sendable {
   }
 
   private func length(_ value: StoredValue) -> Failure? {
-    guard rules.minimumLength != nil || rules.maximumLength != nil, let length = length(of: value) else { return nil }
+    guard rules.minimumLength != nil || rules.maximumLength != nil, !isSurelyWithin(value),
+      let length = length(of: value)
+    else { return nil }
     if let minimum = rules.minimumLength, length < minimum {
       return (.minimumLength, minimum == 1 ? "must not be empty" : "must have at least \(minimum) \(unit(minimum))")
     }
@@ -79,6 +81,14 @@ struct CheckedAttribute: Sendable {
       default: "character"
       }
     return count == 1 ? word : word + "s"
+  }
+
+  /// Whether a text's bytes alone tell that its length is right: a scalar takes one to four of them.
+  private func isSurelyWithin(_ value: StoredValue) -> Bool {
+    guard case .text(let text) = value else { return false }
+    if case .array = type { return false }
+    let bytes = text.utf8.count
+    return (bytes + 3) / 4 >= rules.minimumLength ?? 0 && bytes <= rules.maximumLength ?? .max
   }
 
   /// Unicode scalars of a text, bytes of data, elements of a list.
