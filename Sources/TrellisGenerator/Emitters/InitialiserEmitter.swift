@@ -36,7 +36,7 @@ enum InitialiserEmitter {
   private static func emitBody(_ plan: EntityPlan, context: String, to writer: inout CodeWriter) {
     if plan.hasRow {
       let identity: [Code] = plan.isRoot ? [.plain("objectID: .unassigned")] : []
-      let values: [Code] = plan.ownRowFields.map { .labeled($0.name.label, value(of: $0, plan)) }
+      let values: [Code] = plan.ownRowFields.map { .labeled($0.name.argument, value(of: $0, plan)) }
       writer.write("_row = ", .call(plan.rowType, identity + values))
     }
     for field in plan.ownTransients { writer.write("\(field.storage) = ", value(of: field, plan)) }
@@ -57,7 +57,7 @@ enum InitialiserEmitter {
   private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {
     let inherited = plan.fields.prefix(plan.fields.count - plan.ownFields.count)
     let fields = inherited.filter { $0.attribute != nil } + inherited.filter(\.isToOne)
-    return fields.map { .plain("\($0.name.label): \($0.name.spelled)") }
+    return fields.map { .plain("\($0.name.argument): \($0.name.spelled)") }
   }
 
   /// The value of an own field from its argument.

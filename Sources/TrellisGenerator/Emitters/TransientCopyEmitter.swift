@@ -10,7 +10,7 @@ enum TransientCopyEmitter {
     }
     writer.blank()
     writer.block("\(modifiers) _copyTransients() -> RowCopyBase?") { writer in
-      writer.write("let values = ", .call("Transients", fields.map { .labeled($0.name.label, .plain($0.storage)) }))
+      writer.write("let values = ", .call("Transients", fields.map { .labeled($0.name.argument, .plain($0.storage)) }))
       writer.line("return RowCopy(values\(plan.isRoot ? "" : ", parent: super._copyTransients()"))")
     }
     writer.blank()

@@ -8,7 +8,10 @@ struct Identifier: Hashable {
   /// The name where it is declared or stands alone.
   var spelled: String { Keywords.all.contains(name) ? "`\(name)`" : name }
 
-  /// The name as the label of an argument or a parameter, where few words are keywords.
+  /// The name as the label of an argument in a call, where no word is a keyword.
+  var argument: String { name }
+
+  /// The name as the label of a parameter, where few words are keywords.
   var label: String { Keywords.notLabels.contains(name) ? "`\(name)`" : name }
 
   /// The name after a dot, where keywords are ordinary names.

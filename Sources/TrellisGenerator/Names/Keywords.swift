@@ -17,7 +17,7 @@ enum Keywords {
     "yield",
   ]
 
-  /// Those that need backticks even as the label of an argument.
+  /// Those that need backticks even as the label of a parameter.
   static let notLabels: Set<String> = ["inout", "let", "var"]
 
   /// Those that mean something of their own even after a dot.
