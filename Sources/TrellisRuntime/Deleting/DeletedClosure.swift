@@ -12,14 +12,6 @@ struct DeletedClosure {
     let victim: Int64
     /// What a to-many held of it before.
     let trace: MemberTrace?
-
-    init(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64, _ trace: MemberTrace? = nil) {
-      self.owner = owner
-      self.relationship = relationship
-      self.victim = victim
-      let list = relationship.isToMany ? owner.extras?.list(relationship.property) : nil
-      self.trace = trace ?? list?.trace(of: victim, isComing: false)
-    }
   }
 
   let victims: [Victim]
@@ -43,12 +35,21 @@ struct PendingDeletes {
 
   /// Notes a loaded list that nobody knew of, which would show a victim if that were not deleted.
   mutating func noteLate(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
-    let link = DeletedClosure.Link(owner, relationship, victim, MemberTrace(ofDeleted: victim))
-    late[victim, default: []].append(link)
+    late[victim, default: []].append(
+      DeletedClosure.Link(
+        owner: owner, relationship: relationship, victim: victim, trace: MemberTrace(ofDeleted: victim)))
   }
 
   /// - Returns: the links that were noted late, since nobody waits for the victim any more.
   mutating func takeLate(_ victim: Int64) -> [DeletedClosure.Link] {
     late.isEmpty ? [] : late.removeValue(forKey: victim) ?? []
+  }
+}
+
+extension ManagedObjectContext {
+  /// A link from one end, as it is now.
+  func link(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) -> DeletedClosure.Link {
+    let trace = relationship.isToMany ? list(of: owner, relationship).trace(of: victim, isComing: false) : nil
+    return DeletedClosure.Link(owner: owner, relationship: relationship, victim: victim, trace: trace)
   }
 }

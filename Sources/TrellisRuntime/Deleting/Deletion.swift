@@ -38,7 +38,7 @@ extension ManagedObjectContext {
       for key in presentPartners(of: victim, relationship) where !closure.keys.contains(key) {
         guard let partner = map[key], partner.isAlive else { continue }
         prepareRecording(victim, relationship, key)
-        closure.note(DeletedClosure.Link(partner, inverse, victim._key))
+        closure.note(link(partner, inverse, victim._key))
         letGo(partner, inverse, victim._key)
       }
     }

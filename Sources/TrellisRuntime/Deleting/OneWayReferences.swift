@@ -17,7 +17,7 @@ extension ManagedObjectContext {
       for reference in references where info(of: object).relationships.contains(reference) {
         for key in presentPartners(of: object, reference) {
           guard let phase = phases[key], !(reference.isRequired && phase == .persistent) else { continue }
-          closure.note(DeletedClosure.Link(object, reference, key))
+          closure.note(link(object, reference, key))
           letGo(object, reference, key)
         }
       }

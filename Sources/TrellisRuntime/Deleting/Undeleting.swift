@@ -45,13 +45,16 @@ extension ManagedObjectContext {
   /// Gives a partner the object back that it let go of, unless either has somebody else now.
   private func tie(_ link: DeletedClosure.Link) {
     guard let victim = map[link.victim], victim.isAlive else { return }
-    let inverse = runtime.inverse(of: link.relationship)
-    let isFree = link.relationship.isToMany || knownReference(of: link.owner, link.relationship) == 0
-    guard link.owner.isAlive, isFree else {
-      if let inverse { letGo(victim, inverse, link.owner._key) }
+    let present = link.relationship.isToMany ? 0 : knownReference(of: link.owner, link.relationship)
+    guard link.owner.isAlive, present <= 0 || present == link.victim else {
+      if let inverse = runtime.inverse(of: link.relationship) { letGo(victim, inverse, link.owner._key) }
       return
     }
-    guard let trace = link.trace else { return take(link.owner, link.relationship, link.victim) }
+    guard let trace = link.trace else {
+      // Where nobody knows the partner the store or the victim's row will tell.
+      if present == 0 { take(link.owner, link.relationship, link.victim) }
+      return
+    }
     takeBack(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
   }
 }

@@ -75,13 +75,13 @@ extension ManagedObjectContext {
   private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
     for owner in owners {
       let gone = loading.gone[owner._key] ?? []
-      list(of: owner, loading.relationship).load(loading.keys[owner._key] ?? [], without: gone)
-      if gone.isEmpty { continue }
-      // A rollback has to bring those back, and so has who takes a delete back.
-      noteListChanged(owner)
-      for key in gone.sorted() where map[key]?.phase == .deleted {
+      let list = list(of: owner, loading.relationship)
+      for key in loading.deleted[owner._key] ?? [] where !list.removed.contains(key) {
         deletions.noteLate(owner, loading.relationship, key)
       }
+      list.load(loading.keys[owner._key] ?? [], without: gone)
+      // A rollback has to bring those back.
+      if !gone.isEmpty { noteListChanged(owner) }
     }
   }
 
@@ -109,21 +109,25 @@ private struct ListLoading {
   private(set) var keys: [Int64: ContiguousArray<Int64>] = [:]
   /// Of these, who has gone by a change that is not saved.
   private(set) var gone: [Int64: Set<Int64>] = [:]
+  /// Of these, who is deleted, and would be a member otherwise.
+  private(set) var deleted: [Int64: [Int64]] = [:]
 
   init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?) {
     self.relationship = relationship
     self.inverse = inverse
   }
 
-  /// Whether a member, which may have changed since it was saved, is still one of the owner's.
-  private func belongs(_ member: ManagedObject, to owner: Int64) -> Bool {
-    guard member.phase != .deleted else { return false }
+  /// Whether a member, which may have changed since it was saved, still refers to the owner.
+  private func refers(_ member: ManagedObject, to owner: Int64) -> Bool {
     guard let inverse, inverse.isColumn else { return true }
     return member._attention.contains(.fault) || member._reference(inverse.property) == owner
   }
 
   mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
     keys[owner, default: []].append(key)
-    if let member, !belongs(member, to: owner) { gone[owner, default: []].insert(key) }
+    guard let member else { return }
+    let refers = refers(member, to: owner)
+    if member.phase == .deleted && refers { deleted[owner, default: []].append(key) }
+    if member.phase == .deleted || !refers { gone[owner, default: []].insert(key) }
   }
 }

@@ -8,6 +8,8 @@ struct MemberTrace {
   let wasMember: Bool
   /// Where it was among the list's keys; nil where that is not known, too.
   let place: Int?
+  /// How many keys were behind it.
+  let behind: Int
   /// Whether the list had noted that it left.
   let wasRemoved: Bool
   /// Whether the list had noted it as one that stays where it is if the store has it.
@@ -18,7 +20,8 @@ extension MemberTrace {
   /// What a loaded list would hold if a member were not deleted.
   init(ofDeleted key: Int64) {
     self.init(
-      key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, wasRemoved: false, wasUnmoved: false)
+      key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, behind: 0, wasRemoved: false,
+      wasUnmoved: false)
   }
 }
 
@@ -28,8 +31,15 @@ extension MemberList {
     let wasRemoved = removed.contains(key)
     return MemberTrace(
       key: key, isComing: isComing, wasLoaded: isLoaded,
-      wasMember: place != nil || !(isLoaded || wasRemoved || isComing), place: place, wasRemoved: wasRemoved,
-      wasUnmoved: unmoved.contains(key))
+      wasMember: place != nil || !(isLoaded || wasRemoved || isComing), place: place,
+      behind: place.map { keys.count - 1 - $0 } ?? 0, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key))
+  }
+
+  /// Where a key was before a change. What a list had noted as added before it was loaded stands at its end since.
+  private func formerPlace(_ trace: MemberTrace) -> Int? {
+    guard let place = trace.place else { return committedPlace(of: trace.key) }
+    if trace.wasLoaded || !isLoaded { return place }
+    return (trace.wasUnmoved ? committedPlace(of: trace.key) : nil) ?? max(0, keys.count - trace.behind)
   }
 
   /// Makes a key what it was before a change.
@@ -39,7 +49,7 @@ extension MemberList {
     if isUntouched {
       restoreNote(trace)
     } else if trace.wasMember {
-      insert(trace.key, at: trace.place ?? committedPlace(of: trace.key))
+      insert(trace.key, at: formerPlace(trace))
     } else {
       remove(trace.key)
     }

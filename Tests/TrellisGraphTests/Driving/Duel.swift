@@ -31,10 +31,46 @@ struct Duel {
     case .contains(let object, let shape, let partner): try compareContains(object, shape, partner)
     case .read(let object, let shape): try compare(live.object(object), object, shape, reference.current)
     case .fetch(let entity): try compareFetch(entity)
+    case .delete(let object): try delete(object)
+    case .deleteAndUndelete(let object, let isLookedAt): try deleteAndUndelete(object, isLookedAt)
     default:
       reference.apply(operation)
       try live.apply(operation)
     }
+  }
+
+  /// Every other delete is asked about before, and the answer has to be what a save would say: what the object itself or
+  /// those whom it leaves behind would be refused for.
+  private mutating func delete(_ number: Int) throws {
+    let object = try live.object(number)
+    let before = reference.failures
+    let answer = number.isMultiple(of: 2) ? try live.context.canDelete(object) : nil
+    try live.context.delete(object)
+    reference.delete(number)
+    guard let answer else { return }
+    let found = if case .no(let refusal) = answer { failures(refusal) } else { Set<ReferenceWorld.Failure>() }
+    let after = reference.failures
+    if !found.isSubset(of: after) || !after.subtracting(before).isSubset(of: found) {
+      throw Difference(description: "asked beforehand, \(number) is refused for \(found), should be for \(after)")
+    }
+  }
+
+  private func deleteAndUndelete(_ number: Int, _ isLookedAt: Bool) throws {
+    let object = try live.object(number)
+    try live.context.delete(object)
+    defer { live.context.undelete(object) }
+    guard isLookedAt else { return }
+    var deleted = reference
+    deleted.delete(number)
+    try compare(deleted.current, in: live.context, "while deleted")
+  }
+
+  private func failures(_ error: ValidationError) -> Set<ReferenceWorld.Failure> {
+    Set(
+      error.failures.map {
+        ReferenceWorld.Failure(
+          object: live.number(ofKey: $0.key), relationship: $0.property, rule: $0.rule.rawValue)
+      })
   }
 
   private mutating func save() throws {
@@ -43,11 +79,7 @@ struct Duel {
       try live.context.save()
     } catch let error as ValidationError {
       refusals += 1
-      let found = Set(
-        error.failures.map {
-          ReferenceWorld.Failure(
-            object: live.number(ofKey: $0.key), relationship: $0.property, rule: $0.rule.rawValue)
-        })
+      let found = failures(error)
       if found != expected { throw Difference(description: "the save failed for \(found), should for \(expected)") }
       return
     }

@@ -79,7 +79,7 @@ struct Episode {
         guard let operation = chooser.operation(step, duel.reference) else { continue }
         outcome.operations.append("\(operation)")
         let isRefused = duel.refusals
-        if let failure, step.kind >> 48 & 1 == 0 {
+        if let failure, operation.canFail, step.kind >> 48 & 1 == 0 {
           // What cannot fail is done by the first try.
           let call = [0, 0, 0, 0, 1, 1, 2, 3][Int(step.kind >> 50 & 7)]
           guard try duel.apply(operation, failing: call, failure) else { continue }

@@ -73,7 +73,7 @@ final class LiveGraph {
   /// Carries out an operation that has a counterpart in memory.
   func apply(_ operation: Operation) throws {
     switch operation {
-    case .insert: break
+    case .insert, .deleteAndUndelete: break
     case .set(let number, let shape, let partner):
       try object(number)._setPartner(property(shape), partner.map(object))
     case .append(let number, let shape, let partner):

@@ -8,6 +8,8 @@ enum Operation {
   case move(Int, Shape, from: Int, to: Int)
   case replace(Int, Shape, [Int])
   case delete(Int)
+  /// A delete that is taken back; between them everything is looked at, or nothing.
+  case deleteAndUndelete(Int, isLookedAt: Bool)
   case save
   case rollback
   /// Everything unsaved is lost, and everything is loaded anew when it is needed.
@@ -28,6 +30,13 @@ enum Operation {
   case read(Int, Shape)
 }
 
+extension Operation {
+  /// Whether it is one call, which has done nothing when it fails.
+  var canFail: Bool {
+    if case .deleteAndUndelete = self { false } else { true }
+  }
+}
+
 extension Operation: CustomStringConvertible {
   var description: String {
     switch self {
@@ -40,6 +49,8 @@ extension Operation: CustomStringConvertible {
     case .move(let object, let shape, let from, let to): "\(object).\(shape.name).move(from: \(from), to: \(to))"
     case .replace(let object, let shape, let partners): "\(object).\(shape.name) = \(partners)"
     case .delete(let object): "delete \(object)"
+    case .deleteAndUndelete(let object, let isLookedAt):
+      "delete \(object), \(isLookedAt ? "look at everything, " : "")undelete it"
     case .refresh(let object): "refresh \(object)"
     case .discard(let object): "discard \(object)"
     case .fetch(let entity): "fetch \(entity)"

@@ -26,7 +26,9 @@ struct StepChooser {
     let kind = step.kind % 100
     if living.isEmpty || (kind < 12 && living.count < size) { return .insert(entity: pick(entities, step.first) ?? "") }
     switch kind {
-    case 0..<62: return link(step, world, living)
+    case 0..<60: return link(step, world, living)
+    case 60..<62:
+      return pick(living, step.first).map { .deleteAndUndelete($0, isLookedAt: step.second & 1 == 0) }
     case 62..<70: return pick(living, step.first).map { .delete($0) }
     case 70..<80: return .save
     case 80..<83: return .rollback
