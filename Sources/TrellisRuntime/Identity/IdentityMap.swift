@@ -4,7 +4,8 @@
 /// one beside the last. A directory, a hash table that stays small enough for the processor's caches, leads to the pages.
 ///
 /// Both are managed by hand because arrays would retain and release every object when the map grows. Invariants: all slots of a
-/// page are initialised, no page is without an object, and an entry of the directory has a page unless its tag is 0.
+/// page are initialised, no page is without an object, and an entry of the directory has a page unless its tag is 0. Behind the
+/// directory's entries is one more: the last that was found, which the next search looks at first.
 struct IdentityMap: ~Copyable {
   private typealias Page = UnsafeMutablePointer<ManagedObject?>
 
@@ -34,14 +35,13 @@ struct IdentityMap: ~Copyable {
 
   /// The object of a key, or nil.
   subscript(key: Int64) -> ManagedObject? {
-    guard let page = directory[place(of: Self.tag(of: key))].page else { return nil }
-    return page[Self.slot(of: key)]
+    page(of: Self.tag(of: key))?[Self.slot(of: key)]
   }
 
   /// Adds an object under a key, in place of any other.
   mutating func insert(_ object: ManagedObject, for key: Int64) {
     let tag = Self.tag(of: key)
-    let page = directory[place(of: tag)].page ?? addPage(tag)
+    let page = page(of: tag) ?? addPage(tag)
     if page[Self.slot(of: key)] == nil { count += 1 }
     page[Self.slot(of: key)] = object
   }
@@ -69,22 +69,48 @@ struct IdentityMap: ~Copyable {
   ///
   /// - Returns: how many were dropped.
   mutating func removeUnreferenced(where isDroppable: (ManagedObject) -> Bool) -> Int {
-    var dropped: [Int64] = []
+    let before = count
+    var emptied: [UInt64] = []
     for place in 0..<size {
       guard let page = directory[place].page else { continue }
-      for slot in 0..<Self.pageSize where page[slot] != nil {
-        guard isKnownUniquelyReferenced(&page[slot]) else { continue }
-        if let object = page[slot], isDroppable(object) { dropped.append(object._key) }
+      if drop(from: page, where: isDroppable) { emptied.append(directory[place].tag) }
+    }
+    // Only now, as taking a page out moves others.
+    for tag in emptied { removePage(at: self.place(of: tag)) }
+    return before - count
+  }
+
+  /// Whether the page has no object any more.
+  private mutating func drop(from page: Page, where isDroppable: (ManagedObject) -> Bool) -> Bool {
+    var isEmpty = true
+    for slot in 0..<Self.pageSize where page[slot] != nil {
+      if isKnownUniquelyReferenced(&page[slot]), let object = page[slot], isDroppable(object) {
+        page[slot] = nil
+        count -= 1
+      } else {
+        isEmpty = false
       }
     }
-    for key in dropped { remove(key) }
-    return dropped.count
+    return isEmpty
   }
 
   // MARK: Places
 
   @inline(__always) private static func tag(of key: Int64) -> UInt64 { UInt64(bitPattern: key) >> 4 + 1 }
   @inline(__always) private static func slot(of key: Int64) -> Int { Int(truncatingIfNeeded: key & 15) }
+
+  /// The page of a tag, or nil. Walks through objects mostly stay on a page for a while.
+  @inline(__always) private func page(of tag: UInt64) -> Page? {
+    if directory[size].tag == tag { return directory[size].page }
+    return searchedPage(of: tag)
+  }
+
+  @inline(never) private func searchedPage(of tag: UInt64) -> Page? {
+    let found = directory[place(of: tag)]
+    guard found.page != nil else { return nil }
+    directory[size] = found
+    return found.page
+  }
 
   /// Where a page's entry is, or where it would go.
   @inline(__always) private func place(of tag: UInt64) -> Int {
@@ -110,6 +136,7 @@ struct IdentityMap: ~Copyable {
 
   /// Frees an empty page and closes the gap that its entry leaves.
   private mutating func removePage(at place: Int) {
+    if directory[size].tag == directory[place].tag { directory[size] = Entry() }
     Self.free(directory[place].page)
     pageCount -= 1
     var hole = place
@@ -144,8 +171,8 @@ struct IdentityMap: ~Copyable {
   }
 
   private static func emptyDirectory(_ size: Int) -> UnsafeMutablePointer<Entry> {
-    let directory = UnsafeMutablePointer<Entry>.allocate(capacity: size)
-    directory.initialize(repeating: Entry(), count: size)
+    let directory = UnsafeMutablePointer<Entry>.allocate(capacity: size + 1)
+    directory.initialize(repeating: Entry(), count: size + 1)
     return directory
   }
 }

@@ -16,8 +16,14 @@ struct FetchBatches {
 
   /// Drops the batches of which no object is left.
   mutating func removeUnused(in map: borrowing IdentityMap) {
+    if byNumber.isEmpty { return }
     var used: Set<UInt32> = []
-    map.forEach { used.insert($0.batch) }
+    var last: UInt32 = 0
+    // Neighbouring keys mostly came together.
+    map.forEach { object in
+      if object.batch != last { used.insert(object.batch) }
+      last = object.batch
+    }
     byNumber = byNumber.filter { used.contains($0.key) }
   }
 }

@@ -40,12 +40,12 @@ extension ManagedObjectContext {
 
   /// The keys of members without an object, in lists that were loaded by key only: of the object and of its siblings.
   private func missingMembers(like object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
-    var missing: Set<Int64> = []
+    var missing: [Int64] = []
     for owner in siblings(of: object, relationship, loading: .rows) {
       guard let list = owner.extras?.list(relationship.property), list.isLoaded || owner === object else { continue }
-      for key in list.keys where map[key] == nil { missing.insert(key) }
+      for key in list.keys where map[key] == nil { missing.append(key) }
     }
-    return missing.sorted()
+    return missing.sortedWithoutRepeats
   }
 
   /// Loads the members of many owners with their rows, in a few statements.
@@ -73,16 +73,22 @@ extension ManagedObjectContext {
   }
 
   private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
-    for owner in owners {
-      let gone = loading.gone[owner._key] ?? []
-      let list = list(of: owner, loading.relationship)
-      for key in loading.deleted[owner._key] ?? [] where !list.removed.contains(key) {
-        deletions.noteLate(owner, loading.relationship, key)
-      }
-      list.load(loading.keys[owner._key] ?? [], without: gone)
-      // A rollback has to bring those back.
-      if !gone.isEmpty { noteListChanged(owner) }
+    loading.forEachOwner { owner, keys in
+      if let owner = map[owner] { take(keys, from: loading, for: owner) }
     }
+    // Those that the store has no member of.
+    for owner in owners where !list(of: owner, loading.relationship).isLoaded { take([], from: loading, for: owner) }
+  }
+
+  private func take(_ keys: ContiguousArray<Int64>, from loading: ListLoading, for owner: ManagedObject) {
+    let list = list(of: owner, loading.relationship)
+    for key in loading.deleted[owner._key] ?? [] where !list.removed.contains(key) {
+      deletions.noteLate(owner, loading.relationship, key)
+    }
+    let gone = loading.gone[owner._key] ?? []
+    list.load(keys, without: gone)
+    // A rollback has to bring those back.
+    if !gone.isEmpty { noteListChanged(owner) }
   }
 
   private func ownersToLoad(like object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
@@ -101,33 +107,44 @@ extension ManagedObjectContext {
   }
 }
 
-/// The keys that a load has found so far, by owner.
+/// The keys that a load has found so far. The members of one owner come together.
 private struct ListLoading {
   let relationship: RelationshipInfo
-  let inverse: RelationshipInfo?
-  /// What the store has.
-  private(set) var keys: [Int64: ContiguousArray<Int64>] = [:]
-  /// Of these, who has gone by a change that is not saved.
+  private let inverse: RelationshipInfo?
+  /// What the store has, one owner's behind the other's.
+  private var keys: ContiguousArray<Int64> = []
+  /// Whose keys begin where.
+  private var owners: ContiguousArray<(key: Int64, start: Int)> = []
+  /// Of these, who has gone by a change that is not saved, by owner.
   private(set) var gone: [Int64: Set<Int64>] = [:]
-  /// Of these, who is deleted, and would be a member otherwise.
+  /// Of these, who is deleted, and would be a member otherwise, by owner.
   private(set) var deleted: [Int64: [Int64]] = [:]
 
   init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?) {
     self.relationship = relationship
-    self.inverse = inverse
+    self.inverse = inverse.flatMap { $0.isColumn ? $0 : nil }
+  }
+
+  func forEachOwner(_ body: (_ owner: Int64, _ keys: ContiguousArray<Int64>) -> Void) {
+    for (number, owner) in owners.enumerated() {
+      let end = number + 1 < owners.count ? owners[number + 1].start : keys.count
+      body(owner.key, ContiguousArray(keys[owner.start..<end]))
+    }
+  }
+
+  mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
+    if owners.last?.key != owner { owners.append((owner, keys.count)) }
+    keys.append(key)
+    guard let member else { return }
+    let refers = refers(member, to: owner)
+    if refers && member.phase != .deleted { return }
+    if refers { deleted[owner, default: []].append(key) }
+    gone[owner, default: []].insert(key)
   }
 
   /// Whether a member, which may have changed since it was saved, still refers to the owner.
   private func refers(_ member: ManagedObject, to owner: Int64) -> Bool {
-    guard let inverse, inverse.isColumn else { return true }
+    guard let inverse else { return true }
     return member._attention.contains(.fault) || member._reference(inverse.property) == owner
-  }
-
-  mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
-    keys[owner, default: []].append(key)
-    guard let member else { return }
-    let refers = refers(member, to: owner)
-    if member.phase == .deleted && refers { deleted[owner, default: []].append(key) }
-    if member.phase == .deleted || !refers { gone[owner, default: []].insert(key) }
   }
 }

@@ -24,14 +24,7 @@ extension ManagedObjectContext {
       if reference > 0 && reference != last && map[reference] == nil { wanted.append(reference) }
       last = reference
     }
-    return sortedUnique(wanted)
-  }
-
-  private func sortedUnique(_ keys: [Int64]) -> [Int64] {
-    var result: [Int64] = []
-    result.reserveCapacity(keys.count)
-    for key in keys.sorted() where result.last != key { result.append(key) }
-    return result
+    return wanted.sortedWithoutRepeats
   }
 
   /// Finds out the partner of a to-one whose reference lies in the partner's row, for the siblings too.

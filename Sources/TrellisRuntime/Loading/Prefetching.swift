@@ -8,30 +8,46 @@ extension ManagedObjectContext {
   func prefetch(_ paths: [PropertyPath], for objects: [ManagedObject]) throws {
     for path in paths {
       var objects = objects
-      for property in path.steps {
+      for (number, property) in path.steps.enumerated() {
         guard let entity = objects.first.map(info), entity.relationships.indices.contains(property),
           let relationship = entity.relationships[property]
         else { break }
-        objects = try prefetch(relationship, for: objects)
+        try load(relationship, of: objects)
+        if number < path.count - 1 { objects = partners(relationship, of: objects) }
       }
     }
     try throwPendingFailure()
   }
 
-  private func prefetch(_ relationship: RelationshipInfo, for objects: [ManagedObject]) throws -> [ManagedObject] {
-    let keys =
-      relationship.isToMany
-      ? try prefetchedMembers(relationship, of: objects)
-      : objects.map { partnerKey(of: $0, relationship) }.filter { $0 > 0 }
-    var seen: Set<Int64> = []
-    let missing = keys.filter { map[$0] == nil && seen.insert($0).inserted }.sorted()
+  private func load(_ relationship: RelationshipInfo, of objects: [ManagedObject]) throws {
+    if relationship.isToMany {
+      let owners = objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
+      if !owners.isEmpty { try loadMembers(of: owners, relationship) }
+    }
+    let missing = partnerKeys(relationship, of: objects) { map[$0] == nil }
     if !missing.isEmpty { try loadObjects(missing, entity: relationship.destination) }
-    return keys.compactMap { map[$0] }
   }
 
-  private func prefetchedMembers(_ relationship: RelationshipInfo, of owners: [ManagedObject]) throws -> [Int64] {
-    let unloaded = owners.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
-    if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship) }
-    return owners.flatMap { list(of: $0, relationship).keys }
+  /// Each once, in the order of their keys.
+  private func partners(_ relationship: RelationshipInfo, of objects: [ManagedObject]) -> [ManagedObject] {
+    partnerKeys(relationship, of: objects) { _ in true }.compactMap { map[$0] }
+  }
+
+  private func partnerKeys(
+    _ relationship: RelationshipInfo, of objects: [ManagedObject], where isWanted: (Int64) -> Bool
+  ) -> [Int64] {
+    var keys: [Int64] = []
+    var last: Int64 = 0
+    for object in objects {
+      if relationship.isToMany {
+        for key in list(of: object, relationship).keys where isWanted(key) { keys.append(key) }
+        continue
+      }
+      let key = partnerKey(of: object, relationship)
+      // Neighbours often share a partner.
+      if key > 0 && key != last && isWanted(key) { keys.append(key) }
+      last = key
+    }
+    return keys.sortedWithoutRepeats
   }
 }

@@ -17,11 +17,11 @@ extension SavePlan {
 private struct PairChanges {
   typealias Pair = SaveRequest.Pairs.Pair
 
-  /// A class, as sets in a dictionary of structs would be copied for each list.
+  /// A class, as arrays in a dictionary of structs would be copied for each list.
   private final class Table {
-    var added: Set<PairEnds> = []
-    var addedInOrder: [PairEnds] = []
-    var removed: Set<PairEnds> = []
+    /// Both ends note a pair.
+    var added: [PairEnds] = []
+    var removed: [PairEnds] = []
     var places = PairPlaces()
     /// Owners of which some members come behind all others.
     var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
@@ -54,12 +54,8 @@ private struct PairChanges {
     let difference = isNew ? (added: Array(list.keys), removed: []) : list.difference
     let table = tables[number] ?? Table()
     tables[number] = table
-    for key in difference.added {
-      for ends in pairs(owner, key, isFirst, isSymmetric) where table.added.insert(ends).inserted {
-        table.addedInOrder.append(ends)
-      }
-    }
-    for key in difference.removed { table.removed.formUnion(pairs(owner, key, isFirst, isSymmetric)) }
+    for key in difference.added { note(owner, key, isFirst, isSymmetric, in: &table.added) }
+    for key in difference.removed { note(owner, key, isFirst, isSymmetric, in: &table.removed) }
     if relationship.isOrdered {
       let tail = list.tail
       if list.isLoaded && (isNew || tail.count * 2 > list.keys.count) {
@@ -70,9 +66,12 @@ private struct PairChanges {
     }
   }
 
-  private func pairs(_ owner: Int64, _ key: Int64, _ isFirst: Bool, _ isSymmetric: Bool) -> [PairEnds] {
+  private func note(
+    _ owner: Int64, _ key: Int64, _ isFirst: Bool, _ isSymmetric: Bool, in pairs: inout [PairEnds]
+  ) {
     let ends = isFirst ? PairEnds(first: owner, partner: key) : PairEnds(first: key, partner: owner)
-    return isSymmetric && owner != key ? [ends, PairEnds(first: ends.partner, partner: ends.first)] : [ends]
+    pairs.append(ends)
+    if isSymmetric && owner != key { pairs.append(PairEnds(first: ends.partner, partner: ends.first)) }
   }
 
   // MARK: The result
@@ -83,11 +82,13 @@ private struct PairChanges {
       var places = table.places
       try append(table.tails, to: &places, table: number)
       var pairs = SaveRequest.Pairs(table: number)
-      pairs.removed = table.removed.subtracting(table.added).sorted { ($0.first, $0.partner) < ($1.first, $1.partner) }
+      // In the order of their keys, which is the store's: it finds each place beside the last.
+      let added = table.added.sortedWithoutRepeats
+      pairs.removed = table.removed.sortedWithoutRepeats.filter { !added.containsInOrder($0) }
         .map { Pair(first: $0.first, partner: $0.partner) }
-      pairs.added = table.addedInOrder.filter(isAlive).map(places.pair)
+      pairs.added = added.filter(isAlive).map(places.pair)
       // The store may have an added pair already, which then keeps its places unless it is moved as well.
-      pairs.moved = places.moves { isAlive($0) && !(table.added.contains($0) && isNew($0)) }
+      pairs.moved = places.moves { isAlive($0) && !(added.containsInOrder($0) && isNew($0)) }
       all.append(pairs)
     }
     return all
@@ -111,6 +112,7 @@ private struct PairChanges {
 
   /// Pairs of objects that are deleted in the same save are not written.
   private func isAlive(_ ends: PairEnds) -> Bool {
+    if context.deleted.isEmpty { return true }
     for key in [ends.first, ends.partner] {
       if let object = context.map[key], object.phase == .deleted { return false }
     }

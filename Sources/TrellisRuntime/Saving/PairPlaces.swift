@@ -1,9 +1,13 @@
 import TrellisStorage
 
 /// A row of a join table.
-struct PairEnds: Hashable {
+struct PairEnds: Hashable, Comparable {
   let first: Int64
   let partner: Int64
+
+  static func < (left: PairEnds, right: PairEnds) -> Bool {
+    left.first == right.first ? left.partner < right.partner : left.first < right.first
+  }
 }
 
 /// The places that a save gives to the pairs of one join table.

@@ -1,0 +1,22 @@
+extension Array where Element: Comparable {
+  /// Each element once, in order.
+  var sortedWithoutRepeats: [Element] {
+    var result: [Element] = []
+    result.reserveCapacity(count)
+    for element in sorted() where result.last != element { result.append(element) }
+    return result
+  }
+
+  /// Whether an element is there, of an array that is in order.
+  ///
+  /// - Complexity: logarithmic in the number of elements.
+  func containsInOrder(_ element: Element) -> Bool {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < element { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low] == element
+  }
+}
