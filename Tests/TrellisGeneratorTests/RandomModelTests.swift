@@ -20,12 +20,13 @@ import TrellisSchema
   }
 
   @Test(
-    "the compiled description is the one that was given",
+    "the compiled description is the one that was given, and its checksum the one that is written beside it",
     arguments: [
       (ObjectModel.diary, diaryModel), (.urlTypes, typesModel), (.`default`, shapesModel), (.zoo, zooModel),
     ])
   func roundTrip(compiled: ObjectModel, given: ModelDescription) {
     #expect(compiled.description == given)
+    #expect(compiled.checksum == compiled.description.checksum)
   }
 
   @Test(

@@ -122,7 +122,7 @@ final class RuntimeModel: Sendable {
   let types: [ManagedObject.Type]
 
   init(_ objectModel: ObjectModel) throws {
-    let model = try Model(objectModel.description)
+    let model = try Model(objectModel.description, checksum: objectModel.checksum)
     guard objectModel.types.count == model.entities.count else {
       throw ModelMismatch(model: model.name)
     }
@@ -134,10 +134,13 @@ final class RuntimeModel: Sendable {
     self.model = model
     types = objectModel.types
     hooks = Set(model.description.entities.flatMap(\.hooks))
+    let oneWay = Self.oneWayReferences(in: model, relationships)
     entities = zip(model.entities, objectModel.types).map { entity, type in
       EntityInfo(
         entity, type: type, relationships: relationships[entity.index],
-        oneWayReferences: Self.oneWayReferences(to: entity, in: model, relationships),
+        oneWayReferences: oneWay.filter { reference in
+          model.entities[reference.relationship.destination].subtree.contains(entity.index)
+        },
         hooks: Self.hooks(of: entity, in: model))
     }
   }
@@ -148,13 +151,12 @@ final class RuntimeModel: Sendable {
   }
 
   private static func oneWayReferences(
-    to entity: Entity, in model: Model, _ relationships: [[RelationshipInfo?]]
+    in model: Model, _ relationships: [[RelationshipInfo?]]
   ) -> [EntityInfo.RelationshipNumberedInfo] {
     var found: [EntityInfo.RelationshipNumberedInfo] = []
     for source in model.entities {
       for case let relationship? in relationships[source.index]
       where relationship.entity == source.index && relationship.inverse == nil && !relationship.isTransient {
-        guard model.entities[relationship.destination].subtree.contains(entity.index) else { continue }
         found.append(.init(entity: source.index, relationship: relationship))
       }
     }

@@ -10,15 +10,20 @@ public struct ObjectModel: Sendable {
   public let description: ModelDescription
   /// The class of each entity, in the model's order.
   let types: [ManagedObject.Type]
+  /// The description's, made when the code was.
+  package let checksum: String
 
   /// What generated code calls.
   ///
   /// - Parameters:
   ///   - objects: The classes, in the order of the description's entities.
+  ///   - checksum: What tells the description from any other, so that opening a store need not find it out.
   ///   - generatedCode: The form of the generated code. A version that this runtime does not know fails to compile.
   @_spi(Generated) public init(
-    _ description: ModelDescription, objects: [ManagedObject.Type], generatedCode: GeneratedCodeVersion
+    _ description: ModelDescription, objects: [ManagedObject.Type], checksum: String,
+    generatedCode: GeneratedCodeVersion
   ) {
+    self.checksum = checksum
     self.description = description
     types = objects
   }

@@ -6,7 +6,8 @@ import TrellisStorage
 /// What a file says about itself, in the table `_trellis`.
 enum Metadata {
   private static let keys = (
-    format: "format", name: "model", signature: "storage", whole: "modelJSON", nextKey: "nextKey"
+    format: "format", name: "model", signature: "storage", whole: "modelJSON", checksum: "checksum",
+    nextKey: "nextKey"
   )
 
   static func write(_ model: Model, to database: Database) throws(StoreError) {
@@ -19,6 +20,7 @@ enum Metadata {
     try set(keys.name, .text(model.name), in: database)
     try set(keys.signature, .text(model.storageSignature), in: database)
     try set(keys.whole, .text(model.description.canonicalJSON()), in: database)
+    try set(keys.checksum, .text(model.checksum), in: database)
   }
 
   /// - Returns: whether the file holds the very same model, and not only one that is stored alike.
@@ -28,8 +30,8 @@ enum Metadata {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
     guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
-    // The same model is stored alike, so mostly one text is all that has to be made and read.
-    if try value(keys.whole, in: database) == .text(model.description.canonicalJSON()) { return true }
+    // The same model is stored alike, so mostly one word is all that has to be read.
+    if try value(keys.checksum, in: database) == .text(model.checksum) { return true }
     guard case .text(let signature)? = try value(keys.signature, in: database) else {
       throw SQLiteErrors.damaged(database.path, "it does not say what it holds")
     }

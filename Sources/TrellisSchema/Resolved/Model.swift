@@ -10,22 +10,28 @@ public struct Model: Sendable {
   public let joinTables: [JoinTable]
 
   private let entityNumbers: [String: Int]
+  private let knownChecksum: String?
 
   public var name: String { description.name }
 
   /// Resolves a description.
   ///
+  /// - Parameter checksum: the description's checksum where it is known, so that nobody has to make it again.
   /// - Throws: ``SchemaError`` when a name leads nowhere or parents go in a circle. The model tool refuses such files
   ///   with better words; this is the last line of defence for models made in code.
   /// - Complexity: linear in the number of properties.
-  public init(_ description: ModelDescription) throws(SchemaError) {
+  public init(_ description: ModelDescription, checksum: String? = nil) throws(SchemaError) {
     var resolver = try ModelResolver(description)
     try resolver.resolve()
     self.description = description
+    knownChecksum = checksum
     entities = resolver.entities
     joinTables = resolver.joinTables
     entityNumbers = resolver.entityNumbers
   }
+
+  /// What tells this model from any other.
+  package var checksum: String { knownChecksum ?? description.checksum }
 
   /// The entity of this name, or nil.
   public func entity(named name: String) -> Entity? {

@@ -16,6 +16,7 @@ extension ObjectModel {
       entities: [EmotionDiary._description, DiaryImage._description, Tag._description]
     ),
     objects: [EmotionDiary.self, DiaryImage.self, Tag.self],
+    checksum: "706d5cdedadd050a",
     generatedCode: .version1
   )
 }

@@ -12,6 +12,7 @@ extension ObjectModel {
       entities: [Event._description, Data._description, Set._description, Nothing._description]
     ),
     objects: [Event.self, Data.self, Set.self, Nothing.self],
+    checksum: "6805bac3003352bf",
     generatedCode: .version1
   )
 }

@@ -50,6 +50,7 @@ extension ObjectModel {
       PassingPreset.self,
       MaybePassingPreset.self,
     ],
+    checksum: "24d0e5c2cf4bc5eb",
     generatedCode: .version1
   )
 }

@@ -41,6 +41,7 @@ extension ObjectModel {
       Oak.self,
       Flower.self,
     ],
+    checksum: "542e1dfd75437f73",
     generatedCode: .version1
   )
 }
