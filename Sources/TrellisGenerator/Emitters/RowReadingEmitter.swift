@@ -3,7 +3,7 @@ enum RowReadingEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let modifiers = "@_spi(Generated) public"
     writer.blank()
-    writer.block("\(modifiers) required init(_ row: RowReader, in link: ContextLink)") { writer in
+    writer.block("\(modifiers) required init(_ row: borrowing RowReader, in link: borrowing ContextLink)") { writer in
       emitReading(plan, to: &writer)
       for field in plan.ownTransients { writer.write("\(field.storage) = ", initialValue(of: field, plan)) }
       writer.line("super.init(row, in: link)")

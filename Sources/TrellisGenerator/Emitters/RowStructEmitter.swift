@@ -11,7 +11,7 @@ enum RowStructEmitter {
       writer.blank()
       if plan.isRoot { emitMemberwise(plan, to: &writer) } else { emitJoining(plan, to: &writer) }
       writer.blank()
-      writer.block("@_spi(Generated) public init(_ row: RowReader)") { writer in
+      writer.block("@_spi(Generated) public init(_ row: borrowing RowReader)") { writer in
         writer.line("objectID = ObjectID(row.key)")
         emitReading(plan.rowFields, to: &writer)
       }
@@ -57,7 +57,7 @@ enum RowStructEmitter {
       writer.outdent()
       writer.line("}")
       writer.blank()
-      writer.block("init(_ row: RowReader)") { emitReading(plan.ownRowFields, to: &$0) }
+      writer.block("init(_ row: borrowing RowReader)") { emitReading(plan.ownRowFields, to: &$0) }
       emitValues(plan.ownRowFields, modifiers: "", to: &writer)
     }
   }

@@ -7,7 +7,7 @@ public protocol EntitySnapshot: Codable, Hashable, Sendable {
   associatedtype Object: ManagedObject
   /// Whose values these are.
   var objectID: ObjectID<Object> { get }
-  @_spi(Generated) init(_ row: RowReader)
+  @_spi(Generated) init(_ row: borrowing RowReader)
 }
 
 extension EntitySnapshot {

@@ -37,10 +37,10 @@ open class ManagedObject: StoredRecord {
     context.registerInserted(self)
   }
 
-  /// Makes the object of a row.
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  /// Makes the object of a row. Both are borrowed, since owning them would count references up and down for each row.
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _key = row.key
-    self.link = link
+    self.link = copy link
     version = row.version
     phase = .persistent
   }

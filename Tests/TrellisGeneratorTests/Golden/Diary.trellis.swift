@@ -147,7 +147,7 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -237,7 +237,7 @@ extension EmotionDiary {
       self.mood = mood
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       id = .read(row, 0)
       emotion = .read(row, 1)
@@ -369,7 +369,7 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     _diaryPlace = .read(row, 3)
     super.init(row, in: link)
@@ -462,7 +462,7 @@ extension DiaryImage {
       self.diary = diary
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       imagePath = .read(row, 0)
       data = .read(row, 1)
@@ -565,7 +565,7 @@ public final class Tag: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -610,7 +610,7 @@ extension Tag {
       self.name = name
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
     }

@@ -270,7 +270,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     _defaultPlace = .read(row, 21)
     _childPlace_ = .read(row, 22)
@@ -527,7 +527,7 @@ extension Event {
       self.needed = needed
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       `switch` = .read(row, 0)
       context = .read(row, 1)
@@ -751,7 +751,7 @@ public final class Data: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -813,7 +813,7 @@ extension Data {
       self.passport = passport
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       passport = .read(row, 0)
     }
@@ -902,7 +902,7 @@ public final class Set: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -932,7 +932,7 @@ extension Set {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 
@@ -1008,7 +1008,7 @@ public final class Nothing: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -1033,7 +1033,7 @@ extension Nothing {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 

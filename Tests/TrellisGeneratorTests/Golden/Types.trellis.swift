@@ -339,7 +339,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -509,7 +509,7 @@ extension Long {
       self.uuids = uuids
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       string = .read(row, 0)
       data = .read(row, 1)
@@ -792,7 +792,7 @@ public final class Plain: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -980,7 +980,7 @@ extension Plain {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
@@ -1371,7 +1371,7 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -1559,7 +1559,7 @@ extension Maybe {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
@@ -1978,7 +1978,7 @@ public final class Preset: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -2171,7 +2171,7 @@ extension Preset {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
@@ -2590,7 +2590,7 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -2785,7 +2785,7 @@ extension MaybePreset {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
@@ -3198,7 +3198,7 @@ public final class Passing: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     _string = .placeholder
     _bool = .placeholder
@@ -3390,7 +3390,7 @@ extension Passing {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 
@@ -3658,7 +3658,7 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     _string = nil
     _bool = nil
@@ -3850,7 +3850,7 @@ extension MaybePassing {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 
@@ -4147,7 +4147,7 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     _string = "a \"quote\", a \\, a line\nand 가"
     _bool = true
@@ -4349,7 +4349,7 @@ extension PassingPreset {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 
@@ -4646,7 +4646,7 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     _string = "a \"quote\", a \\, a line\nand 가"
     _bool = true
@@ -4862,7 +4862,7 @@ extension MaybePassingPreset {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 

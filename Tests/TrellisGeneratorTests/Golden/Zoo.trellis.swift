@@ -99,7 +99,7 @@ public class Puppy: Dog {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Fields(row)
     super.init(row, in: link)
   }
@@ -164,7 +164,7 @@ extension Puppy {
       self.weeks = own.weeks
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
@@ -231,7 +231,7 @@ extension Puppy {
       self.weeks = weeks
     }
 
-    init(_ row: RowReader) {
+    init(_ row: borrowing RowReader) {
       weeks = .read(row, 11)
     }
 
@@ -366,7 +366,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     _keeperPlace = .read(row, 5)
     _cagePlace = .read(row, 6)
@@ -541,7 +541,7 @@ extension Animal {
       self.cage = cage
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
@@ -705,7 +705,7 @@ public class Dog: Animal {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Fields(row)
     _masterPlace = .read(row, 10)
     super.init(row, in: link)
@@ -809,7 +809,7 @@ extension Dog {
       self.rival = own.rival
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
@@ -876,7 +876,7 @@ extension Dog {
       self.rival = rival
     }
 
-    init(_ row: RowReader) {
+    init(_ row: borrowing RowReader) {
       breed = .read(row, 7)
       master = .read(row, 8)
       rival = .read(row, 9)
@@ -965,7 +965,7 @@ public class Cat: Animal {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     super.init(row, in: link)
   }
 
@@ -994,7 +994,7 @@ extension Cat {
       self.cage = inherited.cage
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
@@ -1112,7 +1112,7 @@ public final class Siamese: Cat {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _blue = .placeholder
     super.init(row, in: link)
     _noteFetch()
@@ -1185,7 +1185,7 @@ extension Siamese {
       self.cage = inherited.cage
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
@@ -1323,7 +1323,7 @@ public class Newborn: Puppy {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     super.init(row, in: link)
   }
 
@@ -1364,7 +1364,7 @@ extension Newborn {
       self.weeks = inherited.weeks
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
@@ -1510,7 +1510,7 @@ public final class Runt: Newborn {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     super.init(row, in: link)
   }
 
@@ -1547,7 +1547,7 @@ extension Runt {
       self.weeks = inherited.weeks
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
@@ -1681,7 +1681,7 @@ public final class Keeper: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -1712,7 +1712,7 @@ extension Keeper {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 
@@ -1794,7 +1794,7 @@ public final class Cage: ManagedObject, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -1822,7 +1822,7 @@ extension Cage {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
     }
 
@@ -1903,7 +1903,7 @@ public class Plant: ManagedObject {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Snapshot(row)
     super.init(row, in: link)
   }
@@ -1952,7 +1952,7 @@ extension Plant {
       self.height = height
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       height = .read(row, 0)
     }
@@ -2053,7 +2053,7 @@ public class Tree: Plant, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _row = Fields(row)
     super.init(row, in: link)
   }
@@ -2103,7 +2103,7 @@ extension Tree {
       self.id = own.id
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       height = .read(row, 0)
       id = .read(row, 1)
@@ -2142,7 +2142,7 @@ extension Tree {
       self.id = id
     }
 
-    init(_ row: RowReader) {
+    init(_ row: borrowing RowReader) {
       id = .read(row, 1)
     }
 
@@ -2204,7 +2204,7 @@ public final class Oak: Tree {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     super.init(row, in: link)
   }
 
@@ -2226,7 +2226,7 @@ extension Oak {
       self.id = inherited.id
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       height = .read(row, 0)
       id = .read(row, 1)
@@ -2308,7 +2308,7 @@ public final class Flower: Plant, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: RowReader, in link: ContextLink) {
+  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     super.init(row, in: link)
   }
 
@@ -2328,7 +2328,7 @@ extension Flower {
       self.height = inherited.height
     }
 
-    @_spi(Generated) public init(_ row: RowReader) {
+    @_spi(Generated) public init(_ row: borrowing RowReader) {
       objectID = ObjectID(row.key)
       height = .read(row, 0)
     }
