@@ -51,9 +51,12 @@ extension GRDBBench {
 
   /// One property of every record changed in a copy, and the copy dropped: values need nothing more.
   func rollback(_ pool: DatabasePool) throws {
-    guard settings.wants("rollback") else { return }
+    for workload in ["rollback", "undo"] where settings.wants(workload) { try rollback(workload, pool) }
+  }
+
+  private func rollback(_ workload: String, _ pool: DatabasePool) throws {
     var all = try pool.read { try Diary.fetchAll($0) }
-    report.run("rollback", items: count) {
+    report.run(workload, items: count) {
       let before = all
       for index in all.indices { all[index].intensity += 1 }
       all = before

@@ -86,11 +86,14 @@ extension Floor {
     }
   }
 
-  /// One property of every diary changed, and put back from copies made before.
+  /// One property of every diary changed, and put back from copies made before: by hand that is what undoing is, too.
   func rollback(_ connection: Connection) {
-    guard settings.wants("rollback") else { return }
+    for workload in ["rollback", "undo"] where settings.wants(workload) { rollback(workload, connection) }
+  }
+
+  private func rollback(_ workload: String, _ connection: Connection) {
     let all = readAll(connection)
-    report.run("rollback", items: count) {
+    report.run(workload, items: count) {
       var copies: [DiaryRow] = []
       for diary in all {
         copies.append(diary.row)

@@ -36,9 +36,10 @@ extension TrellisBench {
       try order.reduce(0) { $0 &+ Int(try context.object(with: ids[$1])?.intensity ?? 0) }
     }
     try report.run("byID", items: count, readEach)
-    guard settings.wants("byIDRegistered") else { return }
+    guard settings.wants("byIDRegistered") || settings.wants("byIDInDictionary") else { return }
     let held = try context.fetch(Diary.all)
     try report.run("byIDRegistered", items: count, readEach)
+    try report.run("byIDInDictionary", items: count, readEach)
     withExtendedLifetime(held) {}
   }
 

@@ -59,4 +59,17 @@ extension TrellisBench {
       return all.reduce(0) { $0 &+ Int($1.intensity) }
     }
   }
+
+  /// The same, taken back as one step of the history.
+  func undo(_ container: PersistentContainer) throws {
+    guard settings.wants("undo") else { return }
+    let context = container.newContext()
+    let all = try context.fetch(Diary.all)
+    context.undo.enable()
+    try report.run("undo", items: count) {
+      for diary in all { diary.intensity += 1 }
+      try context.undo.undo()
+      return all.reduce(0) { $0 &+ Int($1.intensity) }
+    }
+  }
 }

@@ -50,6 +50,7 @@ struct TrellisBench {
     try smallSaves("smallSaves", ids, container)
     try saveOneDirty(container)
     try rollback(container)
+    try undo(container)
     try propertyAccess(container)
     try deleteCascade(container)
     report.peak("peakMegabytes")
