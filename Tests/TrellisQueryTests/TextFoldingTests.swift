@@ -1,3 +1,4 @@
+import TrellisSchema
 import Testing
 import TrellisQuery
 

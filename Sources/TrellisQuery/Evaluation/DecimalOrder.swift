@@ -1,3 +1,5 @@
+import TrellisSchema
+
 /// Decimal texts compared as numbers: digit by digit, so of any length and without rounding.
 public enum DecimalOrder {
   /// Below zero when `left` is the smaller number, zero when they are equal, above zero otherwise.

@@ -36,7 +36,7 @@ enum Metadata {
       throw SQLiteErrors.damaged(database.path, "it does not say what it holds")
     }
     let current = model.storageSignature
-    guard signature.utf8.elementsEqual(current.utf8) else {
+    guard TextBytes.areEqual(signature, current) else {
       throw otherModel(Model.differences(from: signature, to: current), database.path)
     }
     return false

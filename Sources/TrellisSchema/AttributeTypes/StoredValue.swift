@@ -20,7 +20,7 @@ public enum StoredValue: Hashable, Sendable {
     case (.null, .null): true
     case (.integer(let a), .integer(let b)): a == b
     case (.real(let a), .real(let b)): a == b
-    case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.text(let a), .text(let b)): TextBytes.areEqual(a, b)
     case (.blob(let a), .blob(let b)): a == b
     default: false
     }

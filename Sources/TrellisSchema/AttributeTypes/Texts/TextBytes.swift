@@ -9,7 +9,8 @@ public enum TextBytes {
 
   /// Whether both are the same bytes.
   public static func areEqual(_ left: String, _ right: String) -> Bool {
-    withBytes(left) { a in withBytes(right) { b in a.count == b.count && commonPrefix(a, b) == a.count } }
+    guard left.utf8.count == right.utf8.count else { return false }
+    return withBytes(left) { a in withBytes(right) { b in commonPrefix(a, b) == a.count } }
   }
 
   public static func hasPrefix(_ text: String, _ prefix: String) -> Bool {
