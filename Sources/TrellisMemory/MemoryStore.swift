@@ -56,7 +56,14 @@ public final class MemoryStore: Store {
     let draft = try SaveDraft(request, layout)
     try shared.withLock { shared in
       let plan = try SavePlan(draft, shared.state, layout)
-      plan.apply(to: &shared.state, layout)
+      if draft.counts.isEmpty && draft.denials.isEmpty {
+        plan.apply(to: &shared.state, layout)
+      } else {
+        var next = shared.state
+        plan.apply(to: &next, layout)
+        try RulesCheck.run(draft, Snapshot(shared.state, layout), Snapshot(next, layout))
+        shared.state = next
+      }
       shared.nextKey = max(shared.nextKey, draft.highestKey &+ 1)
     }
   }

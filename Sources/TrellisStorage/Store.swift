@@ -54,7 +54,8 @@ public protocol StoreConnection: AnyObject {
   ) throws
   /// Writes all of a request or nothing.
   ///
-  /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``StoreError`` for everything else.
+  /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``BrokenRules`` when the request's counts
+  ///   or denials do not hold; ``StoreError`` for everything else.
   func save(_ request: SaveRequest) throws
 }
 

@@ -24,9 +24,15 @@ struct SaveDraft {
   var pairs: [SaveRequest.Pairs] = []
   var places: [SaveRequest.Places] = []
   var cleared: [SaveRequest.ClearedReferences] = []
+  let counts: [SaveRequest.Counts]
+  let denials: [SaveRequest.Denials]
+  let departures: Departures?
   var highestKey: Int64 = 0
 
   init(_ request: SaveRequest, _ layout: Layout) throws {
+    counts = request.counts
+    denials = request.denials
+    departures = denials.isEmpty ? nil : request.departures
     let writer = ValueWriter()
     let model = layout.model
     for group in request.inserts {

@@ -6,8 +6,8 @@ extension ManagedObjectContext {
   /// First the plan, then the checks, then one transaction, and only then do the objects count as saved. Whatever fails, the
   /// store and the context are as they were.
   ///
-  /// - Throws: ``ValidationError`` with every rule that is broken; ``SaveConflict`` when somebody else changed or deleted a
-  ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
+  /// - Throws: ``ValidationError`` with every rule that is broken, by what is in memory or by what others have written since;
+  ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
   ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save() throws {
@@ -19,12 +19,45 @@ extension ManagedObjectContext {
     runDidSave(plan)
   }
 
-  /// Checks everything and writes it.
+  /// Checks everything and writes it; when others refer to what is to be deleted, once more with them.
   private func write() throws -> SavePlan {
-    var plan = makePlan()
+    var newcomers = Newcomers(self)
+    do {
+      for _ in 1..<Newcomers.rounds {
+        var plan = try checkedPlan()
+        do {
+          try write(&plan)
+          return plan
+        } catch let error as StoreError where error.code == .danglingReference {
+          if try newcomers.takeAlong(after: plan) { continue }
+          let failures = try plan.lostPartners(self)
+          if !failures.isEmpty { throw ValidationError(failures: failures) }
+          // The checks ask the store who needs one of the deleted objects.
+          try validate(plan)
+          throw error
+        } catch let broken as BrokenRules {
+          if try newcomers.takeAlong(broken.denials) { continue }
+          throw broken
+        }
+      }
+      var plan = try checkedPlan()
+      try write(&plan)
+      return plan
+    } catch {
+      newcomers.takeBack()
+      if let broken = error as? BrokenRules { throw try validationError(for: broken) }
+      throw error
+    }
+  }
+
+  private func checkedPlan() throws -> SavePlan {
+    let plan = makePlan()
     try validate(plan)
     // A hook that validates may have changed something, which it should not; it is not to be lost, though.
-    if runtime.hooks.contains(where: \.isValidation) { plan = makePlan() }
+    return runtime.hooks.contains(where: \.isValidation) ? makePlan() : plan
+  }
+
+  private func write(_ plan: inout SavePlan) throws {
     do {
       try plan.prepareRequest(self)
       if !plan.isEmpty { try connection().save(plan.request) }
@@ -33,7 +66,6 @@ extension ManagedObjectContext {
       throw withNames(error)
     }
     finish(plan)
-    return plan
   }
 
   func makePlan() -> SavePlan {

@@ -41,6 +41,7 @@ struct SavePlan {
     groupRows()
     try collectPairs(context)
     collectClearedReferences(context)
+    collectChecks(context)
   }
 
   private mutating func groupRows() {

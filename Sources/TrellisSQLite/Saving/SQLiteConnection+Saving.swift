@@ -4,7 +4,7 @@ import TrellisSQL
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// - Throws: ``SaveConflict``; ``StoreError``.
+  /// - Throws: ``SaveConflict``; ``BrokenRules``; ``StoreError``.
   package func save(_ request: SaveRequest) throws {
     guard !request.isEmpty else { return }
     try checkWritable()
@@ -19,6 +19,7 @@ extension SQLiteConnection {
   /// Deletes, then updates, then inserts, so that a key that was freed can be taken; then what lies beside the rows.
   private func write(_ request: SaveRequest) throws -> [SaveConflict.Row] {
     var stale: [SaveConflict.Row] = []
+    let check = try RulesCheck(request, self)
     try delete(request.deletes, &stale)
     try update(request.updates, &stale)
     // What comes now would be undone anyway.
@@ -27,6 +28,7 @@ extension SQLiteConnection {
     for pairs in request.pairs { try write(pairs) }
     for places in request.places { try write(places) }
     for references in request.clearedReferences { try write(references) }
+    try check?.finish(self)
     return []
   }
 

@@ -106,6 +106,9 @@ public struct SaveRequest {
   public var pairs: [Pairs] = []
   public var places: [Places] = []
   public var clearedReferences: [ClearedReferences] = []
+  /// What must hold inside the transaction. They write nothing, so a request of these alone is empty.
+  public var counts: [Counts] = []
+  public var denials: [Denials] = []
 
   public init() {}
 

@@ -19,6 +19,7 @@ enum ConformanceModel {
       RelationshipDescription("friends", to: "Author", inverse: "friends", toMany: true),
       RelationshipDescription("shelves", to: "Shelf", inverse: "keeper", deleteRule: .noAction, toMany: true),
       RelationshipDescription("pets", to: "Animal", inverse: "owner", toMany: true),
+      RelationshipDescription("visited", to: "Shelf", inverse: "visitors", deleteRule: .noAction, toMany: true),
     ],
     uniqueKeys: [["email"]])
 
@@ -50,6 +51,7 @@ enum ConformanceModel {
     relationships: [
       RelationshipDescription("keeper", to: "Author", inverse: "shelves", optional: true),
       RelationshipDescription("contents", to: "Book", toMany: true),
+      RelationshipDescription("visitors", to: "Author", inverse: "visited", deleteRule: .noAction, toMany: true),
     ])
 
   private static let animal = EntityDescription(
