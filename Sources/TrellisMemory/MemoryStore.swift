@@ -52,9 +52,9 @@ public final class MemoryStore: Store {
   }
 
   /// Reads the records first, without the lock, as they may be slow; then checks and writes in one go.
-  func save(_ request: SaveRequest) throws {
+  func save(_ request: SaveRequest) throws -> SaveOutcome {
     let draft = try SaveDraft(request, layout)
-    try shared.withLock { shared in
+    return try shared.withLock { shared in
       let plan = try SavePlan(draft, shared.state, layout)
       if draft.counts.isEmpty && draft.denials.isEmpty {
         plan.apply(to: &shared.state, layout)
@@ -65,6 +65,7 @@ public final class MemoryStore: Store {
         shared.state = next
       }
       shared.nextKey = max(shared.nextKey, draft.highestKey &+ 1)
+      return SaveOutcome(cascaded: plan.cascaded)
     }
   }
 }

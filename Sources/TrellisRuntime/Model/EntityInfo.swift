@@ -123,6 +123,8 @@ final class RuntimeModel: Sendable {
   let hooks: Set<LifecycleHook>
   /// Whether any entity's saves are looked at again in the store.
   let looksAgain: Bool
+  /// The cascades that stores can carry out.
+  private let storeCascades: [RelationshipNumber: StoreCascade]
   /// The classes alone, for who makes objects of rows.
   let types: [ManagedObject.Type]
 
@@ -153,7 +155,24 @@ final class RuntimeModel: Sendable {
         storeChecks: checks)
     }
     self.entities = entities
+    storeCascades = Self.storeCascades(entities)
     looksAgain = entities.contains { $0.storeChecks.concernsChanges || $0.storeChecks.concernsDeletes }
+  }
+
+  private static func storeCascades(_ entities: [EntityInfo]) -> [RelationshipNumber: StoreCascade] {
+    var found: [RelationshipNumber: StoreCascade] = [:]
+    for entity in entities {
+      for relationship in entity.allRelationships where relationship.entity == entity.number {
+        let number = RelationshipNumber(entity: entity.number, property: relationship.property)
+        if let cascade = StoreCascade(relationship, in: entities) { found[number] = cascade }
+      }
+    }
+    return found
+  }
+
+  /// How a store can carry out a cascade along a relationship; nil when members have to be loaded for it.
+  func storeCascade(_ relationship: RelationshipInfo) -> StoreCascade? {
+    storeCascades[RelationshipNumber(entity: relationship.entity, property: relationship.property)]
   }
 
   private static func hooks(of entity: Entity, in model: Model) -> Set<LifecycleHook> {

@@ -51,21 +51,34 @@ extension ManagedObjectContext {
   }
 
   private func checkedPlan() throws -> SavePlan {
+    let leavesToStore = deletions.hasCascades
     let plan = makePlan()
     try validate(plan)
-    // A hook that validates may have changed something, which it should not; it is not to be lost, though.
-    return runtime.hooks.contains(where: \.isValidation) ? makePlan() : plan
+    // A hook that validates may have changed something, which it should not; it is not to be lost, though. And what is
+    // loaded may turn out to be deleted.
+    let isChanged = runtime.hooks.contains(where: \.isValidation) || leavesToStore != deletions.hasCascades
+    return isChanged ? makePlan() : plan
   }
 
   private func write(_ plan: inout SavePlan) throws {
     do {
-      try plan.prepareRequest(self)
-      if !plan.isEmpty { try connection().save(plan.request) }
+      try prepare(&plan)
+      if !plan.isEmpty { plan.outcome = try connection().save(plan.request) }
     } catch {
       plan.takeBackPlaces()
       throw withNames(error)
     }
     finish(plan)
+  }
+
+  private func prepare(_ plan: inout SavePlan) throws {
+    let leavesToStore = deletions.hasCascades
+    try plan.prepareRequest(self)
+    guard leavesToStore != deletions.hasCascades else { return }
+    // What was loaded for places has turned out to be deleted.
+    plan.takeBackPlaces()
+    plan = makePlan()
+    try plan.prepareRequest(self)
   }
 
   func makePlan() -> SavePlan {
@@ -84,6 +97,8 @@ extension ManagedObjectContext {
     for (object, _) in plan.updated { object.version += 1 }
     for object in changed where object.phase == .persistent { settle(object) }
     for object in deleted { detach(object) }
+    // Others may have made an object in memory a member of what went.
+    for key in plan.outcome.cascaded { if let object = map[key] { markGone(object) } }
     forgetOneWayReferences(to: plan.deleted)
     gone.didSave()
     waiting.lists.removeAll()
@@ -109,6 +124,7 @@ extension ManagedObjectContext {
     for (object, _) in plan.updated { notice.updated.append(object._key) }
     for object in plan.relinked { notice.relinked.append(object._key) }
     for object in plan.deleted { notice.deleted.append(object._key) }
+    notice.deleted += plan.outcome.cascaded
     for object in plan.inserted { notice.addInserted(object, self) }
     core.hub.post(notice, from: inbox)
   }

@@ -147,7 +147,7 @@ enum RuleCases {
 }
 
 extension Bench {
-  fileprivate func books(_ count: Int, of author: Record) throws -> [Record] {
+  func books(_ count: Int, of author: Record) throws -> [Record] {
     try inserted(
       "Book", (0..<count).map { ["title": .text("\(author.storedKey) \($0)"), "author": .integer(author.storedKey)] })
   }

@@ -7,6 +7,8 @@ struct Episode {
   let length: Int
   /// Makes calls of the store fail now and then.
   var failure: FailureSwitch?
+  /// The entities that it is about, and that their cascades are left to the store; a choice of its own otherwise.
+  var cascading: [String]?
 
   enum StoreKind: String, CaseIterable { case memory, sqlite }
 
@@ -30,12 +32,16 @@ struct Episode {
     ["Person", "Manager", "Director", "Project", "BigProject"],
     ["Album", "Track", "Singer", "Cover"],
     ["Owner", "Pet"],
+    cascadingEntities,
   ]
+
+  /// Those of which a store can delete what belongs to an object.
+  static let cascadingEntities = ["Folder", "Sheet", "Letter", "Scrap", "Shelf", "Mark"]
 
   /// Plays the episode, and if it finds a difference looks for a shorter one that does.
   func run(_ rules: Rules) throws -> Outcome {
     var random = SeededGenerator(seed: seed)
-    let plan = Plan(&random, rules.shapes)
+    let plan = Plan(&random, rules.shapes, cascading)
     let steps = (0..<length).map { _ in StepChooser.Step(&random) }
     let outcome = try play(steps, plan, rules)
     guard outcome.difference != nil else { return outcome }
@@ -50,9 +56,11 @@ struct Episode {
     let size: Int
     /// After how many steps everything is compared, which also loads everything.
     let interval: Int
+    /// Whether cascades are left to the store wherever they can be.
+    let leavesToStore: Bool
 
-    init(_ random: inout SeededGenerator, _ shapes: Shapes) {
-      entities = Episode.groups[Int.random(in: 0..<Episode.groups.count, using: &random)]
+    init(_ random: inout SeededGenerator, _ shapes: Shapes, _ cascading: [String]?) {
+      entities = cascading ?? Episode.groups[Int.random(in: 0..<Episode.groups.count, using: &random)]
       let names = entities
       let all = shapes.all.filter { names.contains($0.entity) }
       let isDemanding = all.contains { $0.isRequired || $0.minimum != nil }
@@ -62,6 +70,7 @@ struct Episode {
       holdsObjects = Bool.random(using: &random)
       size = [3, 5, 9].randomElement(using: &random) ?? 3
       interval = [1, 1, 4, 20].randomElement(using: &random) ?? 1
+      leavesToStore = cascading != nil || Bool.random(using: &random)
     }
   }
 
@@ -69,7 +78,7 @@ struct Episode {
     let place = try StorePlace(stores)
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: configuration(place)) { _ in }
-    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects)
+    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects, leavesToStore: plan.leavesToStore)
     let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size)
     var duel = Duel(rules.shapes, live, touched: plan.touched)
     var outcome = Outcome()
