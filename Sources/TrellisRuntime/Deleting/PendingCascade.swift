@@ -11,6 +11,9 @@ extension ManagedObjectContext {
   /// The cascades that wait for the next save.
   var pendingCascades: [PendingCascade] { deletions.closures.flatMap(\.cascades) }
 
+  /// Whether the next save lets the store delete what nobody has loaded.
+  package var leavesMembersToStore: Bool { deletions.hasCascades }
+
   /// The way to the store for reading rows of an entity. When cascades that wait for the save concern them, their members are
   /// loaded and deleted first: results are as if the context had just saved.
   func connection(reading entity: Int) throws -> any StoreConnection {

@@ -1,4 +1,5 @@
 import Trellis
+import TrellisRuntime
 
 /// One random run: which relationships it touches, how it compares, and what it does.
 struct Episode {
@@ -17,6 +18,8 @@ struct Episode {
     var steps = 0
     var saves = 0
     var refusals = 0
+    /// Saves that left members to the store.
+    var cascades = 0
     var failures = 0
     var difference: String?
     var operations: [String] = []
@@ -69,7 +72,7 @@ struct Episode {
       self.touched = touched.sorted().map { shapes.all[$0] }
       holdsObjects = Bool.random(using: &random)
       size = [3, 5, 9].randomElement(using: &random) ?? 3
-      interval = [1, 1, 4, 20].randomElement(using: &random) ?? 1
+      interval = (cascading == nil ? [1, 1, 4, 20] : [20]).randomElement(using: &random) ?? 1
       leavesToStore = cascading != nil || Bool.random(using: &random)
     }
   }
@@ -95,7 +98,12 @@ struct Episode {
           outcome.operations.append("  after its call \(call) failed")
           outcome.failures += 1
         }
+        if cascading != nil { try forget(&duel, step) }
         try duel.apply(operation)
+        if cascading != nil, case .delete = operation, step.kind >> 56 & 1 == 0 {
+          if live.context.leavesMembersToStore { outcome.cascades += 1 }
+          try duel.apply(.save)
+        }
         if outcome.steps % plan.interval == 0 || duel.refusals > isRefused { try duel.compareAll() }
       }
       try duel.compareAll()
@@ -105,6 +113,13 @@ struct Episode {
     outcome.saves = duel.saves
     outcome.refusals = duel.refusals
     return outcome
+  }
+
+  /// Now and then everything is saved, and the next operation finds nothing in memory.
+  private func forget(_ duel: inout Duel, _ step: StepChooser.Step) throws {
+    guard step.kind >> 58 & 3 == 0 else { return }
+    try duel.apply(.save)
+    try duel.apply(.newContext)
   }
 
   private func configuration(_ place: StorePlace) -> StoreConfiguration {
