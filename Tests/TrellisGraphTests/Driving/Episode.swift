@@ -66,7 +66,7 @@ struct Episode {
       entities = cascading ?? Episode.groups[Int.random(in: 0..<Episode.groups.count, using: &random)]
       let names = entities
       let all = shapes.all.filter { names.contains($0.entity) }
-      let isDemanding = all.contains { $0.isRequired || $0.minimum != nil }
+      let isDemanding = cascading != nil || all.contains { $0.isRequired || $0.minimum != nil }
       let ends = all.shuffled(using: &random).prefix(isDemanding ? all.count : Int.random(in: 1...4, using: &random))
       let touched = Set(ends.flatMap { [$0.index, $0.inverse ?? $0.index] })
       self.touched = touched.sorted().map { shapes.all[$0] }
@@ -98,7 +98,7 @@ struct Episode {
           outcome.operations.append("  after its call \(call) failed")
           outcome.failures += 1
         }
-        if cascading != nil { try forget(&duel, step) }
+        if cascading != nil { try forget(&duel, step, operation) }
         try duel.apply(operation)
         if cascading != nil, case .delete = operation, step.kind >> 56 & 1 == 0 {
           if live.context.leavesMembersToStore { outcome.cascades += 1 }
@@ -115,9 +115,10 @@ struct Episode {
     return outcome
   }
 
-  /// Now and then everything is saved, and the next operation finds nothing in memory.
-  private func forget(_ duel: inout Duel, _ step: StepChooser.Step) throws {
-    guard step.kind >> 58 & 3 == 0 else { return }
+  /// Now and then, and before most deletes, everything is saved, so that the next operation finds nothing in memory.
+  private func forget(_ duel: inout Duel, _ step: StepChooser.Step, _ operation: Operation) throws {
+    let isDelete = if case .delete = operation { true } else { false }
+    guard step.kind >> 58 & 3 == 0 || isDelete && step.kind >> 60 & 1 == 0 else { return }
     try duel.apply(.save)
     try duel.apply(.newContext)
   }

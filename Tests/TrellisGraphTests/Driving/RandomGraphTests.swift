@@ -37,8 +37,8 @@ import Testing
         if differences == Self.enough { return }
       }
     }
-    // Few of those episodes would show nothing.
-    #expect(cascading == nil || cascades * 100 > steps)
+    // Without any, a run that is long enough would show nothing.
+    #expect(cascading == nil || count < 10_000 || cascades > 0)
     print(
       "random graphs\(cascading == nil ? "" : ", cascades left to the store"): seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals, \(cascades) cascades"
     )
