@@ -89,7 +89,8 @@ let package = Package(
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
+      name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisRuntime", "TrellisSchema", "TrellisStorage"],
+      swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisMemoryTests",

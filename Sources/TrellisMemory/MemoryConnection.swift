@@ -68,7 +68,7 @@ public final class MemoryConnection: StoreConnection {
     for owner in owners { if let place = last.removeValue(forKey: owner) { try body(owner, place) } }
   }
 
-  public func save(_ request: SaveRequest) throws {
+  @discardableResult public func save(_ request: SaveRequest) throws -> SaveOutcome {
     try store.save(request)
   }
 }

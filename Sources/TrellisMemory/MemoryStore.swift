@@ -52,12 +52,20 @@ public final class MemoryStore: Store {
   }
 
   /// Reads the records first, without the lock, as they may be slow; then checks and writes in one go.
-  func save(_ request: SaveRequest) throws {
+  func save(_ request: SaveRequest) throws -> SaveOutcome {
     let draft = try SaveDraft(request, layout)
-    try shared.withLock { shared in
+    return try shared.withLock { shared in
       let plan = try SavePlan(draft, shared.state, layout)
-      plan.apply(to: &shared.state, layout)
+      if draft.counts.isEmpty && draft.denials.isEmpty {
+        plan.apply(to: &shared.state, layout)
+      } else {
+        var next = shared.state
+        plan.apply(to: &next, layout)
+        try RulesCheck.run(draft, Snapshot(shared.state, layout), Snapshot(next, layout))
+        shared.state = next
+      }
       shared.nextKey = max(shared.nextKey, draft.highestKey &+ 1)
+      return SaveOutcome(cascaded: plan.cascaded)
     }
   }
 }

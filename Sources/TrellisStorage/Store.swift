@@ -54,8 +54,10 @@ public protocol StoreConnection: AnyObject {
   ) throws
   /// Writes all of a request or nothing.
   ///
-  /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``StoreError`` for everything else.
-  func save(_ request: SaveRequest) throws
+  /// - Returns: what went with it that the request does not name.
+  /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``BrokenRules`` when the request's counts
+  ///   or denials do not hold; ``StoreError`` for everything else.
+  @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
 }
 
 /// How to open a store; stores add their own, such as `.sqlite(at:)`.

@@ -3,9 +3,9 @@ import TrellisStorage
 
 /// The members of a relationship, owner by owner.
 struct Members {
-  private let snapshot: Snapshot
-  private let relationship: Relationship
-  private let index: LinkIndex
+  let snapshot: Snapshot
+  let relationship: Relationship
+  let index: LinkIndex
   private let root: Int
 
   init(_ number: RelationshipNumber, _ snapshot: Snapshot) throws {

@@ -24,9 +24,19 @@ struct SaveDraft {
   var pairs: [SaveRequest.Pairs] = []
   var places: [SaveRequest.Places] = []
   var cleared: [SaveRequest.ClearedReferences] = []
+  let cascades: [SaveRequest.Cascades]
+  let keptFromCascades: [Int64]
+  let counts: [SaveRequest.Counts]
+  let denials: [SaveRequest.Denials]
+  let departures: Departures?
   var highestKey: Int64 = 0
 
   init(_ request: SaveRequest, _ layout: Layout) throws {
+    cascades = request.cascades
+    keptFromCascades = request.keptFromCascades
+    counts = request.counts
+    denials = request.denials
+    departures = denials.isEmpty ? nil : request.departures
     let writer = ValueWriter()
     let model = layout.model
     for group in request.inserts {

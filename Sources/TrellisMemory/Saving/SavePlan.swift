@@ -21,12 +21,15 @@ struct SavePlan {
   private var numbers: [Place: Int] = [:]
   let pairs: [SaveRequest.Pairs]
   private(set) var clearedPairs: [(table: Int, partners: [Int64])] = []
+  /// The keys of the rows that cascades take along.
+  private(set) var cascaded: [Int64] = []
 
   init(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
     pairs = draft.pairs
     changes.reserveCapacity(draft.inserts.count + draft.updates.count)
     numbers.reserveCapacity(draft.inserts.count + draft.updates.count)
     try checkVersions(draft, state, layout)
+    if !draft.cascades.isEmpty { try cascade(draft, state, layout) }
     for group in draft.deletes { delete(group, state, layout) }
     for update in draft.updates { self.update(update, state, layout) }
     for insert in draft.inserts { try self.insert(insert, state, layout) }
@@ -63,6 +66,30 @@ struct SavePlan {
   private mutating func delete(_ group: SaveRequest.Deletes, _ state: MemoryState, _ layout: Layout) {
     let root = layout.model.entities[group.entity].root
     for key in group.keys { set(nil, root, key, state) }
+  }
+
+  /// Level by level, as far as members hold the reference.
+  private mutating func cascade(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
+    let model = layout.model
+    // Those have an order or a partner of their own in this save.
+    var seen = Set(draft.keptFromCascades).union(draft.deletes.flatMap(\.keys))
+    let snapshot = Snapshot(state, layout)
+    var open = draft.cascades
+    while let level = open.popLast() {
+      let members = try Members(level.relationship, snapshot)
+      let entity = members.relationship.destination
+      var keys: [Int64] = []
+      try members.forEach(level.owners) { _, key, _ in if seen.insert(key).inserted { keys.append(key) } }
+      if keys.isEmpty { continue }
+      for key in keys { set(nil, model.entities[entity].root, key, state) }
+      for reference in model.oneWayColumns(to: entity) {
+        clear(SaveRequest.ClearedReferences(relationship: reference, targets: keys), state, layout)
+      }
+      for next in model.furtherCascades(from: entity) {
+        open.append(SaveRequest.Cascades(relationship: next, owners: keys))
+      }
+      cascaded += keys
+    }
   }
 
   private mutating func update(_ update: SaveDraft.Update, _ state: MemoryState, _ layout: Layout) {

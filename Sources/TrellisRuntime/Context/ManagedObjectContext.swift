@@ -27,6 +27,8 @@ public final class ManagedObjectContext {
   var deleted: ContiguousArray<ManagedObject> = []
   /// What was deleted since the last save, so that it can be taken back.
   var deletions = PendingDeletes()
+  /// So many members a cascade loads rather than leave them to the store: a few are quicker deleted than looked for in memory.
+  package var fewMembers = 1000
   /// Records changes; nil unless somebody wants to take them back.
   @exclusivity(unchecked) var recorder: ChangeRecorder?
   /// The properties that were read while somebody finds out which ones a key path reads.

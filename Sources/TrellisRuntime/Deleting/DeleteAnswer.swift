@@ -26,6 +26,7 @@ extension ManagedObjectContext {
     var deletion = Deletion()
     deletion.callsHooks = false
     try deletion.collect([object], in: self)
+    try deletion.settle(in: self)
     var rules = ObjectRules(self)
     rules.leaving = Set(deletion.victims.map(\._key))
     for victim in deletion.victims { try rules.checkSurvivors(of: victim) }

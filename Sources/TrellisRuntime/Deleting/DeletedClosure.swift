@@ -14,13 +14,18 @@ struct DeletedClosure {
     let trace: MemberTrace?
   }
 
-  let victims: [Victim]
-  let keys: Set<Int64>
+  private(set) var victims: [Victim] = []
+  private(set) var keys: Set<Int64> = []
   private(set) var links: [Link] = []
+  /// What the store is going to delete with them.
+  var cascades: [PendingCascade] = []
 
-  init(_ objects: [ManagedObject]) {
-    keys = Set(objects.map(\._key))
-    victims = objects.map { Victim(object: $0, wasInserted: $0.phase == .inserted) }
+  init(_ objects: [ManagedObject] = []) { add(objects) }
+
+  /// Notes who is about to be deleted.
+  mutating func add(_ objects: [ManagedObject]) {
+    keys.formUnion(objects.lazy.map(\._key))
+    victims += objects.map { Victim(object: $0, wasInserted: $0.phase == .inserted) }
   }
 
   /// Notes that a partner is about to let go of a victim.
@@ -30,6 +35,16 @@ struct DeletedClosure {
 /// What a context has deleted since the last save.
 struct PendingDeletes {
   var closures: [DeletedClosure] = []
+  /// Whether any of them leaves something to the store.
+  private(set) var hasCascades = false
+
+  /// Looks again, after closures or what they leave to the store have changed.
+  mutating func noteCascades() { hasCascades = closures.contains { !$0.cascades.isEmpty } }
+
+  mutating func add(_ closure: DeletedClosure) {
+    closures.append(closure)
+    if !closure.cascades.isEmpty { hasCascades = true }
+  }
   /// The to-manys that only later were found to show a victim, by its key.
   private var late: [Int64: [DeletedClosure.Link]] = [:]
 

@@ -19,14 +19,24 @@ extension ManagedObjectContext {
   func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true) throws {
     var deletion = Deletion()
     deletion.callsHooks = callsHooks
+    // Only what was loaded can be made again after the save.
+    deletion.loadsEverything = recorder != nil
     try deletion.collect(objects.filter(\.isAlive), in: self)
     if deletion.victims.isEmpty { return }
+    try deletion.settle(in: self)
+    var closure = DeletedClosure()
+    try carryOut(deletion, into: &closure)
+    deletions.add(closure)
+  }
+
+  /// Deletes what was collected.
+  func carryOut(_ deletion: Deletion, into closure: inout DeletedClosure) throws {
     let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)
-    var closure = DeletedClosure(deletion.victims)
+    closure.add(deletion.victims)
+    closure.cascades += deletion.cascades
     for victim in deletion.victims { loosen(victim, noting: &closure) }
     loosenOneWay(from: deletion.victims, inserted + changed + holders, noting: &closure)
     for victim in deletion.victims { markDeleted(victim) }
-    deletions.closures.append(closure)
   }
 
   /// The partners of a victim that survive let go of it. Victims keep their own values, and each other.
@@ -80,12 +90,41 @@ extension ManagedObjectContext {
 struct Deletion {
   /// Whether the hook of each victim is called before its partners are looked at.
   var callsHooks = true
+  /// Whether nothing is left to the store.
+  var loadsEverything = false
   private(set) var victims: [ManagedObject] = []
+  /// What is left to the store.
+  private(set) var cascades: [PendingCascade] = []
   private var seen: Set<Int64> = []
 
+  /// Collects what cascades were to take along that have been left to the store until now.
+  mutating func collect(membersOf cascades: [PendingCascade], in context: ManagedObjectContext) throws {
+    var members: [ManagedObject] = []
+    for cascade in cascades {
+      try context.loadMembersIfNeeded(of: cascade.owners, cascade.relationship, .objects)
+      for owner in cascade.owners {
+        members += context.presentPartners(of: owner, cascade.relationship).compactMap { context.map[$0] }
+      }
+    }
+    try collect(members.filter(\.isAlive), in: context)
+  }
+
+  /// Looks again at what is left to the store, once everybody is known: what was loaded since may have to do with it. Then
+  /// all of it is loaded.
+  mutating func settle(in context: ManagedObjectContext) throws {
+    for cascade in cascades {
+      let members = try context.registeredMembers(of: cascade.owners, cascade.relationship, cascade.rule)
+      if members?.allSatisfy({ seen.contains($0._key) }) == true { continue }
+      let left = cascades
+      cascades = []
+      loadsEverything = true
+      return try collect(membersOf: left, in: context)
+    }
+  }
+
   mutating func collect(_ objects: [ManagedObject], in context: ManagedObjectContext) throws {
-    var level = objects
-    seen.formUnion(objects.map(\._key))
+    var level: [ManagedObject] = []
+    for object in objects where seen.insert(object._key).inserted { level.append(object) }
     while !level.isEmpty {
       if callsHooks { context.runWillDelete(&level) }
       victims += level
@@ -99,6 +138,10 @@ struct Deletion {
     var next: [ManagedObject] = []
     for (entity, objects) in Dictionary(grouping: level, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key }) {
       for relationship in context.runtime.entities[entity].allRelationships {
+        if let members = try leaveToStore(relationship, of: objects, in: context) {
+          for member in members where seen.insert(member._key).inserted { next.append(member) }
+          continue
+        }
         guard try loadIfNeeded(relationship, of: objects, in: context) else { continue }
         guard relationship.deleteRule == .cascade else { continue }
         for object in objects {
@@ -109,6 +152,26 @@ struct Deletion {
       }
     }
     return next
+  }
+
+  /// Notes a cascade along a relationship for the store, when it has many members and nobody needs to see them.
+  ///
+  /// - Returns: those members that are in memory already; nil when all have to be loaded.
+  private mutating func leaveToStore(
+    _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
+  ) throws -> [ManagedObject]? {
+    guard !loadsEverything, let rule = context.runtime.storeCascade(relationship) else { return nil }
+    let owners = objects.filter { $0.phase == .persistent && $0.extras?.list(relationship.property)?.isLoaded != true }
+    guard owners.count == objects.count else { return nil }
+    if context.leavesToStore(rule) {
+      // Loading a few of them would load all that waits for the store already.
+      if try !context.hasMembers(owners, relationship) { return [] }
+    } else if try context.loadMembers(of: owners, relationship, atMost: context.fewMembers) {
+      return nil
+    }
+    guard let members = try context.registeredMembers(of: owners, relationship, rule) else { return nil }
+    cascades.append(PendingCascade(relationship: relationship, rule: rule, owners: owners))
+    return members
   }
 
   /// Brings into memory the partners that a rule has something to do with.
@@ -135,6 +198,18 @@ private enum PartnerNeed {
 }
 
 extension ManagedObjectContext {
+  /// Whether owners have any members, in the store or new ones.
+  fileprivate func hasMembers(_ owners: [ManagedObject], _ relationship: RelationshipInfo) throws -> Bool {
+    if owners.contains(where: { !presentPartners(of: $0, relationship).isEmpty }) { return true }
+    struct Found: Error {}
+    do {
+      try connection().memberKeys(of: number(of: relationship), owners: owners.map(\._key)) { _, _, _ in
+        throw Found()
+      }
+    } catch is Found { return true }
+    return false
+  }
+
   fileprivate func needOfDelete(_ relationship: RelationshipInfo) -> PartnerNeed {
     if relationship.deleteRule == .cascade { return .objects }
     // What is one-way goes with the row or the pairs that hold it.

@@ -19,6 +19,7 @@ extension ManagedObjectContext {
   public func undelete(_ object: ManagedObject) {
     guard object.link === link, let number = deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
     let closure = deletions.closures.remove(at: number)
+    deletions.noteCascades()
     bringBack(closure.victims)
     tieLate(closure.keys)
     for link in closure.links.reversed() { tie(link) }

@@ -33,7 +33,7 @@ extension ManagedObjectContext {
   func refreshRows(_ objects: [ManagedObject]) throws {
     guard let first = objects.first else { return }
     var missing = Set(objects.map(\._key))
-    try connection().rows(of: info(of: first).root, keys: objects.map(\._key)) { row in
+    try connection(reading: info(of: first).root).rows(of: info(of: first).root, keys: objects.map(\._key)) { row in
       missing.remove(row.key)
       guard let object = map[row.key], type(of: object)._entity == row.entity else { return }
       try refreshRow(of: object, with: row)
@@ -78,7 +78,7 @@ extension ManagedObjectContext {
   /// The object of a row, by key; nil when there is no such row.
   func storedObject(_ key: Int64, entity: Int) throws -> ManagedObject? {
     var found: ManagedObject?
-    try connection().rows(of: entity, keys: [key]) { found = try object(of: $0, batch: 0) }
+    try connection(reading: entity).rows(of: entity, keys: [key]) { found = try object(of: $0, batch: 0) }
     return found
   }
 
@@ -87,7 +87,7 @@ extension ManagedObjectContext {
     let batch = FetchBatch()
     let number = keys.count > 1 ? batches.add(batch) : 0
     var objects: [ManagedObject] = []
-    try connection().rows(of: entity, keys: keys) { row in
+    try connection(reading: entity).rows(of: entity, keys: keys) { row in
       objects.append(try object(of: row, batch: number))
       batch.append(row.key)
     }

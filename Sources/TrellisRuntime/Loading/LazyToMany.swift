@@ -49,24 +49,41 @@ extension ManagedObjectContext {
   }
 
   /// Loads the members of many owners with their rows, in a few statements.
-  func loadMembers(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+  ///
+  /// - Parameter limit: so many members at most. When there are more, some objects are loaded, and no list is.
+  /// - Returns: whether all were loaded.
+  @discardableResult func loadMembers(
+    of owners: [ManagedObject], _ relationship: RelationshipInfo, atMost limit: Int = .max
+  ) throws -> Bool {
+    struct TooMany: Error {}
+    var count = 0
     let batch = FetchBatch()
     let batchNumber = batches.add(batch)
     var loading = ListLoading(relationship, runtime.inverse(of: relationship))
-    try connection().members(of: number(of: relationship), owners: owners.map(\._key)) { owner, row in
-      let isNew = map[row.key] == nil
-      let member = try object(of: row, batch: batchNumber)
-      if isNew { batch.append(row.key) }
-      loading.add(row.key, member, to: owner)
+    do {
+      let connection = try connection(reading: relationship.destination)
+      try connection.members(of: number(of: relationship), owners: owners.map(\._key)) { owner, row in
+        count += 1
+        if count > limit { throw TooMany() }
+        let isNew = map[row.key] == nil
+        let member = try object(of: row, batch: batchNumber)
+        if isNew { batch.append(row.key) }
+        loading.add(row.key, member, to: owner)
+      }
+    } catch is TooMany {
+      return false
     }
     finish(loading, owners)
+    return true
   }
 
   /// Loads the keys of the members of many owners, without their rows.
   func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
     guard !owners.isEmpty else { return }
     var loading = ListLoading(relationship, runtime.inverse(of: relationship))
-    try connection().memberKeys(of: number(of: relationship), owners: owners.map(\._key)) { owner, member, _ in
+    try connection(reading: relationship.destination).memberKeys(
+      of: number(of: relationship), owners: owners.map(\._key)
+    ) { owner, member, _ in
       loading.add(member, map[member], to: owner)
     }
     finish(loading, owners)

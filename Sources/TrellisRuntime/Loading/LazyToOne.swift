@@ -39,7 +39,7 @@ extension ManagedObjectContext {
     let inverse = runtime.inverse(of: relationship)
     do {
       var found: [Int64: Int64] = [:]
-      try connection().members(of: number, owners: owners) { owner, row in
+      try connection(reading: relationship.destination).members(of: number, owners: owners) { owner, row in
         let partner = try self.object(of: row, batch: 0)
         // A partner that was set to another one meanwhile does not count.
         if let inverse, partner._reference(inverse.property) == owner {

@@ -17,6 +17,8 @@ final class EntityInfo: Sendable {
   let checkedAttributes: [CheckedAttribute]
   /// The relationships whose partners are counted at save.
   let checkedRelationships: [RelationshipInfo]
+  /// What a save has to look at again in the store.
+  let storeChecks: StoreChecks
   /// The properties that lie in the row.
   let storedMask: ColumnMask
   /// The attributes that live in memory only.
@@ -32,7 +34,7 @@ final class EntityInfo: Sendable {
 
   init(
     _ entity: Entity, type: ManagedObject.Type, relationships: [RelationshipInfo?],
-    oneWayReferences: [RelationshipNumberedInfo], hooks: Set<LifecycleHook>
+    oneWayReferences: [RelationshipNumberedInfo], hooks: Set<LifecycleHook>, storeChecks: StoreChecks
   ) {
     number = entity.index
     root = entity.root
@@ -42,6 +44,7 @@ final class EntityInfo: Sendable {
     allRelationships = relationships.compactMap(\.self)
     self.oneWayReferences = oneWayReferences
     self.hooks = hooks
+    self.storeChecks = storeChecks
     checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.isCounted
@@ -118,6 +121,10 @@ final class RuntimeModel: Sendable {
   let entities: [EntityInfo]
   /// The hooks of all entities.
   let hooks: Set<LifecycleHook>
+  /// Whether any entity's saves are looked at again in the store.
+  let looksAgain: Bool
+  /// The cascades that stores can carry out.
+  private let storeCascades: [RelationshipNumber: StoreCascade]
   /// The classes alone, for who makes objects of rows.
   let types: [ManagedObject.Type]
 
@@ -135,14 +142,37 @@ final class RuntimeModel: Sendable {
     types = objectModel.types
     hooks = Set(model.description.entities.flatMap(\.hooks))
     let oneWay = Self.oneWayReferences(in: model, relationships)
-    entities = zip(model.entities, objectModel.types).map { entity, type in
-      EntityInfo(
-        entity, type: type, relationships: relationships[entity.index],
-        oneWayReferences: oneWay.filter { reference in
-          model.entities[reference.relationship.destination].subtree.contains(entity.index)
-        },
-        hooks: Self.hooks(of: entity, in: model))
+    let entities = zip(model.entities, objectModel.types).map { entity, type in
+      let own = relationships[entity.index]
+      let references = oneWay.filter { reference in
+        model.entities[reference.relationship.destination].subtree.contains(entity.index)
+      }
+      let checks = StoreChecks(own.compactMap(\.self), oneWay: references) { relationship in
+        relationship.inverse.flatMap { relationships[relationship.destination][$0] }
+      }
+      return EntityInfo(
+        entity, type: type, relationships: own, oneWayReferences: references, hooks: Self.hooks(of: entity, in: model),
+        storeChecks: checks)
     }
+    self.entities = entities
+    storeCascades = Self.storeCascades(entities)
+    looksAgain = entities.contains { $0.storeChecks.concernsChanges || $0.storeChecks.concernsDeletes }
+  }
+
+  private static func storeCascades(_ entities: [EntityInfo]) -> [RelationshipNumber: StoreCascade] {
+    var found: [RelationshipNumber: StoreCascade] = [:]
+    for entity in entities {
+      for relationship in entity.allRelationships where relationship.entity == entity.number {
+        let number = RelationshipNumber(entity: entity.number, property: relationship.property)
+        if let cascade = StoreCascade(relationship, in: entities) { found[number] = cascade }
+      }
+    }
+    return found
+  }
+
+  /// How a store can carry out a cascade along a relationship; nil when members have to be loaded for it.
+  func storeCascade(_ relationship: RelationshipInfo) -> StoreCascade? {
+    storeCascades[RelationshipNumber(entity: relationship.entity, property: relationship.property)]
   }
 
   private static func hooks(of entity: Entity, in model: Model) -> Set<LifecycleHook> {
@@ -161,6 +191,13 @@ final class RuntimeModel: Sendable {
       }
     }
     return found
+  }
+
+  /// The relationship of a number; nil when there is none.
+  func relationship(_ number: RelationshipNumber) -> RelationshipInfo? {
+    guard entities.indices.contains(number.entity) else { return nil }
+    let relationships = entities[number.entity].relationships
+    return relationships.indices.contains(number.property) ? relationships[number.property] : nil
   }
 
   /// The other end of a relationship; nil for a one-way relationship.

@@ -30,6 +30,6 @@ extension ManagedObjectContext {
   public func object(with id: AnyObjectID) throws -> ManagedObject? {
     if let known = map[id.key] { return known.phase == .deleted ? nil : known }
     guard let info = runtime.entities.first(where: { $0.name == id.entity }) else { return nil }
-    return try loadObjects([id.key], entity: info.number).first
+    return try loadObjects([id.key], entity: info.number).first { $0.phase != .deleted }
   }
 }

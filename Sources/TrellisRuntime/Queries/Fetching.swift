@@ -32,8 +32,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: as ``fetch(_:)``.
   public func count<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
-    try prepareFetch()
     let storeRequest = request.storeRequest
+    try prepareFetch(storeRequest)
     if pendingChanges(for: storeRequest) == .none { return try connection().count(storeRequest) }
     return try results(of: storeRequest).count
   }
@@ -52,7 +52,8 @@ extension ManagedObjectContext {
     if let known = map[id.key] { return known.phase == .deleted ? nil : known as? Object }
     try prepareFetch()
     for entity in entities(of: Object.self) {
-      if let found = try storedObject(id.key, entity: entity) { return found as? Object }
+      guard let found = try storedObject(id.key, entity: entity) else { continue }
+      return found.phase == .deleted ? nil : found as? Object
     }
     return nil
   }
@@ -67,8 +68,8 @@ extension ManagedObjectContext {
   /// - Throws: as ``fetch(_:)``.
   /// - Complexity: as ``fetch(_:)``; nothing is kept in the context.
   public func snapshots<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [Columns.Snapshot] {
-    try prepareFetch()
     let storeRequest = request.storeRequest
+    try prepareFetch(storeRequest)
     guard pendingChanges(for: storeRequest) == .none else {
       return try results(of: storeRequest).compactMap { $0 as? Columns.Object }.map(Columns.snapshot)
     }
@@ -95,8 +96,13 @@ extension ManagedObjectContext {
     sweepIfDue()
   }
 
-  private func results(of request: StoreRequest) throws -> [ManagedObject] {
+  private func prepareFetch(_ request: StoreRequest) throws {
     try prepareFetch()
+    try loadPendingCascades(for: request)
+  }
+
+  private func results(of request: StoreRequest) throws -> [ManagedObject] {
+    try prepareFetch(request)
     switch pendingChanges(for: request) {
     case .none: return try stored(request)
     case .ofResults: return try overlay(request)
@@ -106,6 +112,7 @@ extension ManagedObjectContext {
 
   /// The store's answer alone.
   func stored(_ request: StoreRequest) throws -> [ManagedObject] {
+    try loadPendingCascades(for: request)
     var objects: [ManagedObject] = []
     let entity = runtime.entities[request.entity]
     if request.limit == 1 {

@@ -104,7 +104,9 @@ extension ManagedObjectContext {
     if relationship.isTransient { return 0 }
     guard relationship.isColumn else {
       var found: Int64 = 0
-      try connection().members(of: number(of: relationship), owners: [object._key]) { _, row in found = row.key }
+      try connection(reading: relationship.destination).members(of: number(of: relationship), owners: [object._key]) {
+        _, row in found = row.key
+      }
       return found
     }
     guard let committed = object.extras?.committed else { return object._reference(relationship.property) }

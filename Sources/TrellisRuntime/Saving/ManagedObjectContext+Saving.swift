@@ -6,8 +6,8 @@ extension ManagedObjectContext {
   /// First the plan, then the checks, then one transaction, and only then do the objects count as saved. Whatever fails, the
   /// store and the context are as they were.
   ///
-  /// - Throws: ``ValidationError`` with every rule that is broken; ``SaveConflict`` when somebody else changed or deleted a
-  ///   row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
+  /// - Throws: ``ValidationError`` with every rule that is broken, by what is in memory or by what others have written since;
+  ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
   ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save() throws {
@@ -19,21 +19,66 @@ extension ManagedObjectContext {
     runDidSave(plan)
   }
 
-  /// Checks everything and writes it.
+  /// Checks everything and writes it; when others refer to what is to be deleted, once more with them.
   private func write() throws -> SavePlan {
-    var plan = makePlan()
-    try validate(plan)
-    // A hook that validates may have changed something, which it should not; it is not to be lost, though.
-    if runtime.hooks.contains(where: \.isValidation) { plan = makePlan() }
+    var newcomers = Newcomers(self)
     do {
-      try plan.prepareRequest(self)
-      if !plan.isEmpty { try connection().save(plan.request) }
+      for _ in 1..<Newcomers.rounds {
+        var plan = try checkedPlan()
+        do {
+          try write(&plan)
+          return plan
+        } catch let error as StoreError where error.code == .danglingReference {
+          if try newcomers.takeAlong(after: plan) { continue }
+          let failures = try plan.lostPartners(self)
+          if !failures.isEmpty { throw ValidationError(failures: failures) }
+          // The checks ask the store who needs one of the deleted objects.
+          try validate(plan)
+          throw error
+        } catch let broken as BrokenRules {
+          if try newcomers.takeAlong(broken.denials) { continue }
+          throw broken
+        }
+      }
+      var plan = try checkedPlan()
+      try write(&plan)
+      return plan
+    } catch {
+      newcomers.takeBack()
+      if let broken = error as? BrokenRules { throw try validationError(for: broken) }
+      throw error
+    }
+  }
+
+  private func checkedPlan() throws -> SavePlan {
+    let leavesToStore = deletions.hasCascades
+    let plan = makePlan()
+    try validate(plan)
+    // A hook that validates may have changed something, which it should not; it is not to be lost, though. And what is
+    // loaded may turn out to be deleted.
+    let isChanged = runtime.hooks.contains(where: \.isValidation) || leavesToStore != deletions.hasCascades
+    return isChanged ? makePlan() : plan
+  }
+
+  private func write(_ plan: inout SavePlan) throws {
+    do {
+      try prepare(&plan)
+      if !plan.isEmpty { plan.outcome = try connection().save(plan.request) }
     } catch {
       plan.takeBackPlaces()
       throw withNames(error)
     }
     finish(plan)
-    return plan
+  }
+
+  private func prepare(_ plan: inout SavePlan) throws {
+    let leavesToStore = deletions.hasCascades
+    try plan.prepareRequest(self)
+    guard leavesToStore != deletions.hasCascades else { return }
+    // What was loaded for places has turned out to be deleted.
+    plan.takeBackPlaces()
+    plan = makePlan()
+    try plan.prepareRequest(self)
   }
 
   func makePlan() -> SavePlan {
@@ -52,6 +97,8 @@ extension ManagedObjectContext {
     for (object, _) in plan.updated { object.version += 1 }
     for object in changed where object.phase == .persistent { settle(object) }
     for object in deleted { detach(object) }
+    // Others may have made an object in memory a member of what went.
+    for key in plan.outcome.cascaded { if let object = map[key] { markGone(object) } }
     forgetOneWayReferences(to: plan.deleted)
     gone.didSave()
     waiting.lists.removeAll()
@@ -77,6 +124,7 @@ extension ManagedObjectContext {
     for (object, _) in plan.updated { notice.updated.append(object._key) }
     for object in plan.relinked { notice.relinked.append(object._key) }
     for object in plan.deleted { notice.deleted.append(object._key) }
+    notice.deleted += plan.outcome.cascaded
     for object in plan.inserted { notice.addInserted(object, self) }
     core.hub.post(notice, from: inbox)
   }

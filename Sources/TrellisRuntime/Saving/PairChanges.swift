@@ -7,6 +7,8 @@ extension SavePlan {
     for object in inserted { changes.add(object) }
     for (object, _) in updated { changes.add(object) }
     for object in relinked { changes.add(object) }
+    // What left a deleted object before does not stand in the way of its delete.
+    for object in deleted where !context.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
     for (id, list) in context.waiting.lists {
       changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
     }

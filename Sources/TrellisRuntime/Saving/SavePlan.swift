@@ -9,6 +9,8 @@ struct SavePlan {
   var relinked: [ManagedObject] = []
   var deleted: [ManagedObject] = []
   var request = SaveRequest()
+  /// What went in the store with what was deleted here.
+  var outcome = SaveOutcome()
   /// The places that members had before the plan gave them new ones.
   var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
 
@@ -37,10 +39,12 @@ struct SavePlan {
 
   /// Fills the request, after checks have passed.
   mutating func prepareRequest(_ context: ManagedObjectContext) throws {
+    collectCascades(context)
     try assignPlaces(context)
     groupRows()
     try collectPairs(context)
     collectClearedReferences(context)
+    collectChecks(context)
   }
 
   private mutating func groupRows() {

@@ -20,9 +20,14 @@ extension ObjectRules {
       let left = try partners(of: object, relationship).filter { !isLeaving($0) }
       let blockers = try living(left, entity: relationship.destination)
       if blockers.isEmpty { continue }
-      fail(
-        object, relationship.name, .deniedDelete, "must be empty before the object can be deleted", blockers: blockers)
+      deny(object, relationship, blockers)
     }
+  }
+
+  /// An object cannot go, as partners stay that forbid it.
+  mutating func deny(_ object: ManagedObject, _ relationship: RelationshipInfo, _ blockers: [AnyObjectID]) {
+    fail(
+      object, relationship.name, .deniedDelete, "must be empty before the object can be deleted", blockers: blockers)
   }
 
   private mutating func checkHolders(of objects: [ManagedObject], _ reference: RelationshipInfo) throws {

@@ -92,6 +92,31 @@ package struct MemberStatements {
     }
   }
 
+  /// Owner and number of members, of those owners that there are. Parameters: the list of owners, and a number at which
+  /// counting stops. Nil when the reference lies in the owner's own row.
+  package var counts: String? {
+    let members: String
+    switch source {
+    case .reference: return nil
+    case .members(let column, _, let index):
+      members = "FROM \(layout.tables[destination].name) AS t INDEXED BY \(index) WHERE t.\(column) = k.value"
+    case .pairs(let join, let isFirst):
+      let index = isFirst ? "" : " INDEXED BY \(SQLName.quoted(JoinNames.reversedIndex(join)))"
+      members =
+        "FROM \(SQLName.quoted(join.name)) AS j\(index) WHERE j.\(ownerColumn(join, isFirst)) = k.value"
+    }
+    return "SELECT k.value, (SELECT count(*) FROM (SELECT 1 \(members) LIMIT ?2)) FROM trellis_values(?1) AS k "
+      + "CROSS JOIN \(layout.tables[relationship.entity].name) AS o ON o.\(SQLName.id) = k.value"
+  }
+
+  /// The owners of pairs with some members. Nil when the relationship lies in no join table.
+  package var owners: String? {
+    guard case .pairs(let join, let isFirst) = source else { return nil }
+    let index = isFirst ? " INDEXED BY \(SQLName.quoted(JoinNames.reversedIndex(join)))" : ""
+    return "SELECT j.\(ownerColumn(join, isFirst)) FROM trellis_values(?) AS k CROSS JOIN \(SQLName.quoted(join.name)) "
+      + "AS j\(index) ON j.\(memberColumn(join, isFirst)) = k.value"
+  }
+
   // MARK: Pairs
 
   private func ownerColumn(_ join: JoinTable, _ isFirst: Bool) -> String {

@@ -45,6 +45,11 @@ extension TableLayout {
     "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) = ? AND \(SQLName.version) = ?"
   }
 
+  /// Parameter: the list of keys.
+  package func deleteListStatement(_ entity: Int) -> String {
+    "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) IN \(ListParameter.values)"
+  }
+
   /// Parameters: the place and the key. Nil when the entity has no such column.
   package func placeStatement(_ entity: Int, column: Int) -> String? {
     self.column(column, of: entity).map { "UPDATE \(tables[entity].name) SET \($0) = ? WHERE \(SQLName.id) = ?" }

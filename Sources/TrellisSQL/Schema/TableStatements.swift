@@ -76,8 +76,9 @@ package struct SchemaStatements {
     let first = SQLName.quoted(table.first.column)
     let partner = SQLName.quoted(table.partnerColumn)
     var lines = [
-      "\(first) INTEGER NOT NULL" + pairKey(table.first, entity: table.first.entity),
-      "\(partner) INTEGER NOT NULL" + pairKey(table.second, entity: table.partnerEntity),
+      // Under every delete rule a pair goes with either of its rows.
+      "\(first) INTEGER NOT NULL" + foreignKey(to: table.first.entity),
+      "\(partner) INTEGER NOT NULL" + foreignKey(to: table.partnerEntity),
     ]
     for column in [table.first.orderColumn, table.second?.orderColumn] {
       if let column { lines.append("\(SQLName.quoted(column)) INTEGER") }
@@ -85,11 +86,6 @@ package struct SchemaStatements {
     lines.append("PRIMARY KEY (\(first), \(partner))")
     return
       "CREATE TABLE \(SQLName.quoted(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT, WITHOUT ROWID"
-  }
-
-  private func pairKey(_ end: JoinTable.End?, entity: Int) -> String {
-    let relationship = end.flatMap { model.entities[$0.entity].properties[$0.property].relationship }
-    return relationship?.deleteRule == .noAction ? "" : foreignKey(to: entity)
   }
 
   private func reversedIndex(_ table: JoinTable) -> [String] {

@@ -52,7 +52,7 @@ extension SQLiteConnection {
     }
   }
 
-  private func memberStatements(_ relationship: RelationshipNumber) throws(StoreError) -> MemberStatements {
+  func memberStatements(_ relationship: RelationshipNumber) throws(StoreError) -> MemberStatements {
     guard let texts = MemberStatements(layout, entity: relationship.entity, property: relationship.property) else {
       throw StoreError(
         .internalError, "The store was asked for a relationship that it does not keep.",
@@ -61,14 +61,14 @@ extension SQLiteConnection {
     return texts
   }
 
-  private func memberStatement(
+  func memberStatement(
     _ kind: FixedStatement, _ relationship: RelationshipNumber, _ text: () -> String?
   ) throws(StoreError) -> Statement {
     try statement(kind, relationship.entity, UInt64(truncatingIfNeeded: relationship.property), text)
   }
 
   /// Sorted, so that searches go through the file in one direction, and once each, so that no member comes twice.
-  private func prepared(_ owners: [Int64]) -> [Int64] {
+  func prepared(_ owners: [Int64]) -> [Int64] {
     var owners = owners
     owners.sortIfNeeded()
     for index in owners.indices.dropFirst() where owners[index - 1] == owners[index] { return owners.withoutRepeats }

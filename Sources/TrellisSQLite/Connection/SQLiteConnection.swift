@@ -98,4 +98,5 @@ enum FixedStatement: UInt64 {
   case insert, restore, update, delete, place, clear
   case insertPair, deletePair, movePair, deleteFirst, deletePartner
   case begin, commit, rollback
+  case memberCount, ownersOfMembers, deleteList
 }

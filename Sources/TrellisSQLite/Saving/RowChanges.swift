@@ -46,7 +46,7 @@ extension SQLiteConnection {
   func delete(_ groups: [SaveRequest.Deletes], _ stale: inout [SaveConflict.Row]) throws {
     for group in groups.sorted(by: { rank($0.entity) > rank($1.entity) }) {
       guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
-      try deletePairs(of: group)
+      try deletePairs(of: group.entity, group.keys)
       let statement = try statement(.delete, group.entity) { layout.deleteStatement(group.entity) }
       database.statistics.run += group.keys.count
       for (key, version) in zip(group.keys, group.versions) {
@@ -62,14 +62,14 @@ extension SQLiteConnection {
   }
 
   /// The pairs of an object go with it, whatever the delete rule: a pair is no reference that a row could keep.
-  private func deletePairs(of group: SaveRequest.Deletes) throws {
+  func deletePairs(of entity: Int, _ keys: [Int64]) throws {
     let entities = layout.model.entities
     for table in layout.model.joinTables {
-      if entities[table.first.entity].subtree.contains(group.entity) {
-        try deletePairs(.deleteFirst, table.index, group.keys) { PairStatements(table).deleteAll(ofFirst: true) }
+      if entities[table.first.entity].subtree.contains(entity) {
+        try deletePairs(.deleteFirst, table.index, keys) { PairStatements(table).deleteAll(ofFirst: true) }
       }
-      if entities[table.second?.entity ?? table.partnerEntity].subtree.contains(group.entity) {
-        try deletePairs(.deletePartner, table.index, group.keys) { PairStatements(table).deleteAll(ofFirst: false) }
+      if entities[table.second?.entity ?? table.partnerEntity].subtree.contains(entity) {
+        try deletePairs(.deletePartner, table.index, keys) { PairStatements(table).deleteAll(ofFirst: false) }
       }
     }
   }

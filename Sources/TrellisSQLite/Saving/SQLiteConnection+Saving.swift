@@ -4,21 +4,26 @@ import TrellisSQL
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// - Throws: ``SaveConflict``; ``StoreError``.
-  package func save(_ request: SaveRequest) throws {
-    guard !request.isEmpty else { return }
+  /// - Throws: ``SaveConflict``; ``BrokenRules``; ``StoreError``.
+  @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    var outcome = SaveOutcome()
+    guard !request.isEmpty else { return outcome }
     try checkWritable()
     try transaction {
-      let stale = try write(request)
+      let stale = try write(request, &outcome)
       if !stale.isEmpty { throw SaveConflict(rows: stale) }
       if store.setup.hasOldModelText.load(ordering: .relaxed) { try SchemaUpdate.apply(layout.model, to: database) }
     }
     store.setup.hasOldModelText.store(false, ordering: .relaxed)
+    return outcome
   }
 
-  /// Deletes, then updates, then inserts, so that a key that was freed can be taken; then what lies beside the rows.
-  private func write(_ request: SaveRequest) throws -> [SaveConflict.Row] {
+  /// Cascades and deletes, then updates, then inserts, so that a key that was freed can be taken; then what lies beside the rows.
+  private func write(_ request: SaveRequest, _ outcome: inout SaveOutcome) throws -> [SaveConflict.Row] {
     var stale: [SaveConflict.Row] = []
+    let check = try RulesCheck(request, self)
+    // Members first: an owner that goes before them would have to wait for each.
+    outcome.cascaded = try cascade(request)
     try delete(request.deletes, &stale)
     try update(request.updates, &stale)
     // What comes now would be undone anyway.
@@ -27,6 +32,7 @@ extension SQLiteConnection {
     for pairs in request.pairs { try write(pairs) }
     for places in request.places { try write(places) }
     for references in request.clearedReferences { try write(references) }
+    try check?.finish(self)
     return []
   }
 

@@ -1,7 +1,7 @@
 /// Everything that one save writes: all of it or nothing.
 ///
-/// Foreign keys hold at the end, not in between. A store may write in any order that keeps unique keys apart; deletes,
-/// then updates, then inserts is one.
+/// Foreign keys hold at the end, not in between. A store may write in any order that keeps unique keys apart;
+/// cascades, then deletes, then updates, then inserts is one.
 public struct SaveRequest {
   /// New rows of one entity.
   public struct Inserts {
@@ -106,12 +106,18 @@ public struct SaveRequest {
   public var pairs: [Pairs] = []
   public var places: [Places] = []
   public var clearedReferences: [ClearedReferences] = []
+  public var cascades: [Cascades] = []
+  /// Rows that no cascade takes along, as this save gives them another partner.
+  public var keptFromCascades: [Int64] = []
+  /// What must hold inside the transaction. They write nothing, so a request of these alone is empty.
+  public var counts: [Counts] = []
+  public var denials: [Denials] = []
 
   public init() {}
 
   /// Whether there is nothing to write.
   public var isEmpty: Bool {
     inserts.isEmpty && updates.isEmpty && deletes.isEmpty && pairs.isEmpty && places.isEmpty
-      && clearedReferences.isEmpty
+      && clearedReferences.isEmpty && cascades.isEmpty
   }
 }

@@ -24,10 +24,10 @@ extension Bench {
   /// - Parameters:
   ///   - update: records with the names of the properties that changed.
   ///   - more: adds what has no parameter.
-  func save(
+  @discardableResult func save(
     insert: [Record] = [], update: [(Record, [String])] = [], delete: [Record] = [],
     on connection: (any StoreConnection)? = nil, more: (inout SaveRequest) throws -> Void = { _ in }
-  ) throws {
+  ) throws -> SaveOutcome {
     var request = SaveRequest()
     for (entity, records) in grouped(insert, by: \.entity.index) {
       request.inserts.append(SaveRequest.Inserts(entity: entity, records: records))
@@ -41,9 +41,10 @@ extension Bench {
         SaveRequest.Deletes(entity: entity, keys: records.map(\.storedKey), versions: records.map(\.storedVersion)))
     }
     try more(&request)
-    try (connection ?? self.connection).save(request)
+    let outcome = try (connection ?? self.connection).save(request)
     for record in insert { record.storedVersion = 1 }
     for (record, _) in update { record.storedVersion += 1 }
+    return outcome
   }
 
   /// Adds and removes pairs of a join table.

@@ -56,6 +56,19 @@ final class Bench {
     }
   }
 
+  /// The body must find exactly these rules broken.
+  func expectBroken(_ expected: BrokenRules, line: Int = #line, _ body: () throws -> Void) {
+    do {
+      try body()
+      fail("expected broken rules", line: line)
+    } catch let broken as BrokenRules {
+      expect(Set(broken.counts), is: Set(expected.counts), line: line)
+      expect(Set(broken.denials), is: Set(expected.denials), line: line)
+    } catch {
+      fail("expected broken rules, found: \(error)", line: line)
+    }
+  }
+
   // MARK: The model
 
   func entity(_ name: String) throws -> Entity {

@@ -3,7 +3,7 @@ import TrellisSchema
 /// The model that the cases use: every shape of relationship, every type of attribute, a hierarchy.
 enum ConformanceModel {
   static let description = ModelDescription(
-    name: "Conformance", entities: [author, profile, book, tag, shelf, animal, dog, puppy, cat, sample])
+    name: "Conformance", entities: [author, profile, book, tag, shelf, animal, dog, puppy, cat, sample, node, leaf])
 
   private static let author = EntityDescription(
     "Author",
@@ -19,6 +19,7 @@ enum ConformanceModel {
       RelationshipDescription("friends", to: "Author", inverse: "friends", toMany: true),
       RelationshipDescription("shelves", to: "Shelf", inverse: "keeper", deleteRule: .noAction, toMany: true),
       RelationshipDescription("pets", to: "Animal", inverse: "owner", toMany: true),
+      RelationshipDescription("visited", to: "Shelf", inverse: "visitors", deleteRule: .noAction, toMany: true),
     ],
     uniqueKeys: [["email"]])
 
@@ -50,7 +51,19 @@ enum ConformanceModel {
     relationships: [
       RelationshipDescription("keeper", to: "Author", inverse: "shelves", optional: true),
       RelationshipDescription("contents", to: "Book", toMany: true),
+      RelationshipDescription("visitors", to: "Author", inverse: "visited", deleteRule: .noAction, toMany: true),
     ])
+
+  private static let node = EntityDescription(
+    "Node", attributes: [AttributeDescription("name", .string)],
+    relationships: [
+      RelationshipDescription("parent", to: "Node", inverse: "children", optional: true),
+      RelationshipDescription("children", to: "Node", inverse: "parent", deleteRule: .cascade, toMany: true),
+      RelationshipDescription("leaves", to: "Leaf", inverse: "node", deleteRule: .cascade, toMany: true),
+    ])
+
+  private static let leaf = EntityDescription(
+    "Leaf", relationships: [RelationshipDescription("node", to: "Node", inverse: "leaves", optional: true)])
 
   private static let animal = EntityDescription(
     "Animal", isAbstract: true,

@@ -54,6 +54,12 @@ enum EntityTable {
     "Bead": entry(Bead.all) { Bead(in: $0) },
     "Crate": entry(Crate.all) { Crate(in: $0) },
     "Item": entry(Item.all) { Item(in: $0) },
+    "Folder": entry(Folder.all) { Folder(in: $0) },
+    "Sheet": entry(Sheet.all) { Sheet(in: $0) },
+    "Letter": entry(Letter.all) { Letter(in: $0) },
+    "Scrap": entry(Scrap.all) { Scrap(in: $0) },
+    "Shelf": entry(Shelf.all) { Shelf(in: $0) },
+    "Mark": entry(Mark.all) { Mark(in: $0) },
     "Pet": entry(Pet.all) { Pet(in: $0) },
   ]
 

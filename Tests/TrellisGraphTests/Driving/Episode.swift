@@ -1,4 +1,5 @@
 import Trellis
+import TrellisRuntime
 
 /// One random run: which relationships it touches, how it compares, and what it does.
 struct Episode {
@@ -7,6 +8,8 @@ struct Episode {
   let length: Int
   /// Makes calls of the store fail now and then.
   var failure: FailureSwitch?
+  /// The entities that it is about, and that their cascades are left to the store; a choice of its own otherwise.
+  var cascading: [String]?
 
   enum StoreKind: String, CaseIterable { case memory, sqlite }
 
@@ -15,6 +18,8 @@ struct Episode {
     var steps = 0
     var saves = 0
     var refusals = 0
+    /// Saves that left members to the store.
+    var cascades = 0
     var failures = 0
     var difference: String?
     var operations: [String] = []
@@ -30,12 +35,16 @@ struct Episode {
     ["Person", "Manager", "Director", "Project", "BigProject"],
     ["Album", "Track", "Singer", "Cover"],
     ["Owner", "Pet"],
+    cascadingEntities,
   ]
+
+  /// Those of which a store can delete what belongs to an object.
+  static let cascadingEntities = ["Folder", "Sheet", "Letter", "Scrap", "Shelf", "Mark"]
 
   /// Plays the episode, and if it finds a difference looks for a shorter one that does.
   func run(_ rules: Rules) throws -> Outcome {
     var random = SeededGenerator(seed: seed)
-    let plan = Plan(&random, rules.shapes)
+    let plan = Plan(&random, rules.shapes, cascading)
     let steps = (0..<length).map { _ in StepChooser.Step(&random) }
     let outcome = try play(steps, plan, rules)
     guard outcome.difference != nil else { return outcome }
@@ -50,18 +59,21 @@ struct Episode {
     let size: Int
     /// After how many steps everything is compared, which also loads everything.
     let interval: Int
+    /// Whether cascades are left to the store wherever they can be.
+    let leavesToStore: Bool
 
-    init(_ random: inout SeededGenerator, _ shapes: Shapes) {
-      entities = Episode.groups[Int.random(in: 0..<Episode.groups.count, using: &random)]
+    init(_ random: inout SeededGenerator, _ shapes: Shapes, _ cascading: [String]?) {
+      entities = cascading ?? Episode.groups[Int.random(in: 0..<Episode.groups.count, using: &random)]
       let names = entities
       let all = shapes.all.filter { names.contains($0.entity) }
-      let isDemanding = all.contains { $0.isRequired || $0.minimum != nil }
+      let isDemanding = cascading != nil || all.contains { $0.isRequired || $0.minimum != nil }
       let ends = all.shuffled(using: &random).prefix(isDemanding ? all.count : Int.random(in: 1...4, using: &random))
       let touched = Set(ends.flatMap { [$0.index, $0.inverse ?? $0.index] })
       self.touched = touched.sorted().map { shapes.all[$0] }
       holdsObjects = Bool.random(using: &random)
       size = [3, 5, 9].randomElement(using: &random) ?? 3
-      interval = [1, 1, 4, 20].randomElement(using: &random) ?? 1
+      interval = (cascading == nil ? [1, 1, 4, 20] : [20]).randomElement(using: &random) ?? 1
+      leavesToStore = cascading != nil || Bool.random(using: &random)
     }
   }
 
@@ -69,7 +81,7 @@ struct Episode {
     let place = try StorePlace(stores)
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: configuration(place)) { _ in }
-    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects)
+    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects, leavesToStore: plan.leavesToStore)
     let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size)
     var duel = Duel(rules.shapes, live, touched: plan.touched)
     var outcome = Outcome()
@@ -86,7 +98,12 @@ struct Episode {
           outcome.operations.append("  after its call \(call) failed")
           outcome.failures += 1
         }
+        if cascading != nil { try forget(&duel, step, operation) }
         try duel.apply(operation)
+        if cascading != nil, case .delete = operation, step.kind >> 56 & 1 == 0 {
+          if live.context.leavesMembersToStore { outcome.cascades += 1 }
+          try duel.apply(.save)
+        }
         if outcome.steps % plan.interval == 0 || duel.refusals > isRefused { try duel.compareAll() }
       }
       try duel.compareAll()
@@ -96,6 +113,14 @@ struct Episode {
     outcome.saves = duel.saves
     outcome.refusals = duel.refusals
     return outcome
+  }
+
+  /// Now and then, and before most deletes, everything is saved, so that the next operation finds nothing in memory.
+  private func forget(_ duel: inout Duel, _ step: StepChooser.Step, _ operation: Operation) throws {
+    let isDelete = if case .delete = operation { true } else { false }
+    guard step.kind >> 58 & 3 == 0 || isDelete && step.kind >> 60 & 1 == 0 else { return }
+    try duel.apply(.save)
+    try duel.apply(.newContext)
   }
 
   private func configuration(_ place: StorePlace) -> StoreConfiguration {

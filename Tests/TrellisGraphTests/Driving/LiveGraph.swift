@@ -1,4 +1,5 @@
 @_spi(Generated) import Trellis
+import TrellisRuntime
 import TrellisSchema
 
 /// The graph under test: the same operations as the reference's, carried out by a context.
@@ -10,6 +11,8 @@ final class LiveGraph {
   /// Whether the test holds the objects that it has met; if not, the context may drop them.
   let holdsObjects: Bool
   private let rules: Rules
+  /// Whether cascades are left to the store wherever they can be.
+  private let leavesToStore: Bool
   private var keys: [Int: Int64] = [:]
   private var objects: [Int64: Int] = [:]
   private var entities: [Int: String] = [:]
@@ -17,11 +20,13 @@ final class LiveGraph {
 
   struct MissingObject: Error { let object: Int }
 
-  init(_ container: PersistentContainer, _ rules: Rules, holdsObjects: Bool) {
+  init(_ container: PersistentContainer, _ rules: Rules, holdsObjects: Bool, leavesToStore: Bool = false) {
     self.container = container
     self.rules = rules
     self.holdsObjects = holdsObjects
+    self.leavesToStore = leavesToStore
     context = container.newContext()
+    if leavesToStore { context.fewMembers = 0 }
   }
 
   // MARK: Objects
@@ -106,5 +111,6 @@ final class LiveGraph {
   private func startAnew(_ step: () -> Void) {
     held = [:]
     step()
+    if leavesToStore { context.fewMembers = 0 }
   }
 }

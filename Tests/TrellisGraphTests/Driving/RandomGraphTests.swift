@@ -10,18 +10,24 @@ import Testing
   private static let enough = 10
 
   @Test("whatever is done, the graph is as the reference says, in memory and in the store", .timeLimit(.minutes(60)))
-  func agreesWithReference() throws {
+  func agreesWithReference() throws { try run(Self.steps, cascading: nil) }
+
+  @Test("the same holds where cascades are left to the store, and nobody loads what goes", .timeLimit(.minutes(60)))
+  func agreesWhereNothingIsLoaded() throws { try run(Self.steps / 2, cascading: Episode.cascadingEntities) }
+
+  private func run(_ count: Int, cascading: [String]?) throws {
     let rules = try Rules()
     var random = SeededGenerator(seed: Self.seed)
-    var (steps, saves, refusals, episodes) = (0, 0, 0, 0)
+    var (steps, saves, refusals, cascades, episodes) = (0, 0, 0, 0, 0)
     var differences = 0
-    while steps < Self.steps {
+    while steps < count {
       let kind = episodes % 4 == 3 ? Episode.StoreKind.sqlite : .memory
-      let episode = Episode(seed: random.next(), stores: kind, length: 200)
+      let episode = Episode(seed: random.next(), stores: kind, length: 200, cascading: cascading)
       let outcome = try episode.run(rules)
       steps += outcome.steps
       saves += outcome.saves
       refusals += outcome.refusals
+      cascades += outcome.cascades
       episodes += 1
       if let difference = outcome.difference {
         Issue.record(
@@ -31,7 +37,10 @@ import Testing
         if differences == Self.enough { return }
       }
     }
+    // Without any, a run that is long enough would show nothing.
+    #expect(cascading == nil || count < 10_000 || cascades > 0)
     print(
-      "random graphs: seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals")
+      "random graphs\(cascading == nil ? "" : ", cascades left to the store"): seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals, \(cascades) cascades"
+    )
   }
 }

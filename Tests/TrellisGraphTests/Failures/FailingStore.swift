@@ -80,13 +80,13 @@ final class FailingConnection: StoreConnection {
     try connection.lastPlaces(of: relationship, owners: owners, body)
   }
 
-  func save(_ request: SaveRequest) throws {
+  func save(_ request: SaveRequest) throws -> SaveOutcome {
     try failure.passCall()
     guard let number = failure.takeRecord() else { return try connection.save(request) }
     var broken = request
     guard broken.breakRecord(number) else { return try connection.save(request) }
     failure.countFailure()
-    try connection.save(broken)
+    return try connection.save(broken)
   }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisRuntime
 
 @Suite("Large to-manys") struct LargeToManyTests {
   private static let environment = ProcessInfo.processInfo.environment
@@ -90,6 +91,33 @@ import Trellis
     try Stopwatch.measure("\(kind): delete the parent") { try context.delete(parent) }
     try Stopwatch.measure("\(kind): save that, \(count) children let go") { try context.save() }
     #expect(try container.newContext().count(Item.where { $0.crate == nil }) == count)
+  }
+
+  @Test(
+    "very many children that go with their parent are not loaded", .enabled(if: childCount > 0),
+    arguments: Episode.StoreKind.allCases, [false, true])
+  func cascading(kind: Episode.StoreKind, loads: Bool) throws {
+    let place = try StorePlace(kind)
+    defer { place.remove() }
+    let container = try PersistentContainer(model: .rules, store: place.configuration) { _ in }
+    let parentID = try fillSheet(container, Self.childCount)
+    let context = container.newContext()
+    let parent = try #require(try context.object(with: parentID))
+    if loads { context.fewMembers = .max }
+    let way = "\(kind), \(loads ? "loaded" : "left to the store")"
+    Stopwatch.measure("\(way): begin") {}
+    try Stopwatch.measure("\(way): delete the parent of \(Self.childCount) children") { try context.delete(parent) }
+    #expect(loads || context.registeredCount <= context.fewMembers + 1)
+    try Stopwatch.measure("\(way): save that") { try context.save() }
+    #expect(try container.newContext().count(Scrap.all) == 0)
+  }
+
+  private func fillSheet(_ container: PersistentContainer, _ count: Int) throws -> ObjectID<Sheet> {
+    let context = container.newContext()
+    let parent = Sheet(in: context)
+    for _ in 0..<count { _ = Scrap(in: context, sheet: parent) }
+    try context.save()
+    return parent.objectID
   }
 
   private func fill(

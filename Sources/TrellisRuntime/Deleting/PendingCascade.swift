@@ -1,0 +1,136 @@
+import TrellisStorage
+
+/// A cascade that the store is going to carry out: the members of some deleted owners that nobody has loaded.
+struct PendingCascade {
+  let relationship: RelationshipInfo
+  let rule: StoreCascade
+  let owners: [ManagedObject]
+}
+
+extension ManagedObjectContext {
+  /// The cascades that wait for the next save.
+  var pendingCascades: [PendingCascade] { deletions.closures.flatMap(\.cascades) }
+
+  /// Whether the next save lets the store delete what nobody has loaded.
+  package var leavesMembersToStore: Bool { deletions.hasCascades }
+
+  /// The way to the store for reading rows of an entity. When cascades that wait for the save concern them, their members are
+  /// loaded and deleted first: results are as if the context had just saved.
+  func connection(reading entity: Int) throws -> any StoreConnection {
+    let root = runtime.entities[entity].root
+    if deletions.hasCascades, pendingCascades.contains(where: { $0.rule.roots.contains(root) }) {
+      try loadPendingCascades()
+    }
+    return try connection()
+  }
+
+  /// Whether rows that a cascade may reach wait for the store already.
+  func leavesToStore(_ rule: StoreCascade) -> Bool {
+    deletions.hasCascades && pendingCascades.contains { !$0.rule.roots.isDisjoint(with: rule.roots) }
+  }
+
+  /// The same for what a request looks at, which may be objects of other entities, too.
+  func loadPendingCascades(for request: StoreRequest) throws {
+    if deletions.hasCascades, request.looksAtOthers(of: runtime.entities[request.entity].entity) {
+      try loadPendingCascades()
+    }
+    _ = try connection(reading: request.entity)
+  }
+
+  /// Does in memory what the store was to do: the members are loaded and deleted, with all that belongs to them.
+  func loadPendingCascades() throws {
+    // The deletes were made while nobody recorded, so this belongs to no step either.
+    let recorder = recorder
+    self.recorder = nil
+    defer {
+      self.recorder = recorder
+      deletions.noteCascades()
+    }
+    for index in deletions.closures.indices {
+      let cascades = deletions.closures[index].cascades
+      if cascades.isEmpty { continue }
+      // They are none any more, so that loading does not ask for them again.
+      deletions.closures[index].cascades = []
+      deletions.noteCascades()
+      do {
+        var deletion = Deletion()
+        deletion.loadsEverything = true
+        try deletion.collect(membersOf: cascades, in: self)
+        try carryOut(deletion, into: &deletions.closures[index])
+      } catch {
+        deletions.closures[index].cascades = cascades
+        throw error
+      }
+    }
+  }
+
+  /// Whether nothing in memory has to do with the rows that a cascade would take along unseen, other than members of the
+  /// owners themselves.
+  ///
+  /// - Returns: these members; nil when the cascade has to be loaded.
+  /// - Complexity: linear in the number of objects in memory.
+  func registeredMembers(of owners: [ManagedObject], _ relationship: RelationshipInfo, _ rule: StoreCascade) throws
+    -> [ManagedObject]?
+  {
+    try refreshRows(faulting: rule)
+    guard let reference = runtime.inverse(of: relationship) else { return nil }
+    let keys = Set(owners.map(\._key))
+    var isFree = true
+    var members: [ManagedObject] = []
+    map.forEach { object in
+      guard isFree, object.isAlive else { return }
+      let info = info(of: object)
+      isFree = !rule.ties.contains { isTied(object, info, $0) }
+      guard rule.entities.contains(info.number) else { return }
+      for parent in rule.references where info.relationships.contains(parent) {
+        let key = object._reference(parent.property)
+        if key <= 0 { continue }
+        if parent.isSame(as: reference) && keys.contains(key) { members.append(object) }
+        // Somebody who is not in memory may be among those that go, and take this one along.
+        if map[key] == nil && rule.entities.contains(where: { runtime.entities[parent.destination].includes($0) }) {
+          isFree = false
+        }
+      }
+    }
+    return isFree ? members : nil
+  }
+
+  private func isTied(_ object: ManagedObject, _ info: EntityInfo, _ tie: RelationshipInfo) -> Bool {
+    guard info.relationships.contains(tie) else { return false }
+    if tie.isToMany { return object.extras?.list(tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
+    // A fault holds nothing that could be written over what the store does.
+    if tie.isColumn { return !object._attention.contains(.fault) && object._reference(tie.property) > 0 }
+    return (object.extras?.partner(tie.property) ?? 0) > 0
+  }
+
+  private func refreshRows(faulting rule: StoreCascade) throws {
+    var faults: [Int: [ManagedObject]] = [:]
+    map.forEach { object in
+      guard object._attention.contains(.fault), object.phase == .persistent else { return }
+      let info = info(of: object)
+      if rule.entities.contains(info.number) { faults[info.root, default: []].append(object) }
+    }
+    for objects in faults.values { try refreshRows(objects) }
+  }
+}
+
+extension EntityInfo {
+  /// Whether an entity is this one or lies below it.
+  fileprivate func includes(_ other: Int) -> Bool { entity.subtree.contains(other) }
+}
+
+extension SavePlan {
+  /// Hands on the cascades that nobody has loaded. Saved objects in memory that are alive are none of their victims, whatever
+  /// their rows still say.
+  mutating func collectCascades(_ context: ManagedObjectContext) {
+    guard context.deletions.hasCascades else { return }
+    var entities: Set<Int> = []
+    for cascade in context.pendingCascades {
+      request.cascades.append(
+        SaveRequest.Cascades(
+          relationship: context.number(of: cascade.relationship), owners: cascade.owners.map(\._key)))
+      entities.formUnion(cascade.rule.entities)
+    }
+    request.keptFromCascades = updated.map(\.object).filter { entities.contains(type(of: $0)._entity) }.map(\._key)
+  }
+}

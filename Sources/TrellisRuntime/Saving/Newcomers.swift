@@ -1,0 +1,122 @@
+import TrellisStorage
+
+/// Rows that others made refer to what this save deletes, found when the store has refused the delete because of them.
+///
+/// What the delete rules demand is done to them as to everybody else, with hooks and checks, and the save tried again: under
+/// cascade they go too, under nullify they let go. When the save fails all the same, that is taken back.
+struct Newcomers {
+  /// As often a save is tried, while others add partners faster than it can take them along.
+  static let rounds = 16
+
+  private let context: ManagedObjectContext
+  private var deleted: [ManagedObject] = []
+  private var loosened: [(object: ManagedObject, relationship: RelationshipInfo, partner: Int64)] = []
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  /// Does what the rules demand to those who refer to what a plan deletes.
+  ///
+  /// - Returns: whether there were any.
+  /// - Throws: ``ValidationError`` when one of them forbids the delete.
+  mutating func takeAlong(after plan: SavePlan) throws -> Bool {
+    var rules = ObjectRules(context)
+    var isAny = false
+    for (entity, victims) in Dictionary(grouping: plan.deleted, by: { type(of: $0)._entity })
+      .sorted(by: { $0.key < $1.key })
+    {
+      for relationship in context.runtime.entities[entity].allRelationships {
+        guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn else { continue }
+        let found = try holders(of: victims, relationship, inverse)
+        if found.isEmpty { continue }
+        isAny = true
+        switch relationship.deleteRule {
+        case .cascade: try delete(found.map(\.holder))
+        case .nullify: for (holder, victim) in found { loosen(holder, inverse, victim) }
+        case .deny: deny(victims, relationship, found, &rules)
+        case .noAction: break
+        }
+      }
+    }
+    if !rules.failures.isEmpty { throw ValidationError(failures: rules.failures) }
+    return isAny
+  }
+
+  /// Deletes partners that a pair leads to from what goes, where the rule is cascade.
+  ///
+  /// - Returns: whether there were any.
+  mutating func takeAlong(_ pairs: [BrokenRules.Denial]) throws -> Bool {
+    var isAny = false
+    for (number, links) in Dictionary(grouping: pairs, by: \.relationship)
+      .sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) })
+    {
+      guard let relationship = context.runtime.relationship(number), relationship.deleteRule == .cascade else {
+        continue
+      }
+      let partners = Set(links.map(\.partner)).sorted()
+      try context.loadForChange(partners, of: relationship)
+      let found = partners.compactMap { context.map[$0] }.filter(\.isAlive)
+      if found.isEmpty { continue }
+      try delete(found)
+      isAny = true
+    }
+    return isAny
+  }
+
+  /// Takes back what was done to them: the save has failed.
+  func takeBack() {
+    for object in deleted { context.undelete(object) }
+    for (object, relationship, partner) in loosened where object.isAlive {
+      context.take(object, relationship, partner)
+    }
+    context.forgetUnchanged(loosened.map(\.object))
+  }
+
+  // MARK: Steps
+
+  /// Who refers to a victim in the store, and is neither deleted here nor set to somebody else.
+  private func holders(
+    of victims: [ManagedObject], _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+  ) throws -> [(holder: ManagedObject, victim: Int64)] {
+    if relationship.deleteRule == .noAction { return [] }
+    var links: [(holder: Int64, victim: Int64)] = []
+    try context.connection().memberKeys(of: context.number(of: relationship), owners: victims.map(\._key)) {
+      owner, holder, _ in
+      links.append((holder, owner))
+    }
+    let unknown = links.filter { link in
+      guard let object = context.map[link.holder] else { return true }
+      return object.phase == .persistent && !object.isEdited
+    }
+    if unknown.isEmpty { return [] }
+    // Rows that are in memory already are brought up to date by that.
+    try context.loadObjects(unknown.map(\.holder), entity: relationship.destination)
+    return unknown.compactMap { link in
+      guard let holder = context.map[link.holder], holder.isAlive,
+        context.knownReference(of: holder, inverse) == link.victim
+      else { return nil }
+      return (holder, link.victim)
+    }
+  }
+
+  private mutating func delete(_ holders: [ManagedObject]) throws {
+    // Together, so that they keep each other; each may have gone with another one.
+    deleted += holders
+    try context.deleteAll(holders)
+  }
+
+  private mutating func loosen(_ holder: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
+    loosened.append((holder, relationship, victim))
+    context.letGo(holder, relationship, victim)
+  }
+
+  private func deny(
+    _ victims: [ManagedObject], _ relationship: RelationshipInfo, _ found: [(holder: ManagedObject, victim: Int64)],
+    _ rules: inout ObjectRules
+  ) {
+    for victim in victims {
+      let blockers = found.filter { $0.victim == victim._key }.map(\.holder)
+      if blockers.isEmpty { continue }
+      rules.deny(victim, relationship, blockers.map { AnyObjectID($0, context.info(of: $0)) })
+    }
+  }
+}
