@@ -13,8 +13,10 @@ final class LoggedQueries: Sendable {
   var entries: [QueryLogEntry] { found.withLock { $0 } }
 
   func log(values: Bool = false) -> QueryLog {
-    QueryLog(includesValues: values) { entry in self.found.withLock { $0.append(entry) } }
+    QueryLog(includesValues: values) { entry in self.add(entry) }
   }
+
+  func add(_ entry: QueryLogEntry) { found.withLock { $0.append(entry) } }
 
   func clear() { found.withLock { $0.removeAll() } }
 }

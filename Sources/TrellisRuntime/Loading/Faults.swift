@@ -93,9 +93,11 @@ extension ManagedObjectContext {
   ///
   /// - Parameter cameBy: one of the objects that refer to them, and the relationship in which they do.
   @discardableResult func loadObjects(
-    _ keys: [Int64], entity: Int, cameBy: (object: ManagedObject, relationship: RelationshipInfo)? = nil
+    _ keys: [Int64], entity: Int, cameBy: (object: ManagedObject, relationship: RelationshipInfo)? = nil,
+    rule: LazyLoading = .allowed
   ) throws -> [ManagedObject] {
     let batch = FetchBatch()
+    batch.lazyLoading = rule
     if let cameBy { inherit(batch, from: cameBy.object, cameBy.relationship) }
     let number = keys.count > 1 || batch.lazyLoading != .allowed ? batches.add(batch) : 0
     var objects: [ManagedObject] = []
