@@ -1,4 +1,5 @@
-import TrellisSchema
+import TrellisQuery
+public import TrellisSchema
 public import TrellisStorage
 
 /// One context's way to a ``MemoryStore``. Each call reads the store as it is at the call's begin.
@@ -17,6 +18,27 @@ public final class MemoryConnection: StoreConnection {
 
   public func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
     try RowSelection(request, store.snapshot()).forEach { try body($0.key, $0.entity) }
+  }
+
+  public func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    let snapshot = store.snapshot()
+    try RowSelection(request, snapshot).forEach { row in
+      let object = RowObject(row: row, snapshot: snapshot)
+      try body(try paths.map { try object.value(at: $0.path) })
+    }
+  }
+
+  public func plan(of request: StoreRequest) throws -> QueryPlan {
+    let model = store.layout.model
+    guard model.entities.indices.contains(request.entity) else { throw StoreError.noSuchEntity }
+    let entity = model.entities[request.entity]
+    let lookup = KeyLookup(snapshot: store.snapshot(), entity: entity)
+    let found = lookup.candidates(request.predicate)
+    var steps = [found.map { "tests \($0.count) rows found by key" } ?? "goes through all rows by key"]
+    if !request.sort.isEmpty { steps.append("sorts the matches") }
+    return QueryPlan(steps: steps, scansWholeTable: found == nil, entity: entity.name)
   }
 
   public func count(_ request: StoreRequest) throws -> Int {

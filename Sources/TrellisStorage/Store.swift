@@ -35,6 +35,16 @@ public protocol StoreConnection: AnyObject {
   func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws
   /// Reads the keys and entities of the rows that a request asks for, in its order.
   func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws
+  /// Reads some values of each row that a request asks for, in its order. A path through nil is null. A row comes once,
+  /// whoever else has the same values.
+  func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws
+  /// How the store would answer a request.
+  func plan(of request: StoreRequest) throws -> QueryPlan
+  /// Where the connection notes the statements that it runs; nil when nobody wants to know. A store without statements
+  /// need not have it.
+  var trace: StatementTrace? { get set }
   /// How many rows a request asks for, its limit and offset included.
   func count(_ request: StoreRequest) throws -> Int
   /// Reads the rows of an entity, and of those below it, that have these keys, in any order; keys without a row are left
@@ -58,6 +68,13 @@ public protocol StoreConnection: AnyObject {
   /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``BrokenRules`` when the request's counts
   ///   or denials do not hold; ``StoreError`` for everything else.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
+}
+
+extension StoreConnection {
+  public var trace: StatementTrace? {
+    get { nil }
+    set {}
+  }
 }
 
 /// How to open a store; stores add their own, such as `.sqlite(at:)`.

@@ -29,6 +29,9 @@ let package = Package(
     .executableTarget(
       name: "bench-trellis", dependencies: ["Workload", "BenchModel", trellis], swiftSettings: settings),
 
+    // What a fetch costs beside what SQLite does for it.
+    .executableTarget(name: "fetch-overhead", dependencies: ["BenchModel", trellis], swiftSettings: settings),
+
     // The first fetch, in small programs of their own. A model of 200 entities takes minutes to compile, so that `swift run bench`
     // goes without: `swift build -c release` makes them.
     .executableTarget(name: "first-sqlite", dependencies: ["Workload", "CSQLite3"], swiftSettings: settings),

@@ -24,6 +24,9 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("The rules of every store") struct ConformanceTests {
+  /// How many random queries a seed asks; more by the environment variable TRELLIS_QUERIES.
+  private static let queryCount = ProcessInfo.processInfo.environment["TRELLIS_QUERIES"].flatMap(Int.init) ?? 400
+
   @Test("every store keeps every rule", arguments: TestedStore.all, StoreConformance.cases)
   func rules(_ store: TestedStore, _ rule: ConformanceCase) throws {
     #expect(try store.make(TestFolder()).run(rule) == [])
@@ -34,6 +37,6 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
     [UInt64](1...8) + [UInt64.random(in: .min ... .max)])
   func queries(_ store: TestedStore, _ seed: UInt64) throws {
     print("\(store.name), seed \(seed)")
-    #expect(try store.make(TestFolder()).runDifferential(seed: seed, queries: 400) == [])
+    #expect(try store.make(TestFolder()).runDifferential(seed: seed, queries: Self.queryCount) == [])
   }
 }

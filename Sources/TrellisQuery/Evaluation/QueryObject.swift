@@ -20,3 +20,21 @@ public protocol QueryObject {
 extension QueryObject {
   public func queryMemberCount(_ property: Int) throws -> Int { try queryMembers(property).count }
 }
+
+extension QueryObject {
+  /// What a path from this object leads to: an attribute, a to-one's key or, without steps, the object's own key. Null where
+  /// the path meets a nil to-one.
+  ///
+  /// - Throws: what the object's methods throw.
+  public func value(at path: PropertyPath) throws -> StoredValue {
+    if let only = path.onlyStep { return try queryValue(only) }
+    var steps = path.steps
+    guard let last = steps.popLast() else { return .integer(queryKey) }
+    var object = self
+    for step in steps {
+      guard let next = try object.queryPartner(step) else { return .null }
+      object = next
+    }
+    return try object.queryValue(last)
+  }
+}

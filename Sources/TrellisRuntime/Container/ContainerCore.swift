@@ -7,12 +7,15 @@ final class ContainerCore: Sendable {
   let store: any Store
   let keys: KeyAllocator
   let hub = ChangeHub()
+  private let log: QueryLog?
   private let closed = Atomic(false)
   private let errorHandler: @Sendable (GraphProblem) -> Void
 
   init(
-    runtime: RuntimeModel, store: any Store, errorHandler: @escaping @Sendable (GraphProblem) -> Void
+    runtime: RuntimeModel, store: any Store, log: QueryLog?,
+    errorHandler: @escaping @Sendable (GraphProblem) -> Void
   ) throws {
+    self.log = log
     self.runtime = runtime
     self.store = store
     self.errorHandler = errorHandler
@@ -21,7 +24,8 @@ final class ContainerCore: Sendable {
 
   func connect() throws -> any StoreConnection {
     try checkOpen()
-    return try store.connect()
+    let connection = try store.connect()
+    return log.map { LoggingConnection(connection, $0, runtime.model) } ?? connection
   }
 
   /// - Throws: ``StoreError`` when the container is closed.

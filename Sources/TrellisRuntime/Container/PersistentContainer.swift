@@ -21,15 +21,17 @@ public final class PersistentContainer: Sendable {
   /// - Parameters:
   ///   - model: A generated model, such as `.diary`.
   ///   - store: Where the objects are kept, such as `.sqlite(at:)` or `.memory`.
+  ///   - log: Gets each request to the store. Without one, the environment variable `TRELLIS_LOG` decides:
+  ///     `queries` prints them to standard error, `queries,values` with the values, which may be user data.
   ///   - onProblem: Called for whatever goes wrong where nothing can be thrown, such as in a property; from the thread on
   ///     which it goes wrong. By default it is printed to standard error.
   /// - Throws: ``StoreError`` when the store cannot be opened, or was made with another model.
   public init(
-    model: ObjectModel, store: StoreConfiguration,
+    model: ObjectModel, store: StoreConfiguration, log: QueryLog? = .fromEnvironment,
     onProblem: @escaping @Sendable (GraphProblem) -> Void = PersistentContainer.printProblem
   ) throws {
     let runtime = try RuntimeModel(model)
-    core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), errorHandler: onProblem)
+    core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), log: log, errorHandler: onProblem)
   }
 
   /// Closes the store: a SQLite file is complete afterwards, without a log beside it.

@@ -40,6 +40,11 @@ public final class ManagedObjectContext {
   var gone = GoneTargets()
   @exclusivity(unchecked) var batches = FetchBatches()
   @exclusivity(unchecked) var sweeper = Sweeper()
+  /// What happens when a relationship is used that was not loaded with its object; it is loaded and nothing said unless
+  /// that is changed. A request may be stricter for its own results.
+  public var lazyLoading = LazyLoading.allowed
+  /// Whether a request is being answered in memory, whose loads are not the user's.
+  var isEvaluating = false
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.
   var pendingFailure: GraphProblem?
   /// How many loads failed where nothing could be thrown.

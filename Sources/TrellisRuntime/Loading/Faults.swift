@@ -82,10 +82,24 @@ extension ManagedObjectContext {
     return found
   }
 
+  /// What was found by a relationship of some objects is under the rule that they are under.
+  func inherit(_ batch: FetchBatch, from object: ManagedObject?, _ relationship: RelationshipInfo) {
+    guard let object else { return }
+    batch.cameBy = (object.batch, relationship)
+    batch.lazyLoading = batches[object.batch]?.lazyLoading ?? .allowed
+  }
+
   /// Loads objects of an entity, and of those below it, by key.
-  @discardableResult func loadObjects(_ keys: [Int64], entity: Int) throws -> [ManagedObject] {
+  ///
+  /// - Parameter cameBy: one of the objects that refer to them, and the relationship in which they do.
+  @discardableResult func loadObjects(
+    _ keys: [Int64], entity: Int, cameBy: (object: ManagedObject, relationship: RelationshipInfo)? = nil,
+    rule: LazyLoading = .allowed
+  ) throws -> [ManagedObject] {
     let batch = FetchBatch()
-    let number = keys.count > 1 ? batches.add(batch) : 0
+    batch.lazyLoading = rule
+    if let cameBy { inherit(batch, from: cameBy.object, cameBy.relationship) }
+    let number = keys.count > 1 || batch.lazyLoading != .allowed ? batches.add(batch) : 0
     var objects: [ManagedObject] = []
     try connection(reading: entity).rows(of: entity, keys: keys) { row in
       objects.append(try object(of: row, batch: number))

@@ -2,6 +2,10 @@
 final class FetchBatch {
   // Only the methods below touch the fields, and none calls out while it does: nothing can overlap, so nothing is checked.
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
+  /// Whether its objects may load relationships when these are used.
+  var lazyLoading = LazyLoading.allowed
+  /// The relationship by which its objects were found, and the batch of those that have it; nil for a request's results.
+  var cameBy: (batch: UInt32, relationship: RelationshipInfo)?
   /// Where the last search ended: accesses mostly go through a batch from front to end.
   private var cursor = 0
   /// How many siblings the next load of each relationship takes along.

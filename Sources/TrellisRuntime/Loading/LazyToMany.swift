@@ -2,9 +2,14 @@ import TrellisStorage
 
 extension ManagedObjectContext {
   /// The list of a to-many with all its keys, for the siblings too.
-  func loadedList(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
+  ///
+  /// - Parameter isAsked: whether the user of the object wants to know, and not the context for itself.
+  func loadedList(
+    of object: ManagedObject, _ relationship: RelationshipInfo, isAsked: Bool = false
+  ) -> MemberList {
     let list = list(of: object, relationship)
     if list.isLoaded || object.phase == .detached { return list }
+    if isAsked { noteLazyLoad(of: object, relationship) }
     do {
       try loadKeys(of: ownersToLoad(like: object, relationship), relationship)
     } catch {
@@ -18,11 +23,14 @@ extension ManagedObjectContext {
     let list = list(of: object, relationship)
     do {
       if !list.isLoaded && object.phase != .detached {
+        noteLazyLoad(of: object, relationship)
         try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
       }
       let members = registeredObjects(list.keys)
       if members.count == list.keys.count { return members }
-      try loadObjects(missingMembers(like: object, relationship), entity: relationship.destination)
+      noteLazyLoad(of: object, relationship)
+      let missing = missingMembers(like: object, relationship)
+      try loadObjects(missing, entity: relationship.destination, cameBy: (object, relationship))
     } catch {
       reportFailure(of: relationship, error)
       return []
@@ -59,6 +67,7 @@ extension ManagedObjectContext {
     var count = 0
     let batch = FetchBatch()
     let batchNumber = batches.add(batch)
+    inherit(batch, from: owners.first, relationship)
     var loading = ListLoading(relationship, runtime.inverse(of: relationship))
     do {
       let connection = try connection(reading: relationship.destination)

@@ -4,7 +4,8 @@ extension ManagedObjectContext {
   /// Loads the object at the other end of a to-one, and those of the object's siblings in the same statements.
   func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> ManagedObject? {
     do {
-      try loadObjects(partnersWanted(key, object, relationship), entity: relationship.destination)
+      let wanted = partnersWanted(key, object, relationship)
+      try loadObjects(wanted, entity: relationship.destination, cameBy: (object, relationship))
     } catch {
       report(
         GraphProblem(

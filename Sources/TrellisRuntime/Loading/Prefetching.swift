@@ -25,7 +25,9 @@ extension ManagedObjectContext {
       if !owners.isEmpty { try loadMembers(of: owners, relationship) }
     }
     let missing = partnerKeys(relationship, of: objects) { map[$0] == nil }
-    if !missing.isEmpty { try loadObjects(missing, entity: relationship.destination) }
+    if !missing.isEmpty {
+      try loadObjects(missing, entity: relationship.destination, cameBy: objects.first.map { ($0, relationship) })
+    }
   }
 
   /// Each once, in the order of their keys.

@@ -19,6 +19,8 @@ public struct GraphProblem: Error, Sendable, CustomStringConvertible {
     public static let openGroup = Code(rawValue: "open-group")
     /// The hooks of some objects keep changing each other.
     public static let endlessHooks = Code(rawValue: "endless-hooks")
+    /// A relationship was loaded when it was used, where that is to be said.
+    public static let lazyLoad = Code(rawValue: "lazy-load")
     /// A number or a position lies outside a to-many.
     public static let outOfRange = Code(rawValue: "out-of-range")
   }

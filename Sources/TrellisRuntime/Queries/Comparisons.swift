@@ -49,7 +49,10 @@ extension AttributePath where Value: SortableAttributeValue {
 }
 
 /// A type with an order that predicates know: numbers, dates and texts, optional or not.
-public protocol OrderedAttributeValue: SortableAttributeValue {}
+public protocol OrderedAttributeValue: SortableAttributeValue {
+  /// The type without the optional.
+  associatedtype Unwrapped: AttributeValue = Self
+}
 
 extension Bool: OrderedAttributeValue {}
 extension Int16: OrderedAttributeValue {}
@@ -60,7 +63,9 @@ extension Double: OrderedAttributeValue {}
 extension Decimal: OrderedAttributeValue {}
 extension Date: OrderedAttributeValue {}
 extension String: OrderedAttributeValue {}
-extension Optional: OrderedAttributeValue where Wrapped: OrderedAttributeValue {}
+extension Optional: OrderedAttributeValue where Wrapped: OrderedAttributeValue {
+  public typealias Unwrapped = Wrapped.Unwrapped
+}
 
 extension AttributePath where Value: OrderedAttributeValue {
   public static func < (left: AttributePath, right: Value) -> QueryCondition { left.compared(.less, to: right) }

@@ -16,6 +16,9 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   private(set) var maximum: Int?
   private(set) var skipped = 0
   private(set) var prefetched: [PropertyPath] = []
+  private(set) var lazyLoading = LazyLoading.allowed
+  private(set) var includesSubentities = true
+  private(set) var seesPendingChanges = true
 
   /// A fetch of every object of the entity and of those below it.
   public init() {}
@@ -75,6 +78,46 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     prefetching(relationship(Columns(PropertyPath(variable: 0))).path)
   }
 
+  /// The request with what lies behind the members of a to-many loaded too.
+  ///
+  /// ```swift
+  /// let request = Tag.all.prefetching({ $0.diaries }, then: { $0.images })
+  /// ```
+  public func prefetching<Middle, Target>(
+    _ relationship: (Columns) -> ToManyPath<Middle>, then next: (Middle) -> ToManyPath<Target>
+  ) -> FetchRequest {
+    prefetching(next(Middle(relationship(Columns(PropertyPath(variable: 0))).path)).path)
+  }
+
+  /// The request with what lies behind the members of a to-many loaded too.
+  public func prefetching<Middle, Target>(
+    _ relationship: (Columns) -> ToManyPath<Middle>, then next: (Middle) -> ToOnePath<Target>
+  ) -> FetchRequest {
+    prefetching(next(Middle(relationship(Columns(PropertyPath(variable: 0))).path)).path)
+  }
+
+  /// The request whose results, and what is found from them, may be under a stricter rule than the context.
+  public func lazyLoading(_ rule: LazyLoading) -> FetchRequest {
+    var refined = self
+    refined.lazyLoading = rule
+    return refined
+  }
+
+  /// The request for objects of the entity itself, without those of the entities below it.
+  public func withoutSubentities() -> FetchRequest {
+    var refined = self
+    refined.includesSubentities = false
+    return refined
+  }
+
+  /// The request for what the store holds, without regard to the context's unsaved changes: they neither bring objects nor
+  /// keep any away, those deleted but not saved included. The objects themselves have their unsaved values all the same.
+  public func storedOnly() -> FetchRequest {
+    var refined = self
+    refined.seesPendingChanges = false
+    return refined
+  }
+
   private func prefetching(_ path: PropertyPath) -> FetchRequest {
     var refined = self
     refined.prefetched.append(path)
@@ -84,6 +127,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// The request as stores understand it.
   var storeRequest: StoreRequest {
     StoreRequest(
-      entity: Columns.Object._entity, predicate: predicate, sort: sort, limit: maximum, offset: skipped)
+      entity: Columns.Object._entity, includesSubentities: includesSubentities, predicate: predicate, sort: sort,
+      limit: maximum, offset: skipped)
   }
 }

@@ -10,7 +10,7 @@ extension ManagedObjectContext {
   /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus the
   ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
   public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
-    let objects = try results(of: request.storeRequest)
+    let objects = try results(of: request.storeRequest, request.rules)
     if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
     // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object is of
     // the entity that was asked for or of one below it, whose classes inherit from this one.
@@ -23,7 +23,7 @@ extension ManagedObjectContext {
   public func first<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Columns.Object? {
     var storeRequest = request.storeRequest
     if storeRequest.limit ?? 1 > 1 || storeRequest.limit == nil { storeRequest.limit = 1 }
-    let objects = try results(of: storeRequest)
+    let objects = try results(of: storeRequest, request.rules)
     if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
     return objects.first as? Columns.Object
   }
@@ -33,16 +33,16 @@ extension ManagedObjectContext {
   /// - Throws: as ``fetch(_:)``.
   public func count<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
     let storeRequest = request.storeRequest
-    try prepareFetch(storeRequest)
-    if pendingChanges(for: storeRequest) == .none { return try connection().count(storeRequest) }
-    return try results(of: storeRequest).count
+    try prepareFetch()
+    if try influence(on: storeRequest, request.rules) == .none { return try connection().count(storeRequest) }
+    return try results(of: storeRequest, request.rules).count
   }
 
-  /// Whether a request has any object.
+  /// Whether a request has any object. The store looks for the first one only.
   ///
   /// - Throws: as ``fetch(_:)``.
   public func exists<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Bool {
-    try count(request.limit(1)) > 0
+    try count(request.limit(min(1, request.maximum ?? 1))) > 0
   }
 
   /// The object of an identity, from memory or from the store; nil when there is none.
@@ -69,9 +69,9 @@ extension ManagedObjectContext {
   /// - Complexity: as ``fetch(_:)``; nothing is kept in the context.
   public func snapshots<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [Columns.Snapshot] {
     let storeRequest = request.storeRequest
-    try prepareFetch(storeRequest)
-    guard pendingChanges(for: storeRequest) == .none else {
-      return try results(of: storeRequest).compactMap { $0 as? Columns.Object }.map(Columns.snapshot)
+    try prepareFetch()
+    guard try influence(on: storeRequest, request.rules) == .none else {
+      return try results(of: storeRequest, request.rules).compactMap { $0 as? Columns.Object }.map(Columns.snapshot)
     }
     var found: [Columns.Snapshot] = []
     try connection().fetch(storeRequest) { row in
@@ -90,42 +90,53 @@ extension ManagedObjectContext {
       ? [type._entity] : runtime.entities.map(\.number).filter { runtime.entities[$0].root == $0 }
   }
 
-  private func prepareFetch() throws {
+  func prepareFetch() throws {
     try throwPendingFailure()
     mergeInbox()
     sweepIfDue()
   }
 
-  private func prepareFetch(_ request: StoreRequest) throws {
-    try prepareFetch()
+  /// How unsaved changes bear on a request that may not want to see them. What is to be deleted by a cascade and could be
+  /// among its results is loaded first.
+  func influence(on request: StoreRequest, _ rules: FetchRules) throws -> PendingInfluence {
+    guard rules.seesPendingChanges else { return .none }
     try loadPendingCascades(for: request)
+    return pendingChanges(for: request)
   }
 
-  private func results(of request: StoreRequest) throws -> [ManagedObject] {
-    try prepareFetch(request)
-    switch pendingChanges(for: request) {
-    case .none: return try stored(request)
-    case .ofResults: return try overlay(request)
-    case .ofOthers: return try evaluateAll(request)
+  func results(of request: StoreRequest, _ rules: FetchRules) throws -> [ManagedObject] {
+    try prepareFetch()
+    switch try influence(on: request, rules) {
+    case .none: return try stored(request, rules.lazyLoading)
+    case .ofResults: return try evaluating { try overlay(request, rules.lazyLoading) }
+    case .ofOthers: return try evaluating { try evaluateAll(request, rules.lazyLoading) }
     }
   }
 
+  /// Loads that the answer to a request needs are not the user's.
+  func evaluating<Result>(_ body: () throws -> Result) throws -> Result {
+    isEvaluating = true
+    defer { isEvaluating = false }
+    return try body()
+  }
+
   /// The store's answer alone.
-  func stored(_ request: StoreRequest) throws -> [ManagedObject] {
+  func stored(_ request: StoreRequest, _ rule: LazyLoading = .allowed) throws -> [ManagedObject] {
     try loadPendingCascades(for: request)
     var objects: [ManagedObject] = []
     let entity = runtime.entities[request.entity]
-    if request.limit == 1 {
+    if request.limit == 1 && rule == .allowed {
       try connection().fetch(request) { objects.append(try result($0, of: entity, batch: 0)) }
       return objects
     }
     let batch = FetchBatch()
+    batch.lazyLoading = rule
     let number = batches.add(batch)
     try connection().fetch(request) { row in
       objects.append(try result(row, of: entity, batch: number))
       batch.append(row.key)
     }
-    if objects.count < 2 { batches.remove(number) }
+    if objects.count < 2 && rule == .allowed { batches.remove(number) }
     return objects
   }
 
@@ -136,4 +147,14 @@ extension ManagedObjectContext {
     guard row.entity == entity.number || entity.entity.subtree.contains(row.entity) else { throw unreadable(row) }
     return try object(of: row, batch: batch)
   }
+}
+
+/// What of a request does not concern stores.
+struct FetchRules {
+  let seesPendingChanges: Bool
+  let lazyLoading: LazyLoading
+}
+
+extension FetchRequest {
+  var rules: FetchRules { FetchRules(seesPendingChanges: seesPendingChanges, lazyLoading: lazyLoading) }
 }

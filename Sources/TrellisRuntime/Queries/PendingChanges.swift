@@ -25,22 +25,22 @@ extension ManagedObjectContext {
   }
 
   /// The store's answer without the objects that changed, and those of them that fit, in one order.
-  func overlay(_ request: StoreRequest) throws -> [ManagedObject] {
+  func overlay(_ request: StoreRequest, _ rule: LazyLoading) throws -> [ManagedObject] {
     let pending = try pendingObjects(of: request)
     var wide = request
     wide.offset = 0
     // Each changed object takes at most one place away from the others.
     wide.limit = request.limit.flatMap { sum([$0, request.offset, pending.all.count]) }
-    let unchanged = try stored(wide).filter { !pending.all.contains($0._key) }
+    let unchanged = try stored(wide, rule).filter { !pending.all.contains($0._key) }
     let sorted = try merge(unchanged, fitting(pending.living, request), SortOrder(request.sort))
     return Array(sorted.dropFirst(request.offset).prefix(request.limit ?? .max))
   }
 
   /// Every object of the entity, tested and sorted in memory.
-  func evaluateAll(_ request: StoreRequest) throws -> [ManagedObject] {
+  func evaluateAll(_ request: StoreRequest, _ rule: LazyLoading) throws -> [ManagedObject] {
     let everything = StoreRequest(entity: request.entity, includesSubentities: request.includesSubentities)
     let pending = try pendingObjects(of: request)
-    let candidates = try stored(everything).filter { !pending.all.contains($0._key) } + pending.living
+    let candidates = try stored(everything, rule).filter { !pending.all.contains($0._key) } + pending.living
     let sorted = try SortOrder(request.sort).sorted(fitting(candidates, request))
     return sorted.dropFirst(request.offset).prefix(request.limit ?? .max).map(\.object)
   }

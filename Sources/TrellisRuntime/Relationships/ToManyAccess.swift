@@ -2,7 +2,7 @@ extension ManagedObject {
   /// The keys of the members, loaded if need be; none when there is no context to find the members in.
   final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
     guard let (context, relationship) = place(of: property) else { return [] }
-    let list = context.loadedList(of: self, relationship)
+    let list = context.loadedList(of: self, relationship, isAsked: true)
     // Some of the members, those that were added since, would be worse than none.
     return list.isLoaded ? list.keys : []
   }
@@ -36,7 +36,7 @@ extension ManagedObject {
     if let inverse = context.runtime.inverse(of: relationship), inverse.isColumn {
       return object.phase != .deleted && context.knownReference(of: object, inverse) == _key
     }
-    return context.loadedList(of: self, relationship).contains(object._key)
+    return context.loadedList(of: self, relationship, isAsked: true).contains(object._key)
   }
 
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {

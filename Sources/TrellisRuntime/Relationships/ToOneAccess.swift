@@ -11,11 +11,13 @@ extension ManagedObject {
     guard let context = link.context else { return nil }
     if key < 0 {
       guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+      if extras?.partner(property) == nil { context.noteLazyLoad(of: self, relationship) }
       key = context.partnerKey(of: self, relationship)
       if key == 0 { return nil }
     }
     if let partner = context.map[key] { return partner.phase == .deleted ? nil : partner }
     guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+    context.noteLazyLoad(of: self, relationship)
     return context.loadPartner(key, of: self, relationship)
   }
 

@@ -9,7 +9,7 @@ package import TrellisStorage
 package struct RequestShape {
   /// Which statement is wanted.
   package enum Purpose: UInt64 {
-    case rows = 1, keys, count
+    case rows = 1, keys, count, values
   }
 
   package private(set) var words: ContiguousArray<UInt64> = []
@@ -24,7 +24,9 @@ package struct RequestShape {
   ///
   /// - Throws: ``StoreError`` when the predicate is nested too deep.
   /// - Complexity: linear in the number of nodes; lists of values are looked through for nulls.
-  package mutating func describe(_ request: StoreRequest, for purpose: Purpose) throws(StoreError) {
+  package mutating func describe(
+    _ request: StoreRequest, for purpose: Purpose, projecting paths: [ProjectedPath] = []
+  ) throws(StoreError) {
     words.removeAll(keepingCapacity: true)
     values.removeAll(keepingCapacity: true)
     let flags: UInt64 =
@@ -37,6 +39,10 @@ package struct RequestShape {
       add(key.path)
     }
     words.append(0)
+    if purpose == .values {
+      words.append(UInt64(paths.count))
+      for projected in paths { add(projected.path) }
+    }
     if let predicate = request.predicate { try add(predicate, depth: 1) }
     if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
@@ -94,6 +100,18 @@ package struct RequestShape {
       words.append(UInt64(truncatingIfNeeded: step))
     } else if count > 1 {
       for step in path.steps { words.append(UInt64(truncatingIfNeeded: step)) }
+    }
+  }
+}
+
+extension RequestShape {
+  /// All values in a row, those of lists one by one.
+  package var boundValues: [StoredValue] {
+    values.flatMap { bound in
+      switch bound {
+      case .single(let value): [value]
+      case .list(let list): list
+      }
     }
   }
 }

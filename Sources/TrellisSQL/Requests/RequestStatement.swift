@@ -8,7 +8,10 @@ package struct RequestStatement {
 
   /// - Throws: ``StoreError`` when the request names what the model does not have, or is nested too deep.
   /// - Complexity: linear in the number of the predicate's nodes.
-  package init(_ request: StoreRequest, for purpose: RequestShape.Purpose, in layout: TableLayout) throws(StoreError) {
+  package init(
+    _ request: StoreRequest, for purpose: RequestShape.Purpose, projecting paths: [ProjectedPath] = [],
+    in layout: TableLayout
+  ) throws(StoreError) {
     guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
     let table = layout.tables[request.entity]
     var translator = PredicateTranslator(layout, entity: request.entity)
@@ -16,6 +19,8 @@ package struct RequestStatement {
     let root = translator.rootAlias
     if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm { terms.append(term(root)) }
     if let predicate = request.predicate { terms += try translator.conjuncts(predicate) }
+    var projected: [String] = []
+    for path in paths { projected.append(try translator.property(path.path).sql) }
     let order = purpose == .count ? "" : try translator.order(by: request.sort)
     let window = translator.window(limit: request.limit != nil, offset: request.offset > 0)
     let rest =
@@ -25,6 +30,7 @@ package struct RequestStatement {
     case .keys:
       let entity = table.isInHierarchy ? ", \(root).\(SQLName.entity)" : ""
       text = "SELECT \(root).\(SQLName.id)\(entity) FROM \(rest)"
+    case .values: text = "SELECT \(projected.isEmpty ? "1" : projected.joined(separator: ", ")) FROM \(rest)"
     case .count:
       text = window.isEmpty ? "SELECT count(*) FROM \(rest)" : "SELECT count(*) FROM (SELECT 1 FROM \(rest))"
     }

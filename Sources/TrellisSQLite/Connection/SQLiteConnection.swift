@@ -1,7 +1,7 @@
 internal import CSQLite
 import TrellisSQL
 import TrellisSchema
-import TrellisStorage
+package import TrellisStorage
 
 /// One context's way to the file: a database that it has borrowed from the store.
 package final class SQLiteConnection: StoreConnection {
@@ -13,6 +13,7 @@ package final class SQLiteConnection: StoreConnection {
   let writer = SQLiteRowWriter()
   private var reader: SQLiteRowReader?
   private var isRunning = false
+  package var trace: StatementTrace?
 
   init(_ store: SQLiteStore, _ database: Database) {
     self.store = store
@@ -28,10 +29,12 @@ package final class SQLiteConnection: StoreConnection {
   // MARK: Statements
 
   /// The statement of a request, prepared when its shape is new.
-  func statement(_ request: StoreRequest, _ purpose: RequestShape.Purpose) throws(StoreError) -> Statement {
-    try shape.describe(request, for: purpose)
+  func statement(
+    _ request: StoreRequest, _ purpose: RequestShape.Purpose, projecting paths: [ProjectedPath] = []
+  ) throws(StoreError) -> Statement {
+    try shape.describe(request, for: purpose, projecting: paths)
     if let known = database.cache.statement(shape.words) { return known }
-    let made = try RequestStatement(request, for: purpose, in: layout)
+    let made = try RequestStatement(request, for: purpose, projecting: paths, in: layout)
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 
@@ -52,6 +55,7 @@ package final class SQLiteConnection: StoreConnection {
   }
 
   private func keep(_ statement: Statement, _ words: ContiguousArray<UInt64>) -> Statement {
+    trace?.noteCompiled(statement.text)
     for old in database.cache.insert(statement, words) { _ = trellis_sqlite3_finalize(old.pointer) }
     return statement
   }
@@ -65,11 +69,17 @@ package final class SQLiteConnection: StoreConnection {
     }
     isRunning = true
     database.statistics.run += 1
+    if let trace { note(statement, in: trace) }
     defer {
       isRunning = false
       _ = trellis_sqlite3_reset(statement.pointer)
     }
     return try body(statement.pointer)
+  }
+
+  @inline(never) private func note(_ statement: Statement, in trace: StatementTrace) {
+    trace.noteRun(statement.text)
+    if !statement.parameters.isEmpty { trace.noteValues(shape.boundValues) }
   }
 
   /// Runs a statement for the rows it gives.

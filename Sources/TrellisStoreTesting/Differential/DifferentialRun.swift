@@ -96,11 +96,17 @@ struct DifferentialRun {
     let request = StoreRequest(entity: entity.index, predicate: predicate, sort: sort, limit: limit, offset: offset)
     let evaluator = try PredicateEvaluator(predicate)
     let matching = try graph.objects(entity).filter { try evaluator.matches($0) }
-    let sorted = try SortOrder(sort).sorted(matching).map(\.queryKey)
-    let expected = Array(sorted.dropFirst(offset).prefix(limit ?? .max))
+    let results = Array(try SortOrder(sort).sorted(matching).dropFirst(offset).prefix(limit ?? .max))
+    let expected = results.map(\.queryKey)
+    let paths = predicates.sort(entity).map { ProjectedPath($0.path, kind: $0.kind) }
     do {
       let found = try bench.keys(request)
       if found != expected { bench.fail("\(found) instead of \(expected) for \(request), seed \(seed)", line: #line) }
+      let expected = try results.map { object in try paths.map { try object.value(at: $0.path) } }
+      let values = try bench.values(request, paths)
+      if values != expected {
+        bench.fail("\(values) instead of \(expected) of \(paths) for \(request), seed \(seed)", line: #line)
+      }
     } catch {
       bench.fail("\(error) for \(request), seed \(seed)", line: #line)
     }

@@ -58,6 +58,15 @@ final class FailingConnection: StoreConnection {
     try connection.rows(of: entity, keys: keys, body)
   }
 
+  func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    try failure.passCall()
+    try connection.fetchValues(request, of: paths, body)
+  }
+
+  func plan(of request: StoreRequest) throws -> QueryPlan { try connection.plan(of: request) }
+
   func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {

@@ -1,0 +1,84 @@
+import TrellisQuery
+
+/// What happens when a relationship is used that was not loaded with its object.
+///
+/// Lazy loads take the siblings along, so a loop costs a few statements. Who wants none at all says so:
+///
+/// ```swift
+/// context.lazyLoading = .forbidden
+/// for image in try context.fetch(DiaryImage.all) { print(image.diary?.content ?? "") }
+/// try context.save()   // throws: DiaryImage.diary was loaded when it was used … fetch with .prefetching { $0.diary }
+/// ```
+public enum LazyLoading: UInt8, Sendable, Comparable {
+  /// The relationship is loaded, the siblings' with it.
+  case allowed
+  /// It is loaded, and the container's error handler is told.
+  case reported
+  /// It is loaded, the error handler is told, and the context's next fetch or save throws the same.
+  case forbidden
+
+  public static func < (left: LazyLoading, right: LazyLoading) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension PersistentContainer {
+  /// Runs work on a new context in which no relationship may be loaded when it is used: for a test that fails on each.
+  ///
+  /// ```swift
+  /// @Test func feed() throws {
+  ///   try container.withoutLazyLoading { context in _ = try makeFeed(context) }
+  /// }
+  /// ```
+  /// - Throws: what `body` throws; ``GraphProblem`` with the code `lazy-load` when a relationship was loaded in it.
+  public func withoutLazyLoading<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
+    let context = ManagedObjectContext(core: core)
+    context.lazyLoading = .forbidden
+    let result = try body(context)
+    try context.throwPendingFailure()
+    return result
+  }
+}
+
+extension ManagedObjectContext {
+  /// Says that a relationship of an object is about to be loaded because somebody uses it, where that is to be said.
+  @inline(never) func noteLazyLoad(of object: ManagedObject, _ relationship: RelationshipInfo) {
+    let batch = batches[object.batch]
+    let rule = max(lazyLoading, batch?.lazyLoading ?? .allowed)
+    guard rule != .allowed, object.phase == .persistent, runningHook == nil, !isEvaluating else { return }
+    let problem = GraphProblem(.lazyLoad, message(object, relationship, batch))
+    report(problem)
+    if rule == .forbidden && pendingFailure == nil { pendingFailure = problem }
+  }
+
+  private func message(_ object: ManagedObject, _ relationship: RelationshipInfo, _ batch: FetchBatch?) -> String {
+    let siblings = max(0, (batch?.keys.count ?? 1) - 1)
+    let others = siblings == 0 ? "" : ", which came with \(siblings) \(siblings == 1 ? "sibling" : "siblings")"
+    let (entity, path) = origin(of: object, relationship)
+    return "\(relationship.entityName).\(relationship.name) was loaded when it was used, of an object\(others); "
+      + "fetch \(entity) with \(Self.prefetch(path))."
+  }
+
+  /// The entity that was fetched, and the way from there to a relationship of one of the objects that came of it.
+  private func origin(of object: ManagedObject, _ relationship: RelationshipInfo) -> (String, [RelationshipInfo]) {
+    var path = [relationship]
+    var batch = batches[object.batch]
+    // Longer ways than this are circles.
+    while let step = batch?.cameBy, path.count < 8 {
+      path.insert(step.relationship, at: 0)
+      batch = batches[step.batch]
+    }
+    let first = path[0]
+    return (path.count == 1 ? info(of: object).name : first.entityName, path)
+  }
+
+  /// The modifier of a request that loads what is at the end of a way.
+  private static func prefetch(_ path: [RelationshipInfo]) -> String {
+    var parts: [[String]] = [[]]
+    for step in path {
+      parts[parts.count - 1].append(step.name)
+      if step.isToMany && step !== path.last { parts.append([]) }
+    }
+    let closures = parts.map { "{ $0.\($0.joined(separator: ".")) }" }
+    guard closures.count > 1 else { return ".prefetching \(closures[0])" }
+    return ".prefetching(\(closures[0]), then: \(closures.dropFirst().joined(separator: ", then: ")))"
+  }
+}

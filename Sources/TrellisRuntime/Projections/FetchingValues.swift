@@ -1,0 +1,168 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// The identities of a request's objects, in its order. No object is made unless unsaved changes matter.
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  public func ids<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [ObjectID<Columns.Object>] {
+    try prepareFetch()
+    return try keys(of: request.storeRequest, request.rules).map { ObjectID($0) }
+  }
+
+  /// One property of each of a request's objects, in its order, without making objects.
+  ///
+  /// ```swift
+  /// let moods = try context.values(of: EmotionDiary.all, distinct: true) { $0.mood }
+  /// ```
+  /// - Parameters:
+  ///   - distinct: whether a value that came before is left out; limit and offset count what is left then. Texts are the
+  ///     same when their bytes are, decimals when their numbers are.
+  /// - Throws: as ``fetch(_:)``; ``StoreError`` with the code `unreadable-value` where there is no value and the property
+  ///   is not optional, as at the end of a path through nil: ``AttributePath/optional`` reads those.
+  /// - Complexity: that of the store's query, plus the number of results; where unsaved changes matter, as ``fetch(_:)``.
+  public func values<Columns: EntityColumns, Token: ValueToken>(
+    of request: FetchRequest<Columns>, distinct: Bool = false, _ property: (Columns) -> Token
+  ) throws -> [Token.Value] {
+    let token = property(Columns(PropertyPath(variable: 0)))
+    var found: [Token.Value] = []
+    try projected(request, [token._projection], distinct) { row in found.append(Token.Value.read(row, 0)) }
+    return found
+  }
+
+  /// Several properties of each of a request's objects as tuples, in its order, without making objects.
+  ///
+  /// ```swift
+  /// for (emotion, day) in try context.values(of: EmotionDiary.all, { ($0.emotion, $0.createdAt) }) { … }
+  /// ```
+  /// - Parameters:
+  ///   - distinct: whether a tuple that came before is left out; limit and offset count what is left then.
+  /// - Throws: as the form for one property.
+  @_disfavoredOverload public func values<Columns: EntityColumns, each Token: ValueToken>(
+    of request: FetchRequest<Columns>, distinct: Bool = false, _ properties: (Columns) -> (repeat each Token)
+  ) throws -> [(repeat (each Token).Value)] {
+    let tokens = properties(Columns(PropertyPath(variable: 0)))
+    var paths: [ProjectedPath] = []
+    for token in repeat each tokens { paths.append(token._projection) }
+    var found: [(repeat (each Token).Value)] = []
+    try projected(request, paths, distinct) { row in
+      var column = -1
+      func next<Value: AttributeValue>(_: Value.Type) -> Value {
+        column += 1
+        return Value.read(row, column)
+      }
+      found.append((repeat next((each Token).Value.self)))
+    }
+    return found
+  }
+
+  // MARK: Steps
+
+  /// Goes through rows of a few values, each of which must be readable.
+  private func projected<Columns: EntityColumns>(
+    _ request: FetchRequest<Columns>, _ paths: [ProjectedPath], _ distinct: Bool, _ body: (ProjectedRow) -> Void
+  ) throws {
+    try prepareFetch()
+    let row = ProjectedRow()
+    try forEachRow(of: request.storeRequest, request.rules, paths, distinct) { values in
+      row.values = values
+      body(row)
+      if let problem = row.problem { throw unreadable(problem, paths, request.storeRequest) }
+    }
+  }
+
+  private func unreadable(_ problem: RowProblem, _ paths: [ProjectedPath], _ request: StoreRequest) -> StoreError {
+    let steps = paths.indices.contains(problem.column) ? paths[problem.column].path.steps : []
+    let name = runtime.model.name(of: steps, from: request.entity)
+    return StoreError(
+      .unreadableValue, "\(name) has no value that fits for one of the results: \(problem.what).",
+      remedy: "Where a path may meet nil, ask for the property with .optional.",
+      entity: runtime.entities[request.entity].name)
+  }
+
+  /// The keys of a request's objects.
+  func keys(of request: StoreRequest, _ rules: FetchRules) throws -> [Int64] {
+    guard try influence(on: request, rules) == .none else { return try results(of: request, rules).map(\._key) }
+    var keys: [Int64] = []
+    try connection().fetchKeys(request) { key, _ in keys.append(key) }
+    return keys
+  }
+
+  /// Goes through the values at the ends of some paths, of each of a request's objects.
+  func forEachRow(
+    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ distinct: Bool = false,
+    _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    guard distinct else { return try forEachRow(of: request, rules, paths, body) }
+    var whole = request
+    (whole.limit, whole.offset) = (nil, 0)
+    var window = DistinctWindow(request, paths)
+    guard window.isOpen else { return }
+    do {
+      try forEachRow(of: whole, rules, paths) { values in
+        if window.lets(values) { try body(values) }
+        if !window.isOpen { throw EndOfWindow() }
+      }
+    } catch is EndOfWindow {}
+  }
+
+  private func forEachRow(
+    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    guard try influence(on: request, rules) != .none else {
+      return try connection().fetchValues(request, of: paths, body)
+    }
+    for object in try results(of: request, rules) {
+      let values = try evaluating { try paths.map { try QueriedObject(object, self).value(at: $0.path) } }
+      try body(values)
+    }
+  }
+}
+
+/// Thrown to end a walk through rows of which no more are wanted.
+private struct EndOfWindow: Error {}
+
+/// Lets each tuple of values through once, and of these those between offset and limit.
+private struct DistinctWindow {
+  private var seen: Set<[StoredValue]> = []
+  private let kinds: [ValueKind]
+  private var skipped: Int
+  private var left: Int
+
+  init(_ request: StoreRequest, _ paths: [ProjectedPath]) {
+    kinds = paths.map(\.kind)
+    skipped = request.offset
+    left = request.limit ?? .max
+  }
+
+  var isOpen: Bool { left > 0 }
+
+  mutating func lets(_ values: [StoredValue]) -> Bool {
+    guard seen.insert(normalized(values, kinds)).inserted else { return false }
+    guard skipped == 0 else {
+      skipped -= 1
+      return false
+    }
+    left -= 1
+    return true
+  }
+}
+
+/// Values in the form in which equal ones are the same.
+func normalized(_ values: [StoredValue], _ kinds: [ValueKind]) -> [StoredValue] {
+  zip(values, kinds).map { ValueOrder.normalized($0, kind: $1) }
+}
+
+extension Model {
+  /// The names of a path from an entity: `DiaryImage.diary.createdAt`.
+  func name(of steps: [Int], from entity: Int) -> String {
+    var (entity, names) = (entities[entity], [entities[entity].name])
+    for step in steps where entity.properties.indices.contains(step) {
+      let property = entity.properties[step]
+      names.append(property.name)
+      if let relationship = property.relationship { entity = entities[relationship.destination] }
+    }
+    return names.joined(separator: ".")
+  }
+}

@@ -1,0 +1,92 @@
+public import Foundation
+public import TrellisSchema
+public import TrellisStorage
+
+/// A number of which sums and averages can be made, optional or not.
+public protocol SummableAttributeValue: AttributeValue {
+  /// What a sum is: wide enough for many values.
+  associatedtype Sum: Sendable
+  /// What an average is.
+  associatedtype Average: Sendable
+  @_spi(Generated) static func _add(_ sum: inout NumberSum, _ value: StoredValue) throws
+  @_spi(Generated) static func _sum(_ sum: NumberSum) throws -> Sum
+  @_spi(Generated) static func _average(_ sum: NumberSum) throws -> Average
+}
+
+/// Numbers that were added so far.
+@_spi(Generated) public struct NumberSum: Sendable {
+  var count = 0
+  /// Wide enough for 2⁶⁴ numbers of 64 bits, so only the result can be too large, in whatever order they come.
+  var integers: Int128 = 0
+  var real = 0.0
+  var decimal = Decimal(0)
+
+  static func tooLarge(_ what: String) -> StoreError {
+    StoreError(.limit, "The sum does not fit in \(what).", remedy: "Sum up fewer objects, or values of another type.")
+  }
+}
+
+/// An integer that stores keep as one.
+public protocol SummableInteger: SummableAttributeValue where Sum == Int64, Average == Double {}
+
+extension SummableInteger {
+  @_spi(Generated) public static func _add(_ sum: inout NumberSum, _ value: StoredValue) {
+    guard case .integer(let number) = value else { return }
+    sum.count += 1
+    sum.integers += Int128(number)
+  }
+
+  @_spi(Generated) public static func _sum(_ sum: NumberSum) throws -> Int64 {
+    guard let result = Int64(exactly: sum.integers) else { throw NumberSum.tooLarge("64 bits") }
+    return result
+  }
+
+  @_spi(Generated) public static func _average(_ sum: NumberSum) -> Double {
+    Double(sum.integers) / Double(sum.count)
+  }
+}
+
+extension Int16: SummableInteger {}
+extension Int32: SummableInteger {}
+extension Int64: SummableInteger {}
+
+/// A real number.
+public protocol SummableReal: SummableAttributeValue where Sum == Double, Average == Double {}
+
+extension SummableReal {
+  @_spi(Generated) public static func _add(_ sum: inout NumberSum, _ value: StoredValue) {
+    guard case .real(let number) = value else { return }
+    sum.count += 1
+    sum.real += number
+  }
+
+  @_spi(Generated) public static func _sum(_ sum: NumberSum) -> Double { sum.real }
+  @_spi(Generated) public static func _average(_ sum: NumberSum) -> Double { sum.real / Double(sum.count) }
+}
+
+extension Float: SummableReal {}
+extension Double: SummableReal {}
+
+extension Decimal: SummableAttributeValue {
+  @_spi(Generated) public static func _add(_ sum: inout NumberSum, _ value: StoredValue) throws {
+    guard case .text(let text) = value, var number = Decimal(string: text, locale: nil) else { return }
+    sum.count += 1
+    var result = Decimal(0)
+    guard NSDecimalAdd(&result, &sum.decimal, &number, .plain) == .noError else {
+      throw NumberSum.tooLarge("the 38 digits of a decimal number")
+    }
+    sum.decimal = result
+  }
+
+  @_spi(Generated) public static func _sum(_ sum: NumberSum) -> Decimal { sum.decimal }
+  @_spi(Generated) public static func _average(_ sum: NumberSum) -> Decimal { sum.decimal / Decimal(sum.count) }
+}
+
+extension Optional: SummableAttributeValue where Wrapped: SummableAttributeValue {
+  @_spi(Generated) public static func _add(_ sum: inout NumberSum, _ value: StoredValue) throws {
+    try Wrapped._add(&sum, value)
+  }
+
+  @_spi(Generated) public static func _sum(_ sum: NumberSum) throws -> Wrapped.Sum { try Wrapped._sum(sum) }
+  @_spi(Generated) public static func _average(_ sum: NumberSum) throws -> Wrapped.Average { try Wrapped._average(sum) }
+}

@@ -1,0 +1,85 @@
+import TrellisQuery
+package import TrellisSchema
+package import TrellisStorage
+
+/// Finds the index that a request could use: what must be equal, then its order, or else one range.
+package struct IndexAdvice {
+  private let entity: Entity
+
+  package init(_ entity: Entity) { self.entity = entity }
+
+  /// Nil when the model has the index, or when none would help: nothing in the object's own row is demanded by equality,
+  /// range, prefix or order.
+  package func index(for request: StoreRequest) -> QueryPlan.MissingIndex? {
+    let terms = request.predicate.map(Self.terms) ?? []
+    var properties: [String] = []
+    for term in terms {
+      if let name = name(of: Self.equality(term)), !properties.contains(name) { properties.append(name) }
+    }
+    let order = names(of: request.sort)
+    if !order.isEmpty {
+      properties += order.filter { !properties.contains($0) }
+    } else if let range = terms.lazy.compactMap({ name(of: Self.range($0)) }).first, !properties.contains(range) {
+      properties.append(range)
+    }
+    guard !properties.isEmpty, !isDeclared(properties) else { return nil }
+    return QueryPlan.MissingIndex(entity: entity.name, properties: properties)
+  }
+
+  /// The terms that all must hold.
+  private static func terms(_ predicate: QueryPredicate) -> [QueryPredicate] {
+    guard case .and(let terms) = predicate else { return [predicate] }
+    return terms.flatMap(Self.terms)
+  }
+
+  private static func equality(_ term: QueryPredicate) -> PropertyPath? {
+    switch term {
+    case .comparison(let comparison)
+    where comparison.relation == .equal && comparison.options.isEmpty && comparison.kind != .decimal:
+      path(comparison)
+    case .isIn(.path(let path), _, let kind) where kind != .decimal: path
+    default: nil
+    }
+  }
+
+  private static func range(_ term: QueryPredicate) -> PropertyPath? {
+    guard case .comparison(let comparison) = term, comparison.options.isEmpty, comparison.kind != .decimal else {
+      return nil
+    }
+    switch comparison.relation {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .hasPrefix: return path(comparison)
+    default: return nil
+    }
+  }
+
+  private static func path(_ comparison: Comparison) -> PropertyPath? {
+    switch (comparison.left, comparison.right) {
+    case (.path(let path), .value), (.value, .path(let path)): path
+    default: nil
+    }
+  }
+
+  private func name(of path: PropertyPath?) -> String? {
+    guard let path, path.variable == 0, let step = path.onlyStep, entity.properties.indices.contains(step),
+      entity.properties[step].column != nil
+    else { return nil }
+    return entity.properties[step].name
+  }
+
+  /// The order as an index would have it; empty when no index can.
+  private func names(of sort: [SortKey]) -> [String] {
+    var names: [String] = []
+    for key in sort {
+      guard key.options.isEmpty, key.kind != .decimal, let name = name(of: key.path) else { return [] }
+      // An index is read in both directions, so only keys that differ from the last one need a minus.
+      names.append(key.isDescending == sort.last?.isDescending ? name : "-\(name)")
+    }
+    return names
+  }
+
+  private func isDeclared(_ properties: [String]) -> Bool {
+    entity.indexes.contains { index in
+      index.elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name } == properties
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package import TrellisSchema
+
+/// A connection that says what it is asked. Only who wants a log gets one, so nobody else pays for it.
+package final class LoggingConnection: StoreConnection {
+  private let connection: any StoreConnection
+  private let log: QueryLog
+  private let model: Model
+  private let statements: StatementTrace
+
+  package init(_ connection: any StoreConnection, _ log: QueryLog, _ model: Model) {
+    self.connection = connection
+    self.log = log
+    self.model = model
+    statements = StatementTrace(includesValues: log.includesValues)
+    connection.trace = statements
+  }
+
+  deinit { connection.trace = nil }
+
+  package var trace: StatementTrace? {
+    get { connection.trace }
+    set { connection.trace = newValue }
+  }
+
+  package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
+    try logged(.fetch, name(request.entity)) { rows in
+      try connection.fetch(request) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
+  package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
+    try logged(.keys, name(request.entity)) { rows in
+      try connection.fetchKeys(request) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    try logged(.values, name(request.entity)) { rows in
+      try connection.fetchValues(request, of: paths) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
+  package func count(_ request: StoreRequest) throws -> Int {
+    try logged(.count, name(request.entity)) { _ in try connection.count(request) }
+  }
+
+  package func plan(of request: StoreRequest) throws -> QueryPlan { try connection.plan(of: request) }
+
+  package func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
+    try logged(.rows, name(entity)) { rows in
+      try connection.rows(of: entity, keys: keys) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
+  package func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    try logged(.members, name(relationship)) { rows in
+      try connection.members(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try logged(.memberKeys, name(relationship)) { rows in
+      try connection.memberKeys(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1, $2)
+      }
+    }
+  }
+
+  package func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try logged(.lastPlaces, name(relationship)) { rows in
+      try connection.lastPlaces(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    try logged(.save, nil) { rows in
+      let outcome = try connection.save(request)
+      rows = request.rowCount + outcome.cascaded.count
+      return outcome
+    }
+  }
+
+  // MARK: Steps
+
+  private func logged<Result>(
+    _ kind: QueryLogEntry.Kind, _ subject: String?, _ body: (inout Int) throws -> Result
+  ) throws -> Result {
+    _ = statements.take()
+    let clock = ContinuousClock()
+    let start = clock.now
+    var rows = 0
+    var failure: String?
+    defer {
+      log.add(
+        QueryLogEntry(
+          kind: kind, subject: subject, rows: rows, duration: clock.now - start, statements: statements.take(),
+          failure: failure))
+    }
+    do {
+      return try body(&rows)
+    } catch {
+      // A message of another origin may hold user data.
+      failure = (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
+      throw error
+    }
+  }
+
+  private func name(_ entity: Int) -> String {
+    model.entities.indices.contains(entity) ? model.entities[entity].name : "entity \(entity)"
+  }
+
+  private func name(_ relationship: RelationshipNumber) -> String {
+    guard model.entities.indices.contains(relationship.entity) else { return name(relationship.entity) }
+    let entity = model.entities[relationship.entity]
+    guard entity.properties.indices.contains(relationship.property) else { return entity.name }
+    return "\(entity.name).\(entity.properties[relationship.property].name)"
+  }
+}
+
+extension SaveRequest {
+  /// The rows that are inserted, updated and deleted, and the pairs of join tables.
+  fileprivate var rowCount: Int {
+    inserts.reduce(0) { $0 + $1.records.count } + updates.reduce(0) { $0 + $1.records.count }
+      + deletes.reduce(0) { $0 + $1.keys.count }
+      + pairs.reduce(0) { $0 + $1.added.count + $1.removed.count + $1.moved.count }
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+import Trellis
+import TrellisDiaryModel
+
+// The samples of Docs/Fetching.md, block by block, each with what it is said to do.
+
+@Suite("The samples of the guide to fetching", .serialized) struct FetchingGuideTests {
+  private let file = TemporaryFile()
+  private let slow = LoggedQueries()
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+
+  init() throws {
+    let slow = slow
+    container = try PersistentContainer(
+      model: .diary, store: .sqlite(at: file.url),
+      log: QueryLog { entry in
+        if entry.duration > .milliseconds(50) { slow.add(entry) }
+      }
+    ) { _ in }
+    let writer = container.newContext()
+    let tag = Tag(in: writer, name: "walk")
+    for number in 0..<3 {
+      let diary = EmotionDiary(in: writer, emotion: .happy, content: "Coffee \(number)")
+      diary.tags.append(tag)
+      _ = DiaryImage(in: writer, imagePath: "\(number).png", diary: diary)
+    }
+    _ = DiaryImage(in: writer, imagePath: "alone.png")
+    try writer.save()
+    context = container.newContext()
+  }
+
+  private var request: FetchRequest<EmotionDiary.Columns> {
+    EmotionDiary.where {
+      $0.emotion == .happy
+      $0.content.contains("coffee", .caseInsensitive)
+    }.sorted { $0.createdAt.descending }.limit(20)
+  }
+
+  @Test("objects, and values instead of them")
+  func objects() throws {
+    let diaries = try context.fetch(request)
+    let latest = try context.first(request)
+    let count = try context.count(request)
+    let isAny = try context.exists(request)
+    #expect(diaries.count == 3 && latest == diaries.first && count == 3 && isAny)
+
+    let ids = try context.ids(of: request)
+    let moods = try context.values(of: EmotionDiary.all, distinct: true) { $0.mood }
+    let days = try context.values(of: DiaryImage.all) { ($0.imagePath, $0.diary.createdAt.optional) }
+    let snapshots = try context.snapshots(of: request)
+    #expect(ids == diaries.map(\.objectID) && moods == [nil] && snapshots.count == 3)
+    #expect(days.map(\.0).last == "alone.png" && days.last?.1 == nil && days.first?.1 != nil)
+  }
+
+  @Test("sums and groups")
+  func sums() throws {
+    let context = try EntryWorld(.sqlite).context
+    let total = try context.aggregate(Entry.all) { $0.amount.sum }
+    let (entries, least) = try context.aggregate(Entry.all) { ($0.count, $0.amount.minimum) }
+    let groups = try context.grouped(Entry.all, by: { $0.memo }) { ($0.count, $0.amount.sum) }
+    let often = groups.filter { $0.value.0 > 1 }
+    #expect(total == Decimal(string: "12.8") && entries == 4 && least == Decimal(string: "0.1"))
+    #expect(groups.map(\.key) == [nil, "a", "b"] && often.map(\.key) == ["a"])
+  }
+
+  @Test("many objects")
+  func streams() throws {
+    var lengths = 0
+    var contents: [String] = []
+    try context.stream(EmotionDiary.all.sorted { $0.createdAt }) { diary in
+      lengths += diary.content.count
+    }
+    try context.streamSnapshots(of: EmotionDiary.all, batchSize: 500) { contents.append($0.content) }
+    #expect(lengths == 24 && contents.count == 3)
+  }
+
+  @Test("relationships")
+  func relationships() throws {
+    let images = try context.fetch(DiaryImage.all.prefetching { $0.diary.tags })
+    let tags = try context.fetch(Tag.all.prefetching({ $0.diaries }, then: { $0.images }))
+    #expect(images.count == 4 && tags.first?.diaries.count == 3)
+
+    let strict = container.newContext()
+    strict.lazyLoading = .forbidden
+    for image in try strict.fetch(DiaryImage.all) { _ = image.diary?.content ?? "" }
+    let error = #expect(throws: GraphProblem.self) { try strict.save() }
+    #expect(
+      error?.description
+        == "DiaryImage.diary was loaded when it was used, of an object, which came with 3 siblings; fetch DiaryImage with "
+        + ".prefetching { $0.diary }. [lazy-load]")
+
+    var contents: [String] = []
+    try container.withoutLazyLoading { context in
+      for image in try context.fetch(DiaryImage.all.prefetching { $0.diary }) {
+        contents.append(image.diary?.content ?? "")
+      }
+    }
+    #expect(contents.count == 4)
+  }
+
+  @Test("explaining")
+  func explaining() throws {
+    let plan = try context.explain(EmotionDiary.where { $0.mood == "tired" }.sorted { $0.createdAt.descending })
+    let lines = plan.description.split(separator: "\n").suffix(4)
+    #expect(
+      Array(lines) == [
+        "  SCAN t0", "  USE TEMP B-TREE FOR ORDER BY", "scans the whole table EmotionDiary",
+        #"add "indexes": [["mood", "createdAt"]] to the entity EmotionDiary"#,
+      ])
+  }
+}

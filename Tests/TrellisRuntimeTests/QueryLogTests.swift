@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+import Testing
+import Trellis
+import TrellisDiaryModel
+
+@testable import TrellisRuntime
+
+/// What a container said it asked its store.
+final class LoggedQueries: Sendable {
+  private let found = Mutex<[QueryLogEntry]>([])
+
+  var entries: [QueryLogEntry] { found.withLock { $0 } }
+
+  func log(values: Bool = false) -> QueryLog {
+    QueryLog(includesValues: values) { entry in self.add(entry) }
+  }
+
+  func add(_ entry: QueryLogEntry) { found.withLock { $0.append(entry) } }
+
+  func clear() { found.withLock { $0.removeAll() } }
+}
+
+@Suite("The query log") struct QueryLogTests {
+  private let file = TemporaryFile()
+  private let queries = LoggedQueries()
+
+  private func context(values: Bool = false) throws -> ManagedObjectContext {
+    let container = try PersistentContainer(
+      model: .diary, store: .sqlite(at: file.url), log: queries.log(values: values))
+    let context = container.newContext()
+    for number in 0..<3 { _ = EmotionDiary(in: context, emotion: .happy, content: "secret \(number)") }
+    try context.save()
+    return context
+  }
+
+  @Test("each request says what it is, how many rows it has, its statement, and whether that was compiled before")
+  func entries() throws {
+    let context = try context()
+    #expect(queries.entries.map(\.kind) == [.save])
+    #expect(queries.entries.first?.rows == 3)
+    queries.clear()
+    for _ in 0..<2 { _ = try context.fetch(EmotionDiary.where { $0.content == "secret 1" }) }
+    let entries = queries.entries
+    #expect(entries.map(\.kind) == [.fetch, .fetch] && entries.map(\.rows) == [1, 1])
+    #expect(entries.map(\.subject) == ["EmotionDiary", "EmotionDiary"])
+    #expect(entries.flatMap(\.statements).map(\.isReused) == [false, true])
+    #expect(entries.first?.statements.first?.text.contains("WHERE") == true)
+    #expect(entries.allSatisfy { !$0.description.contains("secret") && $0.duration > .zero })
+  }
+
+  @Test("values are in it when they are asked for")
+  func values() throws {
+    let context = try context(values: true)
+    queries.clear()
+    _ = try context.fetch(EmotionDiary.where { $0.content == "secret 1" })
+    #expect(queries.entries.first?.statements.first?.values == [.text("secret 1")])
+  }
+
+  @Test("a lazy load of a to-many is one request for all siblings")
+  func members() throws {
+    let context = try context()
+    let diaries = try context.fetch(EmotionDiary.all)
+    context.refreshAll()
+    queries.clear()
+    for diary in try context.fetch(EmotionDiary.all) { _ = diary.images.count }
+    #expect(queries.entries.map(\.kind) == [.fetch, .memberKeys])
+    #expect(queries.entries.last?.subject == "EmotionDiary.images")
+    #expect(diaries.count == 3)
+  }
+
+  @Test("the environment variable asks for queries, and for values beside them")
+  func environment() {
+    #expect(QueryLog.wanted(by: "") == nil && QueryLog.wanted(by: "values") == nil)
+    #expect(QueryLog.wanted(by: "queries")?.includesValues == false)
+    #expect(QueryLog.wanted(by: "queries, values")?.includesValues == true)
+  }
+
+  @Test("explain names the index that is missing, and none where one serves or none could")
+  func explaining() throws {
+    let context = try context()
+    let scan = try context.explain(EmotionDiary.where { $0.mood == "tired" }.sorted { $0.createdAt.descending })
+    #expect(scan.scansWholeTable)
+    #expect(scan.missingIndex?.modelLine == #""indexes": [["mood", "createdAt"]]"#)
+    #expect(scan.description.contains("scans the whole table EmotionDiary"))
+    let search = try context.explain(EmotionDiary.where { $0.emotion == .happy }.sorted { $0.createdAt.descending })
+    #expect(!search.scansWholeTable && search.missingIndex == nil)
+    #expect(search.steps.first?.contains("USING INDEX") == true)
+    let text = try context.explain(EmotionDiary.where { $0.content.contains("coffee") })
+    #expect(text.scansWholeTable && text.missingIndex == nil)
+  }
+}
