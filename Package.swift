@@ -65,6 +65,12 @@ let package = Package(
     .target(
       name: "TrellisDiaryModel", dependencies: ["Trellis"], path: "Models/Diary", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
+    .target(
+      name: "TrellisInnerInterviewModel", dependencies: ["Trellis"], path: "Models/InnerInterview",
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .target(
+      name: "TrellisReceiptMindModel", dependencies: ["Trellis"], path: "Models/ReceiptMind",
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .executableTarget(
       name: "TrellisDiary", dependencies: ["TrellisDiaryModel", "Trellis"], path: "Sources/diary",
       swiftSettings: settings),
@@ -88,6 +94,9 @@ let package = Package(
       name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisSQLite"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisStoryTests", dependencies: ["Trellis", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
