@@ -64,6 +64,8 @@ extension ManagedObjectContext {
     var isAny = false
     for object in objects where object.isNoted && object.phase == .persistent && !object.hasChanges {
       if object._changed & info(of: object).transients.bits != 0 { continue }
+      // Partners whose rows refer to the object may have changes, of which the store knows nothing.
+      if object.extras?.partners.isEmpty == false { continue }
       object.isNoted = false
       object._changed = 0
       object.extras?.forgetCommitted()

@@ -15,8 +15,8 @@ extension ManagedObjectContext {
 /// The work of taking back one set of changes.
 private struct TakingBack {
   private let context: ManagedObjectContext
-  /// Objects whose making is taken back.
-  private var doomed: [ManagedObject] = []
+  /// Objects whose return is taken back, by key.
+  private var doomed: [Int64: ManagedObject] = [:]
   /// Objects that are back although their delete was saved: they are new again.
   private var reborn: [ManagedObject] = []
   /// All objects that are back.
@@ -35,7 +35,7 @@ private struct TakingBack {
     case .order(let owner, let relationship, let keys): reorder(owner, relationship, keys)
     case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
     case .deleted(let object): revive(object)
-    case .revived(let object): doomed.append(object)
+    case .revived(let object): doomed[object._key] = object
     }
   }
 
@@ -123,7 +123,10 @@ private struct TakingBack {
     switch object.phase {
     case .deleted: object.phase = .persistent
     case .detached where context.map[object._key] == nil: becomeNew(object)
-    default: return
+    default:
+      // It was deleted and brought back in one step.
+      doomed[object._key] = nil
+      return
     }
     object._attention.subtract([.readOnly, .deleted])
     revived.insert(object._key)
@@ -154,7 +157,8 @@ private struct TakingBack {
       try context.forgetLostPartners(of: reborn)
       for object in reborn { context.reunite(object) }
     }
-    try context.deleteAll(doomed + inserted, callsHooks: false)
+    let back = doomed.values.sorted { $0._key < $1._key }
+    try context.deleteAll(back + inserted, callsHooks: false)
   }
 }
 

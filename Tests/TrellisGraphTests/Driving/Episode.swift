@@ -16,6 +16,7 @@ struct Episode {
     var saves = 0
     var refusals = 0
     var failures = 0
+    var undos = 0
     var difference: String?
     var operations: [String] = []
   }
@@ -50,6 +51,8 @@ struct Episode {
     let size: Int
     /// After how many steps everything is compared, which also loads everything.
     let interval: Int
+    /// Whether steps are undone now and then.
+    let undoes: Bool
 
     init(_ random: inout SeededGenerator, _ shapes: Shapes) {
       entities = Episode.groups[Int.random(in: 0..<Episode.groups.count, using: &random)]
@@ -62,6 +65,7 @@ struct Episode {
       holdsObjects = Bool.random(using: &random)
       size = [3, 5, 9].randomElement(using: &random) ?? 3
       interval = [1, 1, 4, 20].randomElement(using: &random) ?? 1
+      undoes = Bool.random(using: &random)
     }
   }
 
@@ -69,8 +73,8 @@ struct Episode {
     let place = try StorePlace(stores)
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: configuration(place)) { _ in }
-    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects)
-    let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size)
+    let live = LiveGraph(container, rules, holdsObjects: plan.holdsObjects, undoes: plan.undoes)
+    let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size, undoes: plan.undoes)
     var duel = Duel(rules.shapes, live, touched: plan.touched)
     var outcome = Outcome()
     do {
@@ -95,6 +99,7 @@ struct Episode {
     }
     outcome.saves = duel.saves
     outcome.refusals = duel.refusals
+    outcome.undos = duel.undos
     return outcome
   }
 

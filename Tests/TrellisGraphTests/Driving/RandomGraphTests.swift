@@ -13,7 +13,7 @@ import Testing
   func agreesWithReference() throws {
     let rules = try Rules()
     var random = SeededGenerator(seed: Self.seed)
-    var (steps, saves, refusals, episodes) = (0, 0, 0, 0)
+    var (steps, saves, refusals, undos, episodes) = (0, 0, 0, 0, 0)
     var differences = 0
     while steps < Self.steps {
       let kind = episodes % 4 == 3 ? Episode.StoreKind.sqlite : .memory
@@ -22,6 +22,7 @@ import Testing
       steps += outcome.steps
       saves += outcome.saves
       refusals += outcome.refusals
+      undos += outcome.undos
       episodes += 1
       if let difference = outcome.difference {
         Issue.record(
@@ -32,6 +33,6 @@ import Testing
       }
     }
     print(
-      "random graphs: seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals")
+      "random graphs: seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals, \(undos) undos")
   }
 }

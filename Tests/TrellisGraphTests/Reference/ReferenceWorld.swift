@@ -29,6 +29,16 @@ struct ReferenceWorld {
 
   mutating func rollback() { current = stored }
 
+  /// Makes the graph what it was at another time. What was saved since stays saved.
+  mutating func restore(_ former: ReferenceGraph) {
+    current = former
+    for object in former.deleted where !stored.isLiving(object) { current.forget(object) }
+    for object in stored.living where current.entities[object] == nil {
+      current.insert(object, stored.entities[object] ?? "")
+      current.markDeleted(object)
+    }
+  }
+
   /// Gives up the edits of one object: to-ones, and to-manys that other objects' to-ones do not hold, are as they are stored,
   /// as far as the partners live, who show the object where it was. To-manys that others hold keep their members and lose
   /// their unsaved order.
