@@ -5,10 +5,30 @@ extension ManagedObjectContext {
   ///
   /// - Throws: ``StoreError`` when something has to be loaded and the store fails; then the changes are as they were.
   func takeBack(_ changes: ChangeSet) throws {
+    try prepareToTakeBack(changes)
     var taking = TakingBack(self)
     for change in changes.changes.reversed() { taking.takeBack(change) }
     try taking.finish(withdrawing: changes.inserted)
     forgetUnchanged(changes.touched + taking.corrected)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Loads what changes look at when they are taken back, so that nothing is half done when that fails.
+  fileprivate func prepareToTakeBack(_ changes: ChangeSet) throws {
+    for change in changes.changes {
+      switch change {
+      case .values(let values):
+        if values.object.isAlive && values.object._attention.contains(.fault) { try refreshRows([values.object]) }
+      case .member(let member):
+        let owner = member.owner ?? map[member.ownerKey]
+        if let owner, owner.isAlive, member.relationship.isOrdered { _ = loadedList(of: owner, member.relationship) }
+      case .order(let owner, let relationship, _):
+        if owner.isAlive { _ = loadedList(of: owner, relationship) }
+      case .partner, .deleted, .revived: break
+      }
+    }
+    try throwPendingFailure()
   }
 }
 
