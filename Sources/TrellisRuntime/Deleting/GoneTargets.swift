@@ -34,13 +34,15 @@ extension ManagedObjectContext {
   func dropGone(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
     guard list.seenGone < gone.count, owner.isAlive else { return }
     let unseen = list.seenGone..<gone.count
+    let order = list.keys
     list.seenGone = gone.count
     for index in unseen where list.contains(gone.keys[index]) {
       if index < gone.savedCount {
         list.forget([gone.keys[index]])
       } else {
-        deletions.noteLate(owner, relationship, gone.keys[index])
-        list.remove(gone.keys[index])
+        let key = gone.keys[index]
+        deletions.noteLate(owner, relationship, key, in: order)
+        list.remove(key)
         noteListChanged(owner)
       }
     }

@@ -112,7 +112,9 @@ private struct TakingBack {
   private mutating func correctViews(
     of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
   ) throws {
-    guard object.isAlive, let inverse = context.runtime.inverse(of: relationship) else { return }
+    guard object.isAlive else { return }
+    try context.letGoOfLost(object, relationship)
+    guard let inverse = context.runtime.inverse(of: relationship) else { return }
     let present = object._reference(relationship.property)
     if former > 0, former != present, let partner = context.map[former], partner.isAlive {
       if inverse.isToMany {
@@ -201,10 +203,19 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Lets go of a partner that is gone meanwhile, unless the rule is to do nothing about that.
+  fileprivate func letGoOfLost(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
+    let key = object._reference(relationship.property)
+    guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
+    if try storedObject(key, entity: relationship.destination) == nil { letGo(object, relationship, key) }
+  }
+
   /// Objects that are back after a saved delete let go of partners that are gone meanwhile.
   fileprivate func forgetLostPartners(of objects: [ManagedObject]) throws {
     for object in objects {
       for relationship in info(of: object).allRelationships {
+        // What no action left behind stays.
+        if !relationship.isToMany && runtime.inverse(of: relationship)?.deleteRule == .noAction { continue }
         let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
         if missing.isEmpty { continue }
         let found = try loadObjects(missing, entity: relationship.destination)

@@ -67,4 +67,79 @@ import Trellis
     try context.undo.undo()
     #expect(arrow.setDeny.objects == [arrow])
   }
+
+  @Test("who left a many-to-many before it was deleted is no member when it is back, whatever was loaded meanwhile")
+  func leftBefore() throws {
+    let (one, two) = (Mesh(in: context), Mesh(in: context))
+    one.likesBothNoActionDeny = [two]
+    try context.save()
+    context.undo.enable()
+    one.likesBothNoActionDeny.remove(two)
+    context.undo.endStep()
+    try context.delete(one)
+    try context.refresh(two, discardingChanges: true)
+    try context.undo.undo()
+    #expect(one.likesBothNoActionDeny.isEmpty && two.likedByBothNoActionDeny.isEmpty)
+  }
+
+  @Test("what no action left behind comes back with its object")
+  func leftBehind() throws {
+    let (link, other) = (Link(in: context), Link(in: context))
+    link.nextNoActionNoAction = other
+    try context.save()
+    try context.delete(other)
+    try context.save()
+    context.undo.enable()
+    try context.delete(link)
+    try context.save()
+    try context.undo.undo()
+    try context.save()
+    #expect(link.nextNoActionNoAction == nil && link.snapshot.nextNoActionNoAction == other.objectID)
+  }
+
+  @Test("a former partner that is gone from the store is none again")
+  func lostPartner() throws {
+    let links = (0..<3).map { _ in Link(in: context) }
+    links[0].nextNoActionDeny = links[1]
+    try context.save()
+    try context.delete(links[1])
+    context.undo.enable()
+    links[0].nextNoActionDeny = links[2]
+    try context.save()
+    try context.undo.undo()
+    #expect(links[0].nextNoActionDeny == nil && links[0].snapshot.nextNoActionDeny == nil)
+    try context.save()
+    try context.undo.redo()
+    #expect(links[0].nextNoActionDeny === links[2])
+  }
+
+  @Test("an order that a refresh gives up comes back by undo")
+  func discardedOrder() throws {
+    let (one, two) = (Tree(in: context), Tree(in: context))
+    one.childrenListNoActionNullify = [one, two]
+    try context.save()
+    context.undo.enable()
+    one.childrenListNoActionNullify.append(one)
+    context.undo.endStep()
+    try context.refresh(one, discardingChanges: true)
+    #expect(one.childrenListNoActionNullify.objects == [one, two])
+    try context.undo.undo()
+    #expect(one.childrenListNoActionNullify.objects == [two, one])
+    try context.undo.undo()
+    #expect(one.childrenListNoActionNullify.objects == [one, two])
+  }
+
+  @Test("a member that a one-way to-many has moved is back where it was when its delete is taken back")
+  func movedMember() throws {
+    let arrows = (0..<3).map { _ in Arrow(in: context) }
+    arrows[1].listDeny = [arrows[2], arrows[0]]
+    try context.save()
+    let other = container.newContext()
+    let same = try other.fetch(Arrow.all)
+    same[1].listDeny.append(same[2])
+    try other.delete(same[0])
+    #expect(same[1].listDeny.objects == [same[2]])
+    other.undelete(same[0])
+    #expect(same[1].listDeny.objects == [same[0], same[2]])
+  }
 }

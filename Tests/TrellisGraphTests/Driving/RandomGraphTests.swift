@@ -33,6 +33,7 @@ import Testing
       }
     }
     print(
-      "random graphs: seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals, \(undos) undos")
+      "random graphs: seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals, \(undos) undos"
+    )
   }
 }

@@ -37,6 +37,16 @@ struct ReferenceWorld {
       current.insert(object, stored.entities[object] ?? "")
       current.markDeleted(object)
     }
+    for object in current.living { dropLost(object) }
+  }
+
+  /// A link to an object that was deleted and saved since is none any more, but under no action.
+  private mutating func dropLost(_ object: Int) {
+    for shape in current.shapes(of: object) where current.shapes.inverse(of: shape)?.rule != .noAction {
+      for partner in current.links(object, shape) where current.entities[partner] == nil {
+        current.drop(object, shape, partner)
+      }
+    }
   }
 
   /// Gives up the edits of one object: to-ones, and to-manys that other objects' to-ones do not hold, are as they are stored,
