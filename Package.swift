@@ -98,6 +98,9 @@ let package = Package(
       name: "TrellisStoryTests", dependencies: ["Trellis", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
       swiftSettings: settings),
     .testTarget(
+      name: "TrellisEdgeTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(

@@ -6,11 +6,11 @@ extension ManagedObjectContext {
   /// - Throws: ``StoreError`` or ``GraphProblem`` when what has to follow cannot be loaded; then nothing has changed.
   func rollback(_ object: ManagedObject, _ numbers: some Sequence<Int>) throws {
     let all = info(of: object).relationships
-    var attributes = ColumnMask(bits: 0)
+    var attributes: [Int] = []
     var former: [(relationship: RelationshipInfo, partners: [Int64])] = []
     for number in Set(numbers).sorted() where all.indices.contains(number) {
       guard let relationship = all[number] else {
-        attributes.bits |= ColumnMask.bit(of: number)
+        attributes.append(number)
         continue
       }
       guard let partners = try formerPartners(of: object, relationship) else { continue }
@@ -76,19 +76,13 @@ extension ManagedObjectContext {
 
   // MARK: Values
 
-  private func restore(_ attributes: ColumnMask, of object: ManagedObject) {
-    guard object._changed & attributes.bits != 0 else { return }
+  private func restore(_ attributes: [Int], of object: ManagedObject) {
+    let attributes = attributes.filter { object._changed & ColumnMask.bit(of: $0) != 0 }
+    if attributes.isEmpty { return }
     object.willChangeValues()
-    let references = info(of: object).allRelationships.filter(\.isColumn).map {
-      ($0.property, object._reference($0.property))
-    }
-    object.restoreCommitted(attributes)
-    object._changed &= ~attributes.bits
-    // The mask's last bit may stand for references, too.
-    for (property, key) in references where object._reference(property) != key {
-      object._setReference(property, key)
-      object._changed |= ColumnMask.bit(of: property)
-    }
+    for mask in ColumnMask.masks(of: attributes) { object.restoreCommitted(mask) }
+    // The last bit may stand for others, which are compared anyway.
+    for number in attributes where number < 63 { object._changed &= ~ColumnMask.bit(of: number) }
   }
 
   // MARK: Partners

@@ -43,6 +43,8 @@ private struct TakingBack {
   private var revived: Set<Int64> = []
   /// References that were restored, with the partners that they led to before.
   private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
+  /// Members that are back in a to-many, not all of which may be there any more.
+  private var returned: [(list: MemberList, key: Int64, relationship: RelationshipInfo)] = []
   /// Objects whose view of who refers to them was put right.
   private(set) var corrected: [ManagedObject] = []
 
@@ -69,14 +71,16 @@ private struct TakingBack {
     where relationship.isColumn && values.differences.contains(relationship.property) {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
-    object._restore(values.differences, from: values.row)
-    if let transients = values.transients { object._restoreTransients(values.differences, from: transients) }
-    object._changed |= values.differences.bits
+    for mask in ColumnMask.masks(of: values.differences) {
+      object._restore(mask, from: values.row)
+      if let transients = values.transients { object._restoreTransients(mask, from: transients) }
+      object._changed |= mask.bits
+    }
   }
 
   // MARK: Relationships
 
-  private func restore(_ member: RecordedMember) {
+  private mutating func restore(_ member: RecordedMember) {
     let relationship = member.relationship
     let list: MemberList
     let owner = member.owner ?? context.map[member.ownerKey]
@@ -86,6 +90,7 @@ private struct TakingBack {
       list = context.waitingList(of: member.ownerKey, relationship)
     }
     context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
+    if member.trace.wasMember { returned.append((list, member.trace.key, relationship)) }
   }
 
   /// The list of a to-many, loaded where the order matters. One of an object that will only come back later is as it was left.
@@ -179,8 +184,21 @@ private struct TakingBack {
       try context.forgetLostPartners(of: reborn)
       for object in reborn { context.reunite(object) }
     }
+    try forgetLost()
     let back = doomed.values.sorted { $0._key < $1._key }
     try context.deleteAll(back + inserted, callsHooks: false)
+  }
+}
+
+extension TakingBack {
+  /// Members that are gone from the store meanwhile are none again.
+  private func forgetLost() throws {
+    for (destination, members) in Dictionary(grouping: returned, by: \.relationship.destination) {
+      let missing = Set(members.map(\.key).filter { context.map[$0] == nil })
+      if missing.isEmpty { continue }
+      let lost = missing.subtracting(try context.loadObjects(missing.sorted(), entity: destination).map(\._key))
+      if !lost.isEmpty { for member in members where lost.contains(member.key) { member.list.forget([member.key]) } }
+    }
   }
 }
 

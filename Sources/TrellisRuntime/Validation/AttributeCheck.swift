@@ -13,7 +13,7 @@ struct CheckedAttribute: Sendable {
   /// Nil when every value is fine.
   init?(_ attribute: Attribute) {
     rules = attribute.description.rules
-    guard !rules.isEmpty || attribute.storageClass == .real || attribute.type == .decimal else { return nil }
+    guard !rules.isEmpty || attribute.type.mayHoldNoNumber else { return nil }
     index = attribute.index
     name = attribute.name
     type = attribute.type
@@ -33,7 +33,9 @@ struct CheckedAttribute: Sendable {
   private func isNoNumber(_ value: StoredValue) -> Bool {
     switch value {
     case .real(let number): number.isNaN
+    case .integer(.min): type == .date
     case .text("NaN"): type == .decimal
+    case .text(let text): type.isJSON && (text.isEmpty || type == .array(.decimal) && text.contains("NaN"))
     default: false
     }
   }
@@ -108,6 +110,24 @@ struct CheckedAttribute: Sendable {
     case .matches: nil
     case .differs: (.pattern, "must have the form that is asked for")
     case .tooCostly: (.pattern, "is too long to be matched against its pattern")
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether there are values that no store could keep.
+  fileprivate var mayHoldNoNumber: Bool {
+    switch self {
+    case .float, .double, .decimal, .date, .codable: true
+    case .array(let element): element.mayHoldNoNumber
+    case .string, .bool, .int16, .int32, .int64, .data, .uuid, .url, .enumeration: false
+    }
+  }
+
+  fileprivate var isJSON: Bool {
+    switch self {
+    case .array, .codable: true
+    default: false
     }
   }
 }
