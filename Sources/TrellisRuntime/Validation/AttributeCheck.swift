@@ -25,9 +25,17 @@ struct CheckedAttribute: Sendable {
 
   /// The rules that a value breaks, in words. Nil values keep every rule.
   func failures(of value: StoredValue) -> [Failure] {
-    if isNoNumber(value) { return [(.notANumber, "must be a number")] }
+    if isNoNumber(value) { return [(.notANumber, numberMessage)] }
     if value.isNull || rules.isEmpty { return [] }
     return [bounds(value), length(value), patternFailure(value)].compactMap(\.self)
+  }
+
+  private var numberMessage: String {
+    switch type {
+    case .date: "must be a date"
+    case .array, .codable: "must hold nothing but what can be kept: no number in it may be infinite or none"
+    default: "must be a number"
+    }
   }
 
   private func isNoNumber(_ value: StoredValue) -> Bool {
