@@ -31,11 +31,14 @@ struct ReferenceWorld {
 
   /// Makes the graph what it was at another time. What was saved since stays saved.
   mutating func restore(_ former: ReferenceGraph) {
+    let present = current
     current = former
     for object in former.deleted where !stored.isLiving(object) { current.forget(object) }
     for object in stored.living where current.entities[object] == nil {
       current.insert(object, stored.entities[object] ?? "")
       current.markDeleted(object)
+      // Who is deleted keeps what it had.
+      for shape in current.shapes(of: object) { current.setLinks(object, shape, present.links(object, shape)) }
     }
     for object in current.living { dropLost(object) }
   }

@@ -1,4 +1,4 @@
-// expect: no member 'txet'
+// expect: has no dynamic member 'txet'
 import MisuseModel
 import Trellis
 
