@@ -15,12 +15,13 @@ extension ManagedObjectContext {
       forgetMembership(with: object)
       turnIntoFault(object)
     }
-    for key in notice.deleted {
+    for key in notice.deleted + notice.cascaded {
       guard let object = map[key], object.phase == .persistent else { continue }
       forgetMembership(with: object)
       // An edited object keeps its edits, so that the save tells of the conflict.
       if !object.hasChanges { markGone(object) }
     }
+    if !notice.cascaded.isEmpty { map.forEach(forgetUnchangedLists) }
     for key in notice.relinked {
       guard let object = map[key], object.phase == .persistent else { continue }
       forgetUnchangedLists(of: object)

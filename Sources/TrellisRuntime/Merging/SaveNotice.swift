@@ -4,14 +4,26 @@ import Synchronization
 struct SaveNotice: Sendable {
   var updated: [Int64] = []
   var deleted: [Int64] = []
+  /// Objects that the store deleted by cascade. Nobody knows whose members they were beside.
+  var cascaded: [Int64] = []
   /// Objects whose to-manys changed, and objects that new ones refer to.
   var relinked: [Int64] = []
 
-  /// The objects that a new one refers to have other members now.
-  mutating func addInserted(_ object: ManagedObject, _ context: ManagedObjectContext) {
-    for relationship in context.info(of: object).allRelationships where relationship.isColumn {
+  /// Whom an object refers to, and whom it referred to before: they have other members now, even if others do not know the
+  /// object itself.
+  mutating func addPartners(of object: ManagedObject, _ context: ManagedObjectContext) {
+    let isNew = object.phase == .inserted
+    let committed = object.extras?.committed
+    for relationship in context.info(of: object).allRelationships
+    where relationship.isColumn && relationship.inverse != nil {
       let key = object._reference(relationship.property)
-      if key > 0 && relationship.inverse != nil { relinked.append(key) }
+      guard case .integer(let former) = committed?.value(relationship.property) ?? .integer(key) else {
+        if key > 0 { relinked.append(key) }
+        continue
+      }
+      if key == former && object.phase == .persistent { continue }
+      if key > 0 { relinked.append(key) }
+      if former > 0 && former != key && !isNew { relinked.append(former) }
     }
   }
 }

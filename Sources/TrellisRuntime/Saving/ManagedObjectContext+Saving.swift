@@ -15,7 +15,7 @@ extension ManagedObjectContext {
     try throwPendingFailure()
     mergeInbox()
     let plan = try withWillSave { try write() }
-    publish(plan)
+    if let notice = plan.notice { core.hub.post(notice, from: inbox) }
     runDidSave(plan)
   }
 
@@ -68,6 +68,7 @@ extension ManagedObjectContext {
       plan.takeBackPlaces()
       throw withNames(error)
     }
+    plan.notice = makeNotice(plan)
     finish(plan)
   }
 
@@ -118,14 +119,21 @@ extension ManagedObjectContext {
     for entry in extras.lists { entry.list.didSave() }
   }
 
-  private func publish(_ plan: SavePlan) {
-    guard core.hub.hasOthers(than: inbox) else { return }
+  /// What other contexts have to know, while the committed rows still tell who had what partners; nil when there are none.
+  private func makeNotice(_ plan: SavePlan) -> SaveNotice? {
+    guard core.hub.hasOthers(than: inbox) else { return nil }
     var notice = SaveNotice()
-    for (object, _) in plan.updated { notice.updated.append(object._key) }
+    for (object, _) in plan.updated {
+      notice.updated.append(object._key)
+      notice.addPartners(of: object, self)
+    }
     for object in plan.relinked { notice.relinked.append(object._key) }
-    for object in plan.deleted { notice.deleted.append(object._key) }
-    notice.deleted += plan.outcome.cascaded
-    for object in plan.inserted { notice.addInserted(object, self) }
-    core.hub.post(notice, from: inbox)
+    for object in plan.deleted {
+      notice.deleted.append(object._key)
+      notice.addPartners(of: object, self)
+    }
+    notice.cascaded = plan.outcome.cascaded
+    for object in plan.inserted { notice.addPartners(of: object, self) }
+    return notice
   }
 }

@@ -7,6 +7,8 @@ struct SavePlan {
   var updated: [(object: ManagedObject, mask: ColumnMask)] = []
   /// Saved objects of which only to-manys changed.
   var relinked: [ManagedObject] = []
+  /// What other contexts are told after the save.
+  var notice: SaveNotice?
   var deleted: [ManagedObject] = []
   var request = SaveRequest()
   /// What went in the store with what was deleted here.

@@ -50,7 +50,7 @@ struct RecordedValues {
   let row: RowCopyBase
   let transients: RowCopyBase?
   /// The values that were set, among them every transient one, which are compared with nothing.
-  private(set) var differences = ColumnMask(bits: 0)
+  private(set) var differences: [Int] = []
 
   init(_ object: ManagedObject) {
     self.object = object
@@ -61,11 +61,10 @@ struct RecordedValues {
   /// - Returns: whether any value is another one now.
   mutating func findDifferences() -> Bool {
     guard let info = object.link.context?.info(of: object) else { return false }
-    var numbers: [Int] = []
-    object.collectDifferences(from: row, among: info.storedMask.bits, info, into: &numbers)
-    differences.bits = numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) }
-    if transients != nil { differences.bits |= info.transients.bits }
-    return differences.bits != 0
+    differences = []
+    object.collectDifferences(from: row, among: info.storedMask.bits, info, into: &differences)
+    if transients != nil { differences += info.transientNumbers }
+    return !differences.isEmpty
   }
 }
 
