@@ -24,7 +24,9 @@ struct PatternMatcher {
       let next = rest.next()
       step += 1
       for place in current {
-        if case .scalar(let set) = program[place], ignoresCase ? set.containsAnyCase(of: present) : set.contains(present) {
+        if case .scalar(let set) = program[place],
+          ignoresCase ? set.containsAnyCase(of: present) : set.contains(present)
+        {
           follow(place + 1, into: \.following, isStart: false, isEnd: next == nil)
         }
       }
