@@ -83,6 +83,16 @@ struct FormatChecker {
   mutating func within(
     _ members: FormatNode, _ name: String, _ condition: FormatNode
   ) throws(PredicateFormatError) -> (PropertyPath, variable: Int, QueryPredicate) {
+    try within(members, name) { checker, path, variable throws(PredicateFormatError) in
+      (path, variable, try checker.condition(condition))
+    }
+  }
+
+  /// Binds a variable to the members that a path leads to, for as long as something inside is looked at.
+  mutating func within<Result>(
+    _ members: FormatNode, _ name: String,
+    _ body: (inout FormatChecker, PropertyPath, Int) throws(PredicateFormatError) -> Result
+  ) throws(PredicateFormatError) -> Result {
     let (path, destination) = try self.members(members)
     guard !scopes.contains(where: { $0.name == name }) else {
       throw error(.unexpected, "The variable $\(name) has a meaning here already; use another name.", at: members.start)
@@ -90,10 +100,10 @@ struct FormatChecker {
     let variable = nextVariable
     nextVariable += 1
     scopes.append(Scope(name: name, variable: variable, entity: destination))
-    let inner = try self.condition(condition)
+    let result = try body(&self, path, variable)
     scopes.removeLast()
     nextVariable -= 1
-    return (path, variable, inner)
+    return result
   }
 
   /// The to-many that a path leads to.

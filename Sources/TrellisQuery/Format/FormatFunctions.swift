@@ -104,7 +104,7 @@ extension FormatChecker {
       guard arguments.count == 2 else { throw wrongCount(2, start) }
       return try arithmetic(sign, arguments[0], arguments[1])
     }
-    if Self.collections.contains(plain) { return try collection(plain, try only(arguments, start)) }
+    if Self.collections.contains(plain) { return try collection(plain, arguments, start) }
     switch plain {
     case "cast": return try cast(arguments, start)
     case "function": return try function(arguments, start)
@@ -147,13 +147,35 @@ extension FormatChecker {
   }
 
   /// `sum(images.size)` and `count(images)`, which are `images.@sum.size` and `images.@count`.
-  private func collection(_ name: String, _ node: FormatNode) throws(PredicateFormatError) -> FormatSide {
+  private mutating func collection(
+    _ name: String, _ arguments: [FormatNode], _ start: Int
+  ) throws(PredicateFormatError) -> FormatSide {
+    if arguments.count == 3 { return try collection(name, over: arguments) }
+    let node = try only(arguments, start)
     guard case .path(var path) = node.content else {
       throw error(.notMany, "'\(name)' needs a path through a to-many relationship.", at: node.start)
     }
     path.steps.append(FormatPath.Step(name: name, isOperator: true, start: node.start))
     let resolved = try resolve(path, at: node.start)
     return .typed(resolved.operand, resolved.type)
+  }
+
+  /// `sum(images, $image, $image.size * 2)`: as SUBQUERY binds its variable.
+  private mutating func collection(
+    _ name: String, over arguments: [FormatNode]
+  ) throws(PredicateFormatError) -> FormatSide {
+    guard let function = Self.aggregates[name], case .path(let bound) = arguments[1].content, bound.steps.isEmpty,
+      let variable = bound.variable
+    else {
+      throw error(.wrongArgument, "A variable is needed here, as in sum(images, $i, $i.size).", at: arguments[1].start)
+    }
+    return try within(arguments[0], variable) { checker, path, number throws(PredicateFormatError) in
+      let (operand, type) = try checker.typed(try checker.side(arguments[2]), at: arguments[2].start)
+      let many = (path: path, variable: number, entity: checker.scopes[0].entity)
+      let value = ResolvedPath(operand: operand, type: type)
+      let result = try checker.aggregated(function, many, value, at: arguments[2].start)
+      return .typed(result.operand, result.type)
+    }
   }
 
   /// `FUNCTION(title, 'lowercaseString')` and `FUNCTION('multiply:by:', price, 2)`.

@@ -5,7 +5,7 @@ struct FormatParser {
   /// How long a format may be, in bytes of UTF-8.
   static let lengthLimit = 100_000
   /// How deep a format may be nested.
-  static let depthLimit = 100
+  static let depthLimit = 200
 
   private var lexer: FormatLexer
   private(set) var token: FormatToken = .end

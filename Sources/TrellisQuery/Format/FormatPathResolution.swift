@@ -39,7 +39,7 @@ extension FormatChecker {
     switch property {
     case .attribute(let attribute):
       guard attribute.column != nil else { throw transient(step) }
-      walk.end(at: attribute, type(of: attribute))
+      walk.end(at: attribute, FormatType(attribute))
     case .relationship(let relationship):
       if case .transient = relationship.home { throw transient(step) }
       walk.go(relationship, to: model.entities[relationship.destination])
@@ -58,25 +58,9 @@ extension FormatChecker {
     error(.unsupported, "'\(step.name)' is transient, so no store can be asked about it.", at: step.start)
   }
 
-  func type(of attribute: Attribute) -> FormatType {
-    switch attribute.type {
-    case .string: .text
-    case .bool: .bool
-    case .int16, .int32, .int64: .integer
-    case .float, .double: .real
-    case .decimal: .decimal
-    case .date: .date
-    case .data: .data
-    case .uuid: .uuid
-    case .url: .url
-    case .enumeration(let name): .enumeration(name)
-    case .array, .codable: .json(attribute.type.spelling)
-    }
-  }
-
   // MARK: Collections
 
-  private static let aggregates: [String: AggregateFunction] = [
+  static let aggregates: [String: AggregateFunction] = [
     "sum": .sum, "avg": .average, "average": .average, "min": .minimum, "max": .maximum,
   ]
 
@@ -125,7 +109,7 @@ extension FormatChecker {
     return try aggregated(function, many, walk.end, at: step.start)
   }
 
-  private func aggregated(
+  func aggregated(
     _ function: AggregateFunction, _ many: (path: PropertyPath, variable: Int, entity: Entity), _ value: ResolvedPath,
     at start: Int
   ) throws(PredicateFormatError) -> ResolvedPath {
@@ -144,6 +128,23 @@ extension FormatChecker {
 }
 
 extension FormatType {
+  init(_ attribute: Attribute) {
+    self =
+      switch attribute.type {
+      case .string: .text
+      case .bool: .bool
+      case .int16, .int32, .int64: .integer
+      case .float, .double: .real
+      case .decimal: .decimal
+      case .date: .date
+      case .data: .data
+      case .uuid: .uuid
+      case .url: .url
+      case .enumeration(let name): .enumeration(name)
+      case .array, .codable: .json(attribute.type.spelling)
+      }
+  }
+
   /// How such values are compared.
   var kind: ValueKind {
     switch self {
