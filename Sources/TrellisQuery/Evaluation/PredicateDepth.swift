@@ -38,4 +38,5 @@ extension QueryPredicate {
 
 extension Operand {
   var isComputed: Bool { if case .computed = self { true } else { false } }
+  var isConstant: Bool { if case .value = self { true } else { false } }
 }

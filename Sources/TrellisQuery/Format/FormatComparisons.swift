@@ -60,10 +60,29 @@ extension FormatChecker {
     _ left: FormatSide, _ relation: ComparisonOperator, _ right: FormatSide, _ options: TextOptions,
     at starts: (Int, Int)
   ) throws(PredicateFormatError) -> QueryPredicate {
+    let isSearch = Self.searches.contains(relation)
+    let left = isSearch ? try searched(left, at: starts.0) : left
+    let right = isSearch ? try searched(right, at: starts.1) : right
     let (a, b, type) = try unified(left, right, at: starts)
     try check(type, relation, options, right: b, at: starts)
     let options = type.kind == .text ? options : []
     return .comparison(Comparison(a, relation, b, kind: kind(type), options: options))
+  }
+
+  private static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches]
+
+  /// A side of a search, which must be a text; the stored value of an enum is one, of which a part is no case.
+  private func searched(_ side: FormatSide, at start: Int) throws(PredicateFormatError) -> FormatSide {
+    switch side {
+    case .typed(let operand, let type):
+      guard kind(type) == .text else {
+        throw error(.typeMismatch, "This is \(type.name); only texts can be searched.", at: start)
+      }
+      if case .enumeration = type { return .typed(operand, .text) }
+      return side
+    case .argument(.value(let value, .enumeration)): return .argument(.value(value, .text))
+    default: return side
+    }
   }
 
   func kind(_ type: FormatType) -> ValueKind {

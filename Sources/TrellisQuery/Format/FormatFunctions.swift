@@ -34,6 +34,10 @@ extension FormatChecker {
       try expectNumber(left, at: starts.0)
       try expectNumber(right, at: starts.1)
       return (x, y, Self.wider(left, right))
+    case (.typed(let x, .integer), _) where isFraction(b):
+      return (x, try typed(b, at: starts.1).0, .real)
+    case (_, .typed(let y, .integer)) where isFraction(a):
+      return (try typed(a, at: starts.0).0, y, .real)
     case (.number, .number):
       let (left, right) = (try typed(a, at: starts.0), try typed(b, at: starts.1))
       return (left.0, right.0, Self.wider(left.1, right.1))
@@ -41,6 +45,15 @@ extension FormatChecker {
     }
     try expectNumber(result.2, at: starts.0)
     return result
+  }
+
+  /// A constant that makes a real of a whole number beside it, even when it is whole: `stars / 2.0`.
+  private func isFraction(_ side: FormatSide) -> Bool {
+    switch side {
+    case .number(let digits): Int64(digits) == nil
+    case .argument(.value(.real, .real)): true
+    default: false
+    }
   }
 
   private static func wider(_ a: FormatType, _ b: FormatType) -> FormatType {

@@ -74,7 +74,7 @@ struct FormatPrinter {
 
   private mutating func print(_ comparison: Comparison) {
     let type = self.type(comparison.left) ?? self.type(comparison.right) ?? FormatType(comparison.kind)
-    print(comparison.left, as: type)
+    print(comparison.left, as: comparison.left.isConstant && comparison.right.isConstant ? Self.alone(type) : type)
     text += " \(Self.sign(comparison.relation))"
     let letters: [(TextOptions, String)] = [(.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n")]
     let options = letters.filter { comparison.options.contains($0.0) }.map(\.1).joined()
@@ -100,7 +100,7 @@ struct FormatPrinter {
 
   private mutating func print(_ operand: Operand, _ values: [StoredValue], _ kind: ValueKind) {
     let type = self.type(operand) ?? FormatType(kind)
-    print(operand, as: type)
+    print(operand, as: Self.alone(type))
     text += " IN {"
     for (place, value) in values.enumerated() {
       if place > 0 { text += ", " }
@@ -110,6 +110,9 @@ struct FormatPrinter {
   }
 
   // MARK: Values
+
+  /// What a constant is printed as when nothing beside it tells its type: decimals say theirs themselves.
+  private static func alone(_ type: FormatType) -> FormatType { type == .decimal ? .integer : type }
 
   /// - Parameter type: what a constant is, which what is beside it tells.
   private mutating func print(_ operand: Operand, as type: FormatType) {
@@ -133,7 +136,7 @@ struct FormatPrinter {
         ["sum(", "average(", "min(", "max("][
           function == .sum ? 0 : function == .average ? 1 : function == .minimum ? 2 : 3]
       print(path)
-      within(path, variable) { printer in printer.print(operand, as: printer.type(operand) ?? FormatType(kind)) }
+      within(path, variable) { printer in printer.print(operand, as: Self.alone(FormatType(kind))) }
     case .countWhere(let path, let variable, let condition):
       text += "SUBQUERY("
       print(path)
@@ -145,7 +148,8 @@ struct FormatPrinter {
   private mutating func print(_ left: Operand, _ sign: ArithmeticOperator, _ right: Operand) {
     let common = type(.computed(.arithmetic(sign, left, right))) ?? .integer
     text += "("
-    print(left, as: common)
+    // A decimal needs no word beside a decimal only.
+    print(left, as: type(right) == .decimal ? .decimal : Self.alone(common))
     switch sign {
     case .add: text += " + "
     case .subtract: text += " - "
@@ -155,9 +159,9 @@ struct FormatPrinter {
     }
     // Seconds beside a date.
     if common == .date, case .computed(.function(.microseconds, let seconds)) = right {
-      print(seconds, as: type(seconds) ?? .integer)
+      print(seconds, as: .integer)
     } else {
-      print(right, as: common)
+      print(right, as: type(left) == .decimal ? .decimal : Self.alone(common))
     }
     text += ")"
   }
@@ -225,11 +229,18 @@ struct FormatPrinter {
     case .now: .date
     case .path(let path): last(path)?.attribute.map { FormatType($0) } ?? .object(nil)
     case .computed(.countWhere): .integer
-    case .computed(.aggregate(let function, _, variable: _, let operand, let kind)):
-      function == .average && kind == .integer ? .real : type(operand) ?? FormatType(kind)
+    case .computed(.aggregate(let function, let path, let variable, let operand, let kind)):
+      function == .average && kind == .integer ? .real : type(operand, of: variable, path) ?? FormatType(kind)
     case .computed(.function(let function, let operand)): type(function, operand)
     case .computed(.arithmetic(_, let left, let right)): type(left, right)
     }
+  }
+
+  /// The type of an operand in which a variable stands for the members of a to-many.
+  private func type(_ operand: Operand, of variable: Int, _ path: PropertyPath) -> FormatType? {
+    var inside = self
+    inside.scopes.append((variable, relationship(path)?.destination ?? -1))
+    return inside.type(operand)
   }
 
   private func type(_ function: ValueFunction, _ operand: Operand) -> FormatType? {
@@ -243,6 +254,8 @@ struct FormatPrinter {
   }
 
   private func type(_ left: Operand, _ right: Operand) -> FormatType? {
+    // Seconds stand beside dates only, be the date a constant or not.
+    if case .computed(.function(.microseconds, _)) = right { return .date }
     let types = [constantType(left), constantType(right)]
     return [.date, .real, .decimal].first { types.contains($0) } ?? .integer
   }

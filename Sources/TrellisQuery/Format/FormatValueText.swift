@@ -20,6 +20,8 @@ enum FormatValueText {
     case (.integer(let key), .object): "CAST(\(key), 'ObjectID')"
     case (.integer(let integer), _): String(integer)
     case (.text(let digits), .decimal): DecimalNumber(digits).map(\.text) ?? quoted(digits)
+    case (.text(let digits), .integer), (.text(let digits), .real):
+      "CAST(\(DecimalNumber(digits).map(\.text) ?? quoted(digits)), 'Decimal')"
     case (.text(let text), _): quoted(text)
     case (.blob(let bytes), .uuid) where bytes.count == 16: quoted(UUIDText.text(bytes))
     case (.blob(let bytes), _): "CAST(\(quoted(Base64Text.text(bytes))), 'NSData')"

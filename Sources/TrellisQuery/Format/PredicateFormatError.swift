@@ -68,7 +68,7 @@ public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConve
   /// What should be there in place of a name that is unknown.
   public let suggestion: String?
 
-  init(_ code: Code, _ message: String, in text: String, at offset: Int, suggestion: String? = nil) {
+  package init(_ code: Code, _ message: String, in text: String, at offset: Int, suggestion: String? = nil) {
     self.code = code
     self.message = message
     self.text = text

@@ -16,6 +16,8 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   private(set) var maximum: Int?
   private(set) var skipped = 0
   private(set) var prefetched: [PropertyPath] = []
+  /// Predicates that are still text. They are read when a context, and with it the model, is known.
+  var formats: [PredicateFormat] = []
 
   /// A fetch of every object of the entity and of those below it.
   public init() {}
