@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TrellisQuery
 import TrellisSchema
@@ -222,7 +223,32 @@ import TrellisSchema
   }
 
   @Test("nesting and length have limits that are errors, on a small stack")
-  func limits() throws {
+  func limits() async throws {
+    // What is as deep as may be, on the stack of a small thread.
+    for format in [
+      Self.nested("("), Self.nested("NOT ("), Self.nested("-(", "stars", ") = 1"),
+      Self.nested("abs(", "stars", ") = 1"),
+    ] {
+      let found = await withCheckedContinuation { (done: CheckedContinuation<String?, Never>) in
+        let thread = Thread {
+          let found = try? FormatBench().printed(format)
+          done.resume(returning: found)
+        }
+        thread.stackSize = EvaluationTests.smallStack
+        thread.start()
+      }
+      #expect(found != nil)
+    }
+    try Self.tooDeep()
+  }
+
+  private static func nested(_ opening: String, _ inner: String = "stars = 1", _ end: String = ")") -> String {
+    let count = 90
+    let closing = String(repeating: ")", count: count - 1) + end
+    return String(repeating: opening, count: count) + inner + closing
+  }
+
+  private static func tooDeep() throws {
     let bench = try FormatBench()
     let deep = String(repeating: "(", count: 50_000) + "stars = 1"
     #expect(throws: PredicateFormatError.self) { try bench.read(deep) }
