@@ -37,8 +37,10 @@ struct ReferenceWorld {
     for object in stored.living where current.entities[object] == nil {
       current.insert(object, stored.entities[object] ?? "")
       current.markDeleted(object)
-      // Who is deleted keeps what it had.
-      for shape in current.shapes(of: object) { current.setLinks(object, shape, present.links(object, shape)) }
+      // Who is deleted keeps what it had, but for pairs: giving them up was part of the step.
+      for shape in current.shapes(of: object) where !current.shapes.isPaired(shape) {
+        current.setLinks(object, shape, present.links(object, shape))
+      }
     }
     for object in current.living { dropLost(object) }
   }
