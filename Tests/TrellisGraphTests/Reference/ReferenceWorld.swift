@@ -29,18 +29,14 @@ struct ReferenceWorld {
 
   mutating func rollback() { current = stored }
 
-  /// Makes the graph what it was at another time. What was saved since stays saved.
+  /// Makes the graph what it was at another time. What was saved since stays saved: what was not there then is deleted, and
+  /// its partners have let go of it, which was part of the steps that are taken back or done again.
   mutating func restore(_ former: ReferenceGraph) {
-    let present = current
     current = former
     for object in former.deleted where !stored.isLiving(object) { current.forget(object) }
     for object in stored.living where current.entities[object] == nil {
       current.insert(object, stored.entities[object] ?? "")
       current.markDeleted(object)
-      // Who is deleted keeps what it had, but for pairs: giving them up was part of the step.
-      for shape in current.shapes(of: object) where !current.shapes.isPaired(shape) {
-        current.setLinks(object, shape, present.links(object, shape))
-      }
     }
     for object in current.living { dropLost(object) }
   }

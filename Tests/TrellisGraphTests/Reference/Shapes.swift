@@ -66,9 +66,6 @@ struct Shapes: Sendable {
 
   func inverse(of shape: Shape) -> Shape? { shape.inverse.map { all[$0] } }
 
-  /// Whether both ends are to-many, so that neither end's row holds the links.
-  func isPaired(_ shape: Shape) -> Bool { shape.isToMany && inverse(of: shape)?.isToMany == true }
-
   /// Whether objects of an entity are objects of another one, too.
   func isKind(_ entity: String, of other: String) -> Bool { lineages[entity]?.contains(other) == true }
 
