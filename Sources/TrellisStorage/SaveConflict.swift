@@ -1,4 +1,4 @@
-public import TrellisSchema
+package import TrellisSchema
 
 /// Rows that are not as their objects remember them: somebody else changed or deleted them. Nothing was written.
 ///

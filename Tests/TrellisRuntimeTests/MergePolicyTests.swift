@@ -169,6 +169,23 @@ import Trellis
     #expect(Set(stored.chapters.map(\.name)) == ["mine", "theirs"])
   }
 
+  @Test("an ordered list that both change keeps what each has moved and brought", arguments: all)
+  func order(_ test: Case) throws {
+    let pair = try WriterPair(test.place)
+    let mine = Binder(in: pair.first)
+    mine.stack = OrderedToMany("abc".map { Essay(in: pair.first, title: String($0)) })
+    try pair.first.save()
+    let theirs = try pair.theirs(mine)
+    #expect(theirs.stack.count == 3)
+    theirs.stack.move(from: 2, to: 0)
+    theirs.stack.append(Essay(in: pair.second, title: "theirs"))
+    mine.stack.append(Essay(in: pair.first, title: "mine"))
+    try pair.second.save()
+    #expect(try save(pair.first, test.policy) == nil)
+    let titles = try #require(try pair.stored(Binder.all).first).stack.map(\.title)
+    #expect(titles.prefix(3) == ["c", "a", "b"] && Set(titles.dropFirst(3)) == ["mine", "theirs"])
+  }
+
   @Test("a reference that both set", arguments: all) func references(_ test: Case) throws {
     let pair = try WriterPair(test.place)
     let binders = ["read", "mine", "theirs"].map { Binder(in: pair.first, name: $0) }

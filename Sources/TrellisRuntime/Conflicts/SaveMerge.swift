@@ -41,6 +41,7 @@ struct SaveMerge {
     for object in objects { trace?.note(object) }
     defer { trace?.close() }
     for step in steps { try carryOut(step) }
+    context.deleted.removeAll { $0.phase != .deleted }
   }
 
   /// Objects that are found to have the same unique key become one, as the policy says.
@@ -105,8 +106,8 @@ struct SaveMerge {
     case .merge(let merge): try carryOut(merge)
     case .delete(let object):
       try context.deleteAll([object], callsHooks: false)
-      forget(object)
-    case .forget(let object): forget(object)
+      context.markGone(object)
+    case .forget(let object): context.markGone(object)
     case .insist(let object, let theirs): object.version = theirs.version
     case .bringBack(let object, let theirs):
       context.undelete(object)
@@ -126,10 +127,5 @@ struct SaveMerge {
       try context.discardChanges(of: merge.object)
       merge.apply(context)
     }
-  }
-
-  private func forget(_ object: ManagedObject) {
-    context.deleted.removeAll { $0 === object }
-    context.markGone(object)
   }
 }
