@@ -32,6 +32,8 @@ struct SaveMerge {
   mutating func settle(_ conflict: SaveConflict) throws {
     let objects = conflict.rows.compactMap { context.map[$0.key] }
     let stored = try context.storedVersions(of: objects)
+    // A store that refuses a row which is as it was read would refuse it again.
+    if objects.contains(where: { stored[$0._key]?.version == $0.version }) { throw conflict }
     var unsettled: [SaveConflict.Row] = []
     let steps = objects.compactMap { step(for: $0, stored[$0._key], &unsettled) }
     if !unsettled.isEmpty { throw SaveConflict(rows: unsettled) }
