@@ -1,6 +1,9 @@
+package import TrellisSchema
+
 /// Rows that are not as their objects remember them: somebody else changed or deleted them. Nothing was written.
 ///
-/// The way out is to refresh the objects, which keeps the edits on top of the new values, and to save again; or to roll back.
+/// The ways out are to save again with a merge policy, which says who wins; to refresh the objects, which keeps the edits on
+/// top of the new values, and to save again; or to roll back.
 public struct SaveConflict: Error, Sendable, CustomStringConvertible {
   /// One object whose row is another one by now.
   public struct Row: Hashable, Sendable {
@@ -10,6 +13,26 @@ public struct SaveConflict: Error, Sendable, CustomStringConvertible {
     public var key: Int64
     /// The name of the entity; stores may leave it out, contexts fill it in.
     public var entityName: String?
+    /// What both sides did to it; stores leave it out, contexts fill it in.
+    public var kind: Kind?
+    /// The names of the properties that both sides have set; empty when one side deleted the object.
+    public var properties: [String] = []
+    /// The values of the row by column, as it was read, as it is here and as it is in the store. Nil where there is none.
+    package var original: [StoredValue]?
+    package var mine: [StoredValue]?
+    package var theirs: [StoredValue]?
+    /// The entity and those above it.
+    package var lineage: [Int] = []
+
+    /// What both sides did to an object.
+    public enum Kind: Hashable, Sendable {
+      /// Both changed it.
+      case changedByBoth
+      /// It was changed here, and somebody else deleted it.
+      case deletedByOthers
+      /// It was deleted here, and somebody else changed it.
+      case deletedHere
+    }
 
     public init(entity: Int, key: Int64, entityName: String? = nil) {
       self.entity = entity

@@ -64,9 +64,14 @@ public protocol StoreConnection: AnyObject {
   ) throws
   /// Writes all of a request or nothing.
   ///
+  /// Versions and unique keys are judged where nobody else can write any more, so that no two writers pass together. A context
+  /// that is refused reads the rows, or looks for the keys by a fetch, decides and tries again; a store need not say who was in
+  /// the way.
+  ///
   /// - Returns: what went with it that the request does not name.
-  /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``BrokenRules`` when the request's counts
-  ///   or denials do not hold; ``StoreError`` for everything else.
+  /// - Throws: ``SaveConflict`` with every row that is not as its record remembers it, before anything is said of keys;
+  ///   ``BrokenRules`` when the request's counts or denials do not hold; ``StoreError`` for everything else, with the code
+  ///   `notUnique` when two rows would have one unique key.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
 }
 

@@ -47,7 +47,7 @@ import Trellis
     let other = container.newContext()
     let theirs = try #require(try other.object(with: node.objectID))
     theirs.name = "theirs"
-    node.rank = 1
+    (node.name, node.rank) = ("mine", 1)
     try context.save()
     let conflict = try #require(throws: SaveConflict.self) { try other.save() }
     #expect(

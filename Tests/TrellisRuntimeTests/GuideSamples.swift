@@ -203,8 +203,8 @@ public struct Address: CodableAttribute {
       try context.save()
     } catch let error as ValidationError {
       for failure in error.failures { print(failure.property, failure.rule, failure.message) }
-    } catch let error as StoreError where error.code == .notUnique {
-      print(error.message, error.properties)
+    } catch let error as StoreError where error.code == .busy {
+      print(error.message, error.remedy)
     }
     let quiet = try PersistentContainer(model: .diary, store: .memory) { problem in
       if problem.code == .loadFailed { print(problem) }

@@ -158,8 +158,8 @@ import TrellisReceiptMindModel
     _ = Category(in: world.context, kind: .income, name: "커피", ledger: world.ledger)
     try world.context.save()
     _ = Category(in: world.context, kind: .expense, name: "커피", ledger: world.ledger)
-    let error = #expect(throws: StoreError.self) { try world.context.save() }
-    #expect(error?.code == .notUnique)
+    let error = #expect(throws: ValidationError.self) { try world.context.save() }
+    #expect(error?.failures.map(\.rule) == [.unique] && error?.failures.first?.blockers.count == 1)
   }
 
   @Test("an edit is undone and done again")

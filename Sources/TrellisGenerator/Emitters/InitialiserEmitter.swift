@@ -46,12 +46,30 @@ enum InitialiserEmitter {
     } else {
       writer.write("super.", .call("init", [.plain("in: \(context)")] + inheritedArguments(plan)))
     }
+    if plan.notesAssigned { emitAssigned(plan, to: &writer) }
     for field in plan.ownFields where field.isToOne {
       writer.line("if let \(field.name.spelled) { self.\(field.name.member) = \(field.name.spelled) }")
     }
     guard plan.hooks.contains(.didInsert), !plan.entity.isAbstract else { return }
     // Once, when the lowest class is done too.
     writer.line(plan.height == 0 ? "_finishInsert()" : "if type(of: self) == \(plan.name).self { _finishInsert() }")
+  }
+
+  /// Which attributes were given: those that must be, and those that are.
+  private static func emitAssigned(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let attributes = plan.ownFields.filter { $0.attribute != nil }
+    let isGiven = { (field: Field) in plan.defaults[field.number] == nil && field.attribute?.isOptional == false }
+    let given = attributes.filter(isGiven)
+    if !given.isEmpty { writer.line("_noteAssigned(\(bits(of: given)))") }
+    for field in attributes where !isGiven(field) {
+      writer.line("if \(field.name.spelled) != nil { _noteAssigned(\(bits(of: [field]))) }")
+    }
+  }
+
+  /// The bits of `ColumnMask`.
+  private static func bits(of fields: [Field]) -> String {
+    let mask = fields.reduce(UInt64(0)) { $0 | 1 << UInt64(min($1.number, 63)) }
+    return "0x" + String(mask, radix: 16)
   }
 
   private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {

@@ -24,6 +24,9 @@ struct EntityPlan {
   let defaults: [Int: Code]
   /// The hooks of the class and of those above it.
   let hooks: Set<LifecycleHook>
+  /// Whether objects remember which values they were given, as those are moved when another object with their unique key is
+  /// found at save.
+  let notesAssigned: Bool
 
   init(_ entity: Entity, in model: Model, height: Int, providesID: Bool) throws(GeneratorError) {
     self.entity = entity
@@ -32,6 +35,7 @@ struct EntityPlan {
     description = model.description.entities[entity.index]
     parentName = entity.parent.map { model.entities[$0].name }
     hooks = Set(ModelPlan.lineage(entity, in: model).flatMap { model.description.entities[$0.index].hooks })
+    notesAssigned = model.entities[entity.root].subtree.contains { !model.entities[$0].uniqueKeys.isEmpty }
     let fields = entity.properties.map { Field($0, in: model) }
     let firstOwn = entity.parent.map { model.entities[$0].properties.count } ?? 0
     PrivateNames.assign(to: fields, lineage: ModelPlan.lineage(entity, in: model).map(\.name))

@@ -43,6 +43,8 @@ public final class ManagedObjectContext {
   /// What happens when a relationship is used that was not loaded with its object; it is loaded and nothing said unless
   /// that is changed. A request may be stricter for its own results.
   public var lazyLoading = LazyLoading.allowed
+  /// How saves settle it when somebody else has written the same objects; by default they throw.
+  public var mergePolicy = MergePolicy.error
   /// Whether a request is being answered in memory, whose loads are not the user's.
   var isEvaluating = false
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.

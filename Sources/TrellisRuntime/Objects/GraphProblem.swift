@@ -21,6 +21,8 @@ public struct GraphProblem: Error, Sendable, CustomStringConvertible {
     public static let endlessHooks = Code(rawValue: "endless-hooks")
     /// A relationship was loaded when it was used, where that is to be said.
     public static let lazyLoad = Code(rawValue: "lazy-load")
+    /// There were changes where none may be.
+    public static let unsavedChanges = Code(rawValue: "unsaved-changes")
     /// A number or a position lies outside a to-many.
     public static let outOfRange = Code(rawValue: "out-of-range")
   }

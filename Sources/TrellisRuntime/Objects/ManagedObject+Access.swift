@@ -19,6 +19,12 @@ extension ManagedObject {
     return true
   }
 
+  /// Called by initialisers of objects that have unique keys: notes the attributes that were given, by the bits of
+  /// ``ColumnMask``, as only those are moved to an object that turns out to have the same key.
+  @_spi(Generated) @inlinable @inline(__always) public final func _noteAssigned(_ properties: UInt64) {
+    _changed |= properties
+  }
+
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
     if _attention.contains(.fault) { fulfilFault() }
     if _attention.contains(.fetched) { runDidFetch() }
@@ -80,6 +86,8 @@ final class ObjectExtras {
   @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
   /// The partners of to-ones that do not lie in the row, as far as known; 0 for nil.
   @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
+  /// The object that stands for this one since a save found both to have one unique key; 0 for none.
+  @exclusivity(unchecked) var replacement: Int64 = 0
 
   /// Keeps what is committed.
   func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {

@@ -19,7 +19,8 @@ open class ManagedObject: StoredRecord {
   @exclusivity(unchecked) final var isNoted = false
   /// The sweep after which the object was last loaded.
   @exclusivity(unchecked) final var generation: UInt8 = 0
-  /// The stored properties that were set since the last save, as a ``ColumnMask``.
+  /// The stored properties that were set since the last save, as a ``ColumnMask``; of a new object with unique keys also
+  /// those that its initialiser was given.
   @_spi(Generated) @exclusivity(unchecked) public final var _changed: UInt64 = 0
   @_spi(Generated) public final let _key: Int64
   /// The row's version as last read or written; 0 when the object was never saved.

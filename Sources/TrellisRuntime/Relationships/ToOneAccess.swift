@@ -1,3 +1,5 @@
+import TrellisStorage
+
 extension ManagedObject {
   /// The object at the other end of a to-one, loaded if need be, its siblings' partners along with it.
   @_spi(Generated) @inlinable public final func _partner<Partner: ManagedObject>(_ property: Int) -> Partner? {
@@ -29,6 +31,9 @@ extension ManagedObject {
       let old = context.partnerKey(of: self, relationship)
       if old > 0 && context.isReady(toDisconnect: self, relationship, old) {
         context.disconnect(self, relationship, old)
+      } else if old == 0, phase == .inserted, relationship.isColumn {
+        // A new object that is told to have nobody was given that.
+        _noteAssigned(ColumnMask.bit(of: property))
       }
       return
     }

@@ -159,14 +159,9 @@ extension ManagedObjectContext {
 
   /// A list in a join table is loaded anew; one that shows what lies in other rows keeps who came and went.
   private func loadAnew(_ relationship: RelationshipInfo, of object: ManagedObject) {
-    guard let list = object.extras?.list(relationship.property) else { return }
     if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
-    guard relationship.home == .inverseColumn, let inverse = runtime.inverse(of: relationship) else { return }
     // An order that is given up can be undone like any other.
-    if recorder != nil { rearrange(object, relationship) }
-    list.unload { key in
-      guard let member = map[key] else { return false }
-      return member.phase == .inserted || member.changedNumbers.contains(inverse.property)
-    }
+    if recorder != nil && relationship.home == .inverseColumn { rearrange(object, relationship) }
+    unloadList(relationship, of: object)
   }
 }

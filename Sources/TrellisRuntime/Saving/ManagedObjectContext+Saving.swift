@@ -6,46 +6,73 @@ extension ManagedObjectContext {
   /// First the plan, then the checks, then one transaction, and only then do the objects count as saved. Whatever fails, the
   /// store and the context are as they were.
   ///
+  /// When somebody else has written the same objects meanwhile, edits of different properties are merged, and checked again.
+  /// Where both sides changed the same one the policy decides; see ``MergePolicy``.
+  ///
+  /// - Parameter mergePolicy: How conflicts are settled in this save; ``mergePolicy`` unless given.
   /// - Throws: ``ValidationError`` with every rule that is broken, by what is in memory or by what others have written since;
-  ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile; ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
+  ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile and the policy does not say who wins;
+  ///   ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
   ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
-  public func save() throws {
+  public func save(mergePolicy: MergePolicy? = nil) throws {
     try checkAllowed("save")
     try throwPendingFailure()
     mergeInbox()
-    let plan = try withWillSave { try write() }
+    let policy = mergePolicy ?? self.mergePolicy
+    let plan = try withWillSave { try write(policy) }
     if let notice = plan.notice { core.hub.post(notice, from: inbox) }
     runDidSave(plan)
   }
 
-  /// Checks everything and writes it; when others refer to what is to be deleted, once more with them.
-  private func write() throws -> SavePlan {
+  /// How often a save is tried, while others write the same objects faster than it can take that over.
+  private static let attempts = 64
+
+  /// Checks everything and writes it; when others refer to what is to be deleted, or have written the same, once more with
+  /// that.
+  private func write(_ policy: MergePolicy) throws -> SavePlan {
     var newcomers = Newcomers(self)
+    var merge = SaveMerge(self, policy)
     do {
-      for _ in 1..<Newcomers.rounds {
-        var plan = try checkedPlan()
-        do {
-          try write(&plan)
+      for _ in 1..<Self.attempts {
+        if let plan = try attempt(&newcomers, &merge) {
+          merge.finish()
           return plan
-        } catch let error as StoreError where error.code == .danglingReference {
-          if try newcomers.takeAlong(after: plan) { continue }
-          let failures = try plan.lostPartners(self)
-          if !failures.isEmpty { throw ValidationError(failures: failures) }
-          // The checks ask the store who needs one of the deleted objects.
-          try validate(plan)
-          throw error
-        } catch let broken as BrokenRules {
-          if try newcomers.takeAlong(broken.denials) { continue }
-          throw broken
         }
       }
       var plan = try checkedPlan()
       try write(&plan)
+      merge.finish()
       return plan
     } catch {
       newcomers.takeBack()
+      merge.takeBack()
       if let broken = error as? BrokenRules { throw try validationError(for: broken) }
+      throw withNames(error)
+    }
+  }
+
+  /// - Returns: what was written; nil when the save is to be tried again with what others have written.
+  private func attempt(_ newcomers: inout Newcomers, _ merge: inout SaveMerge) throws -> SavePlan? {
+    var plan = try checkedPlan()
+    do {
+      try write(&plan)
+      return plan
+    } catch let error as StoreError where error.code == .danglingReference {
+      if try newcomers.takeAlong(after: plan) { return nil }
+      let failures = try plan.lostPartners(self)
+      if !failures.isEmpty { throw ValidationError(failures: failures) }
+      // The checks ask the store who needs one of the deleted objects.
+      try validate(plan)
+      throw error
+    } catch let broken as BrokenRules {
+      if try newcomers.takeAlong(broken.denials) { return nil }
+      throw broken
+    } catch let conflict as SaveConflict {
+      try merge.settle(conflict)
+      return nil
+    } catch let error as StoreError where error.code == .notUnique {
+      if try merge.settleKeys(of: plan) { return nil }
       throw error
     }
   }
@@ -66,7 +93,7 @@ extension ManagedObjectContext {
       if !plan.isEmpty { plan.outcome = try connection().save(plan.request) }
     } catch {
       plan.takeBackPlaces()
-      throw withNames(error)
+      throw error
     }
     plan.notice = makeNotice(plan)
     finish(plan)

@@ -5,9 +5,6 @@ import TrellisStorage
 /// What the delete rules demand is done to them as to everybody else, with hooks and checks, and the save tried again: under
 /// cascade they go too, under nullify they let go. When the save fails all the same, that is taken back.
 struct Newcomers {
-  /// As often a save is tried, while others add partners faster than it can take them along.
-  static let rounds = 16
-
   private let context: ManagedObjectContext
   private var deleted: [ManagedObject] = []
   private var loosened: [(object: ManagedObject, relationship: RelationshipInfo, partner: Int64)] = []

@@ -163,7 +163,8 @@ private struct TakingBack {
   private mutating func becomeNew(_ object: ManagedObject) {
     object.phase = .inserted
     object.version = 0
-    object._changed = 0
+    // What it has was given to it, wherever it is new.
+    object._changed = context.info(of: object).storedMask.bits
     object.isNoted = false
     object.extras?.forgetCommitted()
     for entry in object.extras?.lists ?? [] { entry.list.load([]) }

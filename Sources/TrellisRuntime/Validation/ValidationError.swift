@@ -42,6 +42,8 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
     case notANumber
     /// The object may not be deleted while it has partners here.
     case deniedDelete
+    /// Another object has the same unique key.
+    case unique
     /// The relationship was set to an object that somebody else has deleted meanwhile.
     case deletedPartner
     /// A rule of the program's own, from a hook.
@@ -56,7 +58,7 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
   public let rule: Rule
   /// The rule in words, fit for a person, to be read after the property's name: "must be at least 1". It holds no user data.
   public let message: String
-  /// The objects that stand in the way of a delete, and partners that somebody else has deleted; empty for other rules.
+  /// The objects that stand in the way of a delete, others with the same unique key, and partners that somebody else has deleted; empty for other rules.
   public let blockers: [AnyObjectID]
 
   init(

@@ -19,7 +19,8 @@ extension SQLiteConnection {
         try update(Waiting(entity: group.entity, record: record, mask: mask), &stale, &waiting)
       }
     }
-    try settle(waiting, &stale)
+    // Rows that are others by now are told first: who has a key may be another one, too.
+    if stale.isEmpty { try settle(waiting, &stale) }
   }
 
   private func update(

@@ -1,3 +1,4 @@
+import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
@@ -62,6 +63,22 @@ enum UniqueCases {
       cat["name"] = .text("Rex")
       try bench.save(insert: [cat])
       try bench.expectRows("Animal", [dog, cat])
+    },
+    ConformanceCase("a row that is another one by now is told before a key that is taken") { bench in
+      let tags = try bench.inserted("Tag", [["name": .text("a")], ["name": .text("b")], ["name": .text("c")]])
+      tags[0]["name"] = .text("x")
+      try bench.save(update: [(tags[0], ["name"])])
+      tags[0].storedVersion = 1
+      tags[1]["name"] = .text("c")
+      bench.expectConflict([tags[0]]) { try bench.save(update: [(tags[0], ["name"]), (tags[1], ["name"])]) }
+    },
+    ConformanceCase("whoever has one of some unique keys is found by them, byte by byte") { bench in
+      let tags = try bench.inserted("Tag", [["name": .text("a")], ["name": .text("A")], ["name": .text("b")]])
+      let tag = try bench.entity("Tag")
+      let name = PropertyPath(variable: 0).appending(try bench.property(tag, "name").index)
+      let request = StoreRequest(
+        entity: tag.index, predicate: .isIn(.path(name), [.text("A"), .text("b"), .text("c")], .text))
+      bench.expect(try bench.keys(request), is: tags[1...].map(\.storedKey))
     },
     ConformanceCase("a one-to-one is held by one row only") { bench in
       let author = try bench.inserted("Author", [["name": .text("a")]])[0]

@@ -97,6 +97,10 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
     )
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
+    _noteAssigned(0x6)
+    if id != nil { _noteAssigned(0x1) }
+    if createdAt != nil { _noteAssigned(0x8) }
+    if mood != nil { _noteAssigned(0x10) }
   }
 
   public var id: Foundation.UUID {
@@ -556,6 +560,7 @@ public final class Tag: ManagedObject, Swift.Identifiable {
     _row = Snapshot(objectID: .unassigned, name: name)
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
+    _noteAssigned(0x1)
   }
 
   public var name: Swift.String {

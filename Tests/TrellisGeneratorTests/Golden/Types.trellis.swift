@@ -665,6 +665,7 @@ public final class Plain: ManagedObject, Swift.Identifiable {
     )
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
+    _noteAssigned(0xffffff)
   }
 
   public var string: Swift.String {
@@ -1252,6 +1253,30 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
     )
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
+    if string != nil { _noteAssigned(0x1) }
+    if bool != nil { _noteAssigned(0x2) }
+    if int16 != nil { _noteAssigned(0x4) }
+    if int32 != nil { _noteAssigned(0x8) }
+    if int64 != nil { _noteAssigned(0x10) }
+    if float != nil { _noteAssigned(0x20) }
+    if double != nil { _noteAssigned(0x40) }
+    if decimal != nil { _noteAssigned(0x80) }
+    if wholeDecimal != nil { _noteAssigned(0x100) }
+    if date != nil { _noteAssigned(0x200) }
+    if now != nil { _noteAssigned(0x400) }
+    if data != nil { _noteAssigned(0x800) }
+    if uuid != nil { _noteAssigned(0x1000) }
+    if new != nil { _noteAssigned(0x2000) }
+    if url != nil { _noteAssigned(0x4000) }
+    if weather != nil { _noteAssigned(0x8000) }
+    if level != nil { _noteAssigned(0x10000) }
+    if kind != nil { _noteAssigned(0x20000) }
+    if grade != nil { _noteAssigned(0x40000) }
+    if words != nil { _noteAssigned(0x80000) }
+    if numbers != nil { _noteAssigned(0x100000) }
+    if dates != nil { _noteAssigned(0x200000) }
+    if levels != nil { _noteAssigned(0x400000) }
+    if address != nil { _noteAssigned(0x800000) }
   }
 
   public var string: Swift.String? {
@@ -1867,6 +1892,30 @@ public final class Preset: ManagedObject, Swift.Identifiable {
     )
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
+    _noteAssigned(0x800000)
+    if string != nil { _noteAssigned(0x1) }
+    if bool != nil { _noteAssigned(0x2) }
+    if int16 != nil { _noteAssigned(0x4) }
+    if int32 != nil { _noteAssigned(0x8) }
+    if int64 != nil { _noteAssigned(0x10) }
+    if float != nil { _noteAssigned(0x20) }
+    if double != nil { _noteAssigned(0x40) }
+    if decimal != nil { _noteAssigned(0x80) }
+    if wholeDecimal != nil { _noteAssigned(0x100) }
+    if date != nil { _noteAssigned(0x200) }
+    if now != nil { _noteAssigned(0x400) }
+    if data != nil { _noteAssigned(0x800) }
+    if uuid != nil { _noteAssigned(0x1000) }
+    if new != nil { _noteAssigned(0x2000) }
+    if url != nil { _noteAssigned(0x4000) }
+    if weather != nil { _noteAssigned(0x8000) }
+    if level != nil { _noteAssigned(0x10000) }
+    if kind != nil { _noteAssigned(0x20000) }
+    if grade != nil { _noteAssigned(0x40000) }
+    if words != nil { _noteAssigned(0x80000) }
+    if numbers != nil { _noteAssigned(0x100000) }
+    if dates != nil { _noteAssigned(0x200000) }
+    if levels != nil { _noteAssigned(0x400000) }
   }
 
   public var string: Swift.String {
@@ -2487,6 +2536,30 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
     )
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
+    if string != nil { _noteAssigned(0x1) }
+    if bool != nil { _noteAssigned(0x2) }
+    if int16 != nil { _noteAssigned(0x4) }
+    if int32 != nil { _noteAssigned(0x8) }
+    if int64 != nil { _noteAssigned(0x10) }
+    if float != nil { _noteAssigned(0x20) }
+    if double != nil { _noteAssigned(0x40) }
+    if decimal != nil { _noteAssigned(0x80) }
+    if wholeDecimal != nil { _noteAssigned(0x100) }
+    if date != nil { _noteAssigned(0x200) }
+    if now != nil { _noteAssigned(0x400) }
+    if data != nil { _noteAssigned(0x800) }
+    if uuid != nil { _noteAssigned(0x1000) }
+    if new != nil { _noteAssigned(0x2000) }
+    if url != nil { _noteAssigned(0x4000) }
+    if weather != nil { _noteAssigned(0x8000) }
+    if level != nil { _noteAssigned(0x10000) }
+    if kind != nil { _noteAssigned(0x20000) }
+    if grade != nil { _noteAssigned(0x40000) }
+    if words != nil { _noteAssigned(0x80000) }
+    if numbers != nil { _noteAssigned(0x100000) }
+    if dates != nil { _noteAssigned(0x200000) }
+    if levels != nil { _noteAssigned(0x400000) }
+    if address != nil { _noteAssigned(0x800000) }
   }
 
   public var string: Swift.String? {

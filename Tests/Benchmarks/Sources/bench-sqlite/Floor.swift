@@ -46,6 +46,7 @@ struct Floor {
     smallSaves("smallSaves", connection)
     saveOneDirty(connection)
     rollback(connection)
+    upsert(connection)
     deleteCascade(connection)
     report.peak("peakMegabytes")
     connection.close()

@@ -23,7 +23,7 @@ extension Floor {
     }
   }
 
-  private func insert(_ diary: DiaryData, _ statement: Statement) {
+  func insert(_ diary: DiaryData, _ statement: Statement) {
     statement.bind(1, diary.id)
     statement.bind(2, emotions[diary.emotion])
     statement.bind(3, diary.content)

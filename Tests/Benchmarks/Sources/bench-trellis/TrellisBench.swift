@@ -52,6 +52,7 @@ struct TrellisBench {
     try rollback(container)
     try undo(container)
     try propertyAccess(container)
+    try upsert(container)
     try deleteCascade(container)
     report.peak("peakMegabytes")
   }

@@ -1,0 +1,85 @@
+import TrellisSchema
+public import TrellisStorage
+
+/// Says of a row that nobody wins what it was, what it is here and what it is in the store.
+struct ConflictedRow {
+  private let object: ManagedObject
+  private let info: EntityInfo
+  private var row: SaveConflict.Row
+
+  init(_ object: ManagedObject, _ context: ManagedObjectContext) {
+    self.object = object
+    info = context.info(of: object)
+    row = SaveConflict.Row(entity: info.number, key: object._key, entityName: info.name)
+    var line = [info.number]
+    while let parent = context.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
+    row.lineage = line
+    if !object._attention.contains(.fault) { row.original = values(of: object.extras?.committed ?? object._copyRow()) }
+  }
+
+  func changedByBoth(_ merge: RowMerge) -> SaveConflict.Row {
+    var row = row
+    row.kind = .changedByBoth
+    row.properties = merge.conflicting.sorted().map { info.entity.properties[$0].name }
+    row.mine = values(of: object._copyRow())
+    row.theirs = values(of: merge.theirs.row)
+    return row
+  }
+
+  func deletedHere(_ theirs: StoredVersion) -> SaveConflict.Row {
+    var row = row
+    row.kind = .deletedHere
+    row.theirs = values(of: theirs.row)
+    return row
+  }
+
+  func deletedByOthers() -> SaveConflict.Row {
+    var row = row
+    row.kind = .deletedByOthers
+    row.mine = values(of: object._copyRow())
+    return row
+  }
+
+  private func values(of copy: RowCopyBase) -> [StoredValue] {
+    info.entity.columns.map { column in
+      switch column.content {
+      case .attribute(let property), .reference(let property, _): copy.value(property)
+      case .order: .null
+      }
+    }
+  }
+}
+
+extension SaveConflict.Row {
+  /// The object as it was when this context read it; nil when the row is not of this entity.
+  ///
+  /// ```swift
+  /// for row in conflict.rows {
+  ///   guard let mine = row.mine(EmotionDiary.Snapshot.self), let theirs = row.theirs(EmotionDiary.Snapshot.self)
+  ///   else { continue }
+  ///   show(mine.content, beside: theirs.content)
+  /// }
+  /// ```
+  /// - Parameter type: The snapshot of the row's entity or of one above it.
+  public func original<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(original) }
+
+  /// The object as it is in this context; nil when it is deleted here, or the row is not of this entity.
+  ///
+  /// - Parameter type: The snapshot of the row's entity or of one above it.
+  public func mine<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(mine) }
+
+  /// The object as somebody else has saved it; nil when they have deleted it, or the row is not of this entity.
+  ///
+  /// - Parameter type: The snapshot of the row's entity or of one above it.
+  public func theirs<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(theirs) }
+
+  private func snapshot<Snapshot: EntitySnapshot>(_ values: [StoredValue]?) -> Snapshot? {
+    guard let values, lineage.contains(Snapshot.Object._entity) else { return nil }
+    let row = ProjectedRow()
+    row.key = key
+    row.entity = entity
+    row.values = values
+    let snapshot = Snapshot(row)
+    return row.problem == nil ? snapshot : nil
+  }
+}

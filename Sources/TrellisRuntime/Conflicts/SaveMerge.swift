@@ -1,0 +1,133 @@
+import TrellisSchema
+import TrellisStorage
+
+/// What one save takes over of what others have written, so that it can be tried again; and how to take that back.
+///
+/// Everything is decided before anything is done, so a conflict that the policy does not settle leaves no trace.
+struct SaveMerge {
+  let context: ManagedObjectContext
+  let policy: MergePolicy
+  private(set) var trace: MergeTrace?
+
+  init(_ context: ManagedObjectContext, _ policy: MergePolicy) {
+    self.context = context
+    self.policy = policy
+  }
+
+  /// What is to be done to one object.
+  private enum Step {
+    case merge(RowMerge)
+    /// It is deleted in the store: here, too.
+    case delete(ManagedObject)
+    /// Both have deleted it.
+    case forget(ManagedObject)
+    /// The delete goes on, whatever the row holds by now.
+    case insist(ManagedObject, StoredVersion)
+    case bringBack(ManagedObject, StoredVersion)
+  }
+
+  /// Takes over the rows that a save has found to be others than it knew.
+  ///
+  /// - Throws: ``SaveConflict`` with all values where the policy does not say who wins.
+  mutating func settle(_ conflict: SaveConflict) throws {
+    let objects = conflict.rows.compactMap { context.map[$0.key] }
+    let stored = try context.storedVersions(of: objects)
+    // A store that refuses a row which is as it was read would refuse it again.
+    if objects.contains(where: { stored[$0._key]?.version == $0.version }) { throw conflict }
+    var unsettled: [SaveConflict.Row] = []
+    let steps = objects.compactMap { step(for: $0, stored[$0._key], &unsettled) }
+    if !unsettled.isEmpty { throw SaveConflict(rows: unsettled) }
+    // Without an object there is nothing to merge, and trying again would not help.
+    guard !steps.isEmpty else { throw conflict }
+    begin()
+    for object in objects { trace?.note(object) }
+    defer { trace?.close() }
+    for step in steps { try carryOut(step) }
+    context.deleted.removeAll { $0.phase != .deleted }
+  }
+
+  /// Objects that are found to have the same unique key become one, as the policy says.
+  ///
+  /// - Returns: whether there were any.
+  /// - Throws: ``ValidationError`` where the policy does not say who wins.
+  mutating func settleKeys(of plan: SavePlan) throws -> Bool {
+    var search = KeySearch(context)
+    for object in plan.inserted { search.add(object, .all) }
+    for (object, mask) in plan.updated { search.add(object, mask) }
+    let clashes = try search.clashes()
+    if clashes.isEmpty { return false }
+    var union = ObjectUnion(context, policy)
+    try union.decide(clashes)
+    begin()
+    guard let trace else { return false }
+    defer { trace.close() }
+    try union.carryOut(trace)
+    return true
+  }
+
+  /// Notes from now on what changes, so that it can be taken back.
+  private mutating func begin() {
+    if trace == nil { trace = MergeTrace(context) }
+  }
+
+  /// Keeps what was taken over. Merges are no steps to be undone.
+  func finish() { trace?.finish() }
+
+  /// Takes everything back: the save has failed.
+  func takeBack() { trace?.takeBack() }
+
+  // MARK: Deciding
+
+  private func step(
+    for object: ManagedObject, _ theirs: StoredVersion?, _ unsettled: inout [SaveConflict.Row]
+  ) -> Step? {
+    switch (object.phase, theirs) {
+    case (.deleted, nil): return .forget(object)
+    case (.deleted, let theirs?):
+      switch policy {
+      case .objectTrump, .overwrite: return .insist(object, theirs)
+      case .storeTrump, .rollback: return .bringBack(object, theirs)
+      case .error: unsettled.append(ConflictedRow(object, context).deletedHere(theirs))
+      }
+    case (.persistent, nil):
+      if policy == .storeTrump || policy == .rollback { return .delete(object) }
+      unsettled.append(ConflictedRow(object, context).deletedByOthers())
+    case (.persistent, let theirs?):
+      let merge = RowMerge(object, theirs, context)
+      if policy != .error || merge.conflicting.isEmpty { return .merge(merge) }
+      unsettled.append(ConflictedRow(object, context).changedByBoth(merge))
+    default: break
+    }
+    return nil
+  }
+
+  // MARK: Doing
+
+  private func carryOut(_ step: Step) throws {
+    switch step {
+    case .merge(let merge): try carryOut(merge)
+    case .delete(let object):
+      try context.deleteAll([object], callsHooks: false)
+      context.markGone(object)
+    case .forget(let object): context.markGone(object)
+    case .insist(let object, let theirs): object.version = theirs.version
+    case .bringBack(let object, let theirs):
+      context.undelete(object)
+      if object.phase == .persistent { try carryOut(RowMerge(object, theirs, context)) }
+    }
+  }
+
+  private func carryOut(_ merge: RowMerge) throws {
+    switch policy {
+    case .error, .objectTrump: merge.apply(context)
+    case .storeTrump:
+      // What is given up goes back to what was read, with the other ends of relationships.
+      if !merge.conflicting.isEmpty { try context.rollback(merge.object, merge.conflicting) }
+      merge.apply(context)
+    case .overwrite: merge.apply(context, keepingAll: true)
+    case .rollback:
+      try context.discardChanges(of: merge.object)
+      merge.apply(context)
+    }
+  }
+}

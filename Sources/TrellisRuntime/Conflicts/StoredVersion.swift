@@ -1,0 +1,45 @@
+import TrellisSchema
+import TrellisStorage
+
+/// An object's row as the store has it now.
+struct StoredVersion {
+  let row: RowCopyBase
+  let version: Int64
+  /// The places among the members of ordered to-manys, by the to-one that leads to their owner.
+  let places: [(property: Int, place: Int64?)]
+
+  /// An object that is in no map and nobody sees carries the values over, since a reader is good for one call only.
+  init(_ reader: RowReader, _ context: ManagedObjectContext) throws {
+    reader.problem = nil
+    let carrier = context.runtime.types[reader.entity].init(reader, in: context.link)
+    if reader.problem != nil { throw context.unreadable(reader) }
+    row = carrier._copyRow()
+    version = reader.version
+    places = carrier.placesOfReferences(context)
+    carrier.phase = .detached
+    carrier._attention = .readOnly
+  }
+}
+
+extension ManagedObjectContext {
+  /// The rows of objects as they are in the store now; those that are gone are left out.
+  func storedVersions(of objects: [ManagedObject]) throws -> [Int64: StoredVersion] {
+    var found: [Int64: StoredVersion] = [:]
+    for (root, group) in Dictionary(grouping: objects, by: { info(of: $0).root }).sorted(by: { $0.key < $1.key }) {
+      try connection().rows(of: root, keys: group.map(\._key)) { row in
+        guard let object = map[row.key], type(of: object)._entity == row.entity else { throw unreadable(row) }
+        found[row.key] = try StoredVersion(row, self)
+      }
+    }
+    return found
+  }
+}
+
+extension ManagedObject {
+  final func placesOfReferences(_ context: ManagedObjectContext) -> [(property: Int, place: Int64?)] {
+    context.info(of: self).allRelationships.compactMap { relationship in
+      guard case .column(_, order: .some) = relationship.home else { return nil }
+      return (relationship.property, _place(relationship.property))
+    }
+  }
+}
