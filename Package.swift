@@ -53,8 +53,8 @@ let package = Package(
       swiftSettings: settings),
 
     // The build tool: built from source by every user before their first file compiles, so kept small.
-    .target(name: "TrellisModelFile", dependencies: ["TrellisSchema"], swiftSettings: settings),
-    .target(name: "TrellisGenerator", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .target(name: "TrellisModelFile", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .target(name: "TrellisGenerator", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
     .executableTarget(
       name: "trellis-gen", dependencies: ["TrellisSchema", "TrellisModelFile", "TrellisGenerator"],
       swiftSettings: settings),

@@ -24,6 +24,8 @@ struct EntityPlan {
   let defaults: [Int: Code]
   /// The hooks of the class and of those above it.
   let hooks: Set<LifecycleHook>
+  /// The fetch requests that the entity declares.
+  let requests: [RequestPlan]
 
   init(_ entity: Entity, in model: Model, height: Int, providesID: Bool) throws(GeneratorError) {
     self.entity = entity
@@ -41,6 +43,9 @@ struct EntityPlan {
       defaults[field.number] = try DefaultExpression.code(of: value, for: attribute, in: model, entity: entity)
     }
     self.defaults = defaults
+    var requests: [RequestPlan] = []
+    for request in description.fetchRequests { requests.append(try RequestPlan(request, of: entity, in: model)) }
+    self.requests = requests
     self.fields = fields
     ownFields = Array(fields[firstOwn...])
     rowFields = fields.filter { $0.column != nil }

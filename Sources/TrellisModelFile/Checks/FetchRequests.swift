@@ -1,6 +1,7 @@
 import TrellisSchema
 
-/// A fetch request sorts by attributes that have an order, its own or those that to-one relationships lead to.
+/// A fetch request sorts by attributes that have an order, its own or those that to-one relationships lead to, and prefetches
+/// what relationships lead to.
 enum FetchRequests {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let lookup = PropertyLookup(draft: draft, findings: findings)
@@ -8,7 +9,32 @@ enum FetchRequests {
       for request in entity.fetchRequests {
         let user = "The sort of fetch request '\(entity.name.value).\(request.name.value)'"
         for key in request.sort { check(key, of: number, user: user, lookup) }
+        let prefetch = "The prefetch of fetch request '\(entity.name.value).\(request.name.value)'"
+        for path in request.prefetch { checkPrefetch(path, of: number, user: prefetch, lookup) }
       }
+    }
+  }
+
+  private static func checkPrefetch(
+    _ path: Located<String>, of entity: Int, user: String, _ lookup: PropertyLookup
+  ) {
+    var current = entity
+    for step in path.value.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+      guard let found = lookup.property(step, of: current, user: user, at: path.offset) else { return }
+      guard case .relationship(let index) = found.place else {
+        return lookup.findings.error(
+          .badPrefetch, at: path.offset,
+          "\(user) names '\(lookup.draft.path(found.entity, step))', which is an attribute; name a relationship, or a path "
+            + "through relationships.")
+      }
+      let relationship = lookup.draft.entities[found.entity].relationships[index]
+      if relationship.description.isTransient {
+        return lookup.findings.error(
+          .badPrefetch, at: path.offset,
+          "\(user) names '\(lookup.draft.path(found.entity, step))', which is transient, so no store can load it; take it out."
+        )
+      }
+      current = relationship.destination
     }
   }
 

@@ -196,8 +196,12 @@ extension FormatChecker {
       bounds = [low, high].map { PlacedSide(side: .argument(.value($0, type)), start: starts.1) }
       if !isClosed { upper = .less }
     case .unbound(let name):
-      if case .typed(_, let type) = left { note(name, type, isList: true, at: starts.1) }
-      return .constant(false)
+      let (operand, type) = try typed(left, at: starts.0)
+      let bound = try parameter(name, type, beside: operand, .range, at: starts.1)
+      return .and([
+        try compare(left, .greaterOrEqual, .typed(bound, type), options, at: starts),
+        try compare(left, .lessOrEqual, .typed(bound, type), options, at: starts),
+      ])
     default: bounds = []
     }
     guard bounds.count == 2 else {
@@ -222,8 +226,8 @@ extension FormatChecker {
     case .argument(.range): return try between(left, right, options, at: starts)
     case .unbound(let name):
       let (operand, type) = try typed(left, at: starts.0)
-      note(name, type, isList: true, at: starts.1)
-      return .isIn(operand, [], kind(type))
+      let element = try parameter(name, type, beside: operand, .list, at: starts.1)
+      return try compare(left, .equal, .typed(element, type), options, at: starts)
     default:
       throw error(
         .notMany, "IN needs a list, a range, or a path through a to-many; for a part of a text use CONTAINS.",

@@ -57,6 +57,7 @@ extension FormatChecker {
       return bindings[name].map(Self.side) ?? .unbound(name)
     }
     let resolved = try resolve(path, at: start)
+    for crossing in resolved.crossings { memberEntities[crossing.variable] = crossing.entity }
     return resolved.crossings.isEmpty ? .typed(resolved.operand, resolved.type) : .many(resolved)
   }
 
