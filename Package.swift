@@ -77,7 +77,7 @@ let package = Package(
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
     .testTarget(
-      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisGenerator"],
+      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisQuery", "TrellisGenerator"],
       swiftSettings: settings),
     .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
     .testTarget(

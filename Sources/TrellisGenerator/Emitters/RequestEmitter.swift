@@ -7,11 +7,9 @@ enum RequestEmitter {
     for request in plan.requests {
       writer.blank()
       emitDoc(request, of: plan, to: &writer)
-      // A class above may have a request of the same name and parameters, for its own objects.
-      let prefix = plan.isRoot ? "" : "@_nonoverride "
       let name = Identifier(request.description.name).spelled
       let parameters: [Code] = request.parameters.map { .plain("\($0.name.label): \($0.swiftType)") }
-      writer.write("\(prefix)public static func ", .call(name, parameters), " -> FetchRequest<Columns> {")
+      writer.write("public static func ", .call(name, parameters), " -> FetchRequest<Columns> {")
       writer.indent()
       writer.write("", body(request))
       writer.outdent()

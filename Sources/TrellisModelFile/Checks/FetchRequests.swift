@@ -7,11 +7,26 @@ enum FetchRequests {
     let lookup = PropertyLookup(draft: draft, findings: findings)
     for (number, entity) in draft.entities.enumerated() {
       for request in entity.fetchRequests {
+        checkName(request, of: number, draft, findings)
         let user = "The sort of fetch request '\(entity.name.value).\(request.name.value)'"
         for key in request.sort { check(key, of: number, user: user, lookup) }
         let prefetch = "The prefetch of fetch request '\(entity.name.value).\(request.name.value)'"
         for path in request.prefetch { checkPrefetch(path, of: number, user: prefetch, lookup) }
       }
+    }
+  }
+
+  /// A class has the functions of its parents too, and one of the same name would be mistaken for theirs.
+  private static func checkName(
+    _ request: FetchRequestDraft, of entity: Int, _ draft: Draft, _ findings: Findings
+  ) {
+    let name = request.name.value
+    for ancestor in draft.entities[entity].ancestors {
+      guard let first = draft.entities[ancestor].fetchRequests.first(where: { $0.name.value == name }) else { continue }
+      return findings.error(
+        .nameClash, at: request.name.offset,
+        "Fetch request '\(draft.path(entity, name))' has the name of '\(draft.path(ancestor, name))', which it inherits; "
+          + "choose another name.", notes: [("'\(draft.path(ancestor, name))' is here", first.name.offset)])
     }
   }
 

@@ -28,7 +28,7 @@ let zooModel = ModelDescription(
         RelationshipDescription("rival", to: "Dog", inverse: "rival", optional: true),
       ],
       fetchRequests: [
-        FetchRequestDescription("named", predicate: "name ==[cd] $name AND legs > 0", doc: "Dogs of a name."),
+        FetchRequestDescription("pedigree", predicate: "name ==[cd] $name AND legs > 0", doc: "Dogs of a name."),
         FetchRequestDescription(
           "kept", predicate: "keeper == $keeper OR master IN $in OR rival.name IN[c] $class",
           sort: [.init("rival.legs"), .init("name", descending: true)], limit: 20, offset: 5,
