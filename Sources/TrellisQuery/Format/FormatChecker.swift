@@ -20,6 +20,14 @@ struct FormatChecker {
     let entity: Entity
   }
 
+  /// Whether arguments get places where they can.
+  var makesTemplate = false
+  var slots: [FormatTemplate.Slot] = []
+  /// Whether the values of arguments decided more than themselves.
+  var dependsOnValues = false
+  /// The numbers of the arguments that variables are bound to.
+  var bindingNumbers: [String: Int] = [:]
+
   init(_ text: String, _ model: Model, _ entity: Entity, variable: Int, bindings: [String: FormatArgument]) {
     self.text = text
     self.model = model
