@@ -48,6 +48,8 @@ package final class FormatCache: Sendable {
 
   /// A program has few formats, unless it makes them of texts; then forgetting all of them bounds the memory.
   private static let limit = 1_000
+  /// Of the texts that are kept, in bytes of UTF-8.
+  private static let lengthLimit = 4_096
 
   private let templates = Mutex<[Key: FormatTemplate]>([:])
 
@@ -65,7 +67,7 @@ package final class FormatCache: Sendable {
     let key = Key(text: request.text, entity: entity, types: arguments.map { ArgumentType($0) }, names: names)
     if let known = templates.withLock({ $0[key] }) { return try known.predicate(arguments, in: model) }
     let (template, isReusable) = try FormatTemplate.read(request, of: entity, in: model, names)
-    if isReusable {
+    if isReusable && request.text.utf8.count <= Self.lengthLimit {
       templates.withLock { templates in
         if templates.count >= Self.limit { templates.removeAll() }
         templates[key] = template
