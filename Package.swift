@@ -53,8 +53,8 @@ let package = Package(
       swiftSettings: settings),
 
     // The build tool: built from source by every user before their first file compiles, so kept small.
-    .target(name: "TrellisModelFile", dependencies: ["TrellisSchema"], swiftSettings: settings),
-    .target(name: "TrellisGenerator", dependencies: ["TrellisSchema"], swiftSettings: settings),
+    .target(name: "TrellisModelFile", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .target(name: "TrellisGenerator", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
     .executableTarget(
       name: "trellis-gen", dependencies: ["TrellisSchema", "TrellisModelFile", "TrellisGenerator"],
       swiftSettings: settings),
@@ -77,7 +77,7 @@ let package = Package(
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
     .testTarget(
-      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisGenerator"],
+      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisQuery", "TrellisGenerator"],
       swiftSettings: settings),
     .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
     .testTarget(

@@ -117,8 +117,8 @@ import TrellisDiaryModel
   }
 
   private func latest() throws {
-    let request = try entries(of: word("latest takes an emotion")).limit(1)
-    show(try open().fetch(request))
+    let emotion = try emotion(word("latest takes an emotion"))
+    show(try open().fetch(EmotionDiary.latest(emotion: emotion)))
   }
 
   private func delete() throws {

@@ -97,8 +97,9 @@ import TrellisDiaryModel
     teller.code("EmotionDiary.where { $0.emotion == .happy }.sorted { $0.createdAt.descending }")
     let happy = EmotionDiary.where { $0.emotion == .happy }.sorted { $0.createdAt.descending }
     teller.show("happy days, newest first", try context.fetch(happy).map(\.content))
-    teller.code("try context.first(happy)")
-    teller.show("the latest of them, one row read", try context.first(happy)?.content ?? "-")
+    teller.code("try context.first(EmotionDiary.latest(emotion: .happy))   // declared in the model")
+    teller.show(
+      "the latest of them, one row read", try context.first(EmotionDiary.latest(emotion: .happy))?.content ?? "-")
 
     teller.code("DiaryImage.where { $0.diary.emotion == .calm }.sorted { $0.imagePath }")
     let feed = DiaryImage.where { $0.diary.emotion == .calm }.sorted { $0.imagePath }

@@ -102,6 +102,7 @@ enum DescriptionEmitter {
     arguments.add("sort", request.sort.map { sortKey($0.path, $0.isDescending) })
     arguments.add("limit", request.limit)
     arguments.add("offset", request.offset)
+    arguments.add("prefetch", request.prefetch.map { .string($0) })
     arguments.add("doc", request.doc)
     return .filledCall("FetchRequestDescription", arguments.codes)
   }

@@ -28,6 +28,7 @@ enum EntityEmitter {
       ColumnsEmitter.emit(plan, to: &writer)
       writer.blank()
       FetchEmitter.emit(plan, to: &writer)
+      RequestEmitter.emit(plan, to: &writer)
       HookEmitter.emitProtocol(plan, to: &writer)
     }
     HookEmitter.emitConformance(plan, to: &writer)

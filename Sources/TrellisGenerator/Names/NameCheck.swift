@@ -14,7 +14,10 @@ enum NameCheck {
       if !types.insert(name).inserted { throw GeneratorError("two types are named \(name)") }
     }
     for enumeration in description.enums { try check(enumeration) }
-    for entity in model.entities { try check(entity) }
+    for entity in model.entities {
+      try check(entity)
+      try checkRequests(of: entity, in: model)
+    }
   }
 
   private static func checkUsable(_ name: String, _ what: String) throws(GeneratorError) {
@@ -29,6 +32,19 @@ enum NameCheck {
       try checkUsable(entry.name, "case")
       if !names.insert(entry.name).inserted {
         throw GeneratorError("\(enumeration.name) cannot have another case named \(entry.name)")
+      }
+    }
+  }
+
+  /// A class has the requests of its parents too.
+  private static func checkRequests(of entity: Entity, in model: Model) throws(GeneratorError) {
+    var names = ReservedNames.members
+    for level in ModelPlan.lineage(entity, in: model) {
+      for request in model.description.entities[level.index].fetchRequests {
+        try checkUsable(request.name, "function")
+        if !names.insert(request.name).inserted {
+          throw GeneratorError("\(entity.name) cannot have another fetch request named \(request.name)")
+        }
       }
     }
   }

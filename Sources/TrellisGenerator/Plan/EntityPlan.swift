@@ -27,6 +27,8 @@ struct EntityPlan {
   /// Whether objects remember which values they were given, as those are moved when another object with their unique key is
   /// found at save.
   let notesAssigned: Bool
+  /// The fetch requests that the entity declares.
+  let requests: [RequestPlan]
 
   init(_ entity: Entity, in model: Model, height: Int, providesID: Bool) throws(GeneratorError) {
     self.entity = entity
@@ -45,6 +47,9 @@ struct EntityPlan {
       defaults[field.number] = try DefaultExpression.code(of: value, for: attribute, in: model, entity: entity)
     }
     self.defaults = defaults
+    var requests: [RequestPlan] = []
+    for request in description.fetchRequests { requests.append(try RequestPlan(request, of: entity, in: model)) }
+    self.requests = requests
     self.fields = fields
     ownFields = Array(fields[firstOwn...])
     rowFields = fields.filter { $0.column != nil }

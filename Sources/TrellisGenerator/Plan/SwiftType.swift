@@ -1,3 +1,4 @@
+import TrellisQuery
 import TrellisSchema
 
 /// The Swift types of attributes.
@@ -19,6 +20,23 @@ enum SwiftType {
     case .url: "Foundation.URL"
     case .enumeration(let name), .codable(let name): name
     case .array(let element): "[\(name(of: element))]"
+    }
+  }
+
+  /// The type of values that no single attribute tells more about.
+  static func name(of type: FormatType) -> String {
+    switch type {
+    case .integer: "Swift.Int64"
+    case .real: "Swift.Double"
+    case .decimal: "Foundation.Decimal"
+    case .text, .json: "Swift.String"
+    case .bool: "Swift.Bool"
+    case .date: "Foundation.Date"
+    case .data: "Foundation.Data"
+    case .uuid: "Foundation.UUID"
+    case .url: "Foundation.URL"
+    case .enumeration(let name): name ?? "Swift.String"
+    case .object: "ManagedObject"
     }
   }
 

@@ -1,14 +1,55 @@
 import TrellisSchema
 
-/// A fetch request sorts by attributes that have an order, its own or those that to-one relationships lead to.
+/// A fetch request sorts by attributes that have an order, its own or those that to-one relationships lead to, and prefetches
+/// what relationships lead to.
 enum FetchRequests {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let lookup = PropertyLookup(draft: draft, findings: findings)
     for (number, entity) in draft.entities.enumerated() {
       for request in entity.fetchRequests {
+        checkName(request, of: number, draft, findings)
         let user = "The sort of fetch request '\(entity.name.value).\(request.name.value)'"
         for key in request.sort { check(key, of: number, user: user, lookup) }
+        let prefetch = "The prefetch of fetch request '\(entity.name.value).\(request.name.value)'"
+        for path in request.prefetch { checkPrefetch(path, of: number, user: prefetch, lookup) }
       }
+    }
+  }
+
+  /// A class has the functions of its parents too, and one of the same name would be mistaken for theirs.
+  private static func checkName(
+    _ request: FetchRequestDraft, of entity: Int, _ draft: Draft, _ findings: Findings
+  ) {
+    let name = request.name.value
+    for ancestor in draft.entities[entity].ancestors {
+      guard let first = draft.entities[ancestor].fetchRequests.first(where: { $0.name.value == name }) else { continue }
+      return findings.error(
+        .nameClash, at: request.name.offset,
+        "Fetch request '\(draft.path(entity, name))' has the name of '\(draft.path(ancestor, name))', which it inherits; "
+          + "choose another name.", notes: [("'\(draft.path(ancestor, name))' is here", first.name.offset)])
+    }
+  }
+
+  private static func checkPrefetch(
+    _ path: Located<String>, of entity: Int, user: String, _ lookup: PropertyLookup
+  ) {
+    var current = entity
+    for step in path.value.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+      guard let found = lookup.property(step, of: current, user: user, at: path.offset) else { return }
+      guard case .relationship(let index) = found.place else {
+        return lookup.findings.error(
+          .badPrefetch, at: path.offset,
+          "\(user) names '\(lookup.draft.path(found.entity, step))', which is an attribute; name a relationship, or a path "
+            + "through relationships.")
+      }
+      let relationship = lookup.draft.entities[found.entity].relationships[index]
+      if relationship.description.isTransient {
+        return lookup.findings.error(
+          .badPrefetch, at: path.offset,
+          "\(user) names '\(lookup.draft.path(found.entity, step))', which is transient, so no store can load it; take it out."
+        )
+      }
+      current = relationship.destination
     }
   }
 

@@ -11,7 +11,7 @@ enum Rulebook {
     // How properties fit each other and their own rules.
     [Inverses.check, AttributeRulesCheck.check, Defaults.check, AbstractEntities.check],
     // What rests on relationships that match.
-    [RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check],
+    [RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check, FetchPredicates.check],
   ]
 
   /// Whether the model passes every check.

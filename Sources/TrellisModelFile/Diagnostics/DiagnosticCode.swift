@@ -72,4 +72,6 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
   case noColumn = "no-column"
   case repeatedEntry = "repeated-entry"
   case badSort = "bad-sort"
+  case badPrefetch = "bad-prefetch"
+  case badPredicate = "bad-predicate"
 }

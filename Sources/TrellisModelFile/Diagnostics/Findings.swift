@@ -7,7 +7,13 @@ final class Findings {
     let code: DiagnosticCode
     let message: String
     let offset: Int
+    /// For a place inside a JSON string that begins at the offset: how far inside its text, in bytes of UTF-8.
+    var textOffset: Int?
     let notes: [Note]
+
+    func place(in bytes: UnsafeBufferPointer<UInt8>) -> Int {
+      textOffset.map { JSONString.place(of: $0, inStringAt: offset, bytes) } ?? offset
+    }
   }
 
   private var kept: [Finding] = []
@@ -24,6 +30,16 @@ final class Findings {
     kept.append(Finding(severity: .error, code: code, message: message, offset: offset, notes: notes))
   }
 
+  /// - Parameters:
+  ///   - offset: where a JSON string begins.
+  ///   - textOffset: the place in the string's text, in bytes of UTF-8.
+  func error(_ code: DiagnosticCode, at offset: Int, inText textOffset: Int, _ message: String) {
+    errorCount += 1
+    guard !isFull else { return omittedErrorCount += 1 }
+    kept.append(
+      Finding(severity: .error, code: code, message: message, offset: offset, textOffset: textOffset, notes: []))
+  }
+
   func warning(_ code: DiagnosticCode, at offset: Int, _ message: String, notes: [Note] = []) {
     guard !isFull else { return }
     kept.append(Finding(severity: .warning, code: code, message: message, offset: offset, notes: notes))
@@ -32,13 +48,15 @@ final class Findings {
   /// Everything found, with lines and columns, in the order of the file.
   func diagnostics(in bytes: UnsafeBufferPointer<UInt8>, path: String) -> [Diagnostic] {
     guard !kept.isEmpty else { return [] }
-    let positions = Positions(of: kept.flatMap { [$0.offset] + $0.notes.map(\.offset) }, in: bytes)
+    let placed = kept.map { (finding: $0, place: $0.place(in: bytes)) }
+    let positions = Positions(of: placed.flatMap { [$0.place] + $0.finding.notes.map(\.offset) }, in: bytes)
     // Sorting by place keeps the order of passes where two findings share one.
-    let sorted = kept.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }
-    return sorted.map { _, finding in
-      Diagnostic(
+    let sorted = placed.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
+    return sorted.map { _, entry in
+      let (finding, place) = entry
+      return Diagnostic(
         severity: finding.severity, code: finding.code, message: finding.message.asMessage, path: path,
-        position: positions[finding.offset],
+        position: positions[place],
         notes: finding.notes.map { Diagnostic.Note(message: $0.message.asMessage, position: positions[$0.offset]) })
     }
   }

@@ -105,5 +105,7 @@ struct RelationshipPlace: Hashable {
 struct FetchRequestDraft {
   var name: Located<String>
   var description: FetchRequestDescription
+  var predicate: Located<String>?
   var sort: [Located<String>]
+  var prefetch: [Located<String>]
 }

@@ -73,14 +73,16 @@ extension GrammarReader {
   ) -> FetchRequestDraft {
     let keyed = KeyedObject(
       object, at: name.offset, owner: "fetch request '\(entity.shown).\(name.value.shown)'",
-      keys: ["predicate", "sort", "limit", "offset", "doc"], findings)
+      keys: ["predicate", "sort", "limit", "offset", "prefetch", "doc"], findings)
+    let predicate = keyed.text("predicate")
     let sort = keyed.texts("sort")
+    let prefetch = keyed.texts("prefetch")
     return FetchRequestDraft(
       name: name,
       description: FetchRequestDescription(
-        name.value, predicate: keyed.text("predicate")?.value,
+        name.value, predicate: predicate?.value,
         sort: sort.map { FetchRequestDescription.Sort($0.value.withoutSign, descending: $0.value.isDescending) },
-        limit: keyed.count("limit", least: 1), offset: keyed.count("offset"), doc: keyed.text("doc")?.value), sort: sort
-    )
+        limit: keyed.count("limit", least: 1), offset: keyed.count("offset"), prefetch: prefetch.map(\.value),
+        doc: keyed.text("doc")?.value), predicate: predicate, sort: sort, prefetch: prefetch)
   }
 }

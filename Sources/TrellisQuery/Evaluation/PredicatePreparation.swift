@@ -54,6 +54,7 @@ struct PredicatePreparation {
     case .count(let path): return .count(try prepared(path, "A count"))
     case .now: return .value(.integer(QueryClock.now))
     case .computed(let computation): return .computed(PreparedComputation(try prepared(computation)))
+    case .parameter: throw EvaluationError("The predicate has a place for a value, and none is there.")
     }
   }
 

@@ -2,7 +2,8 @@ public import TrellisSchema
 
 /// A format that was read and checked against a model: the predicate, and the variables that had no value.
 public struct CheckedFormat: Sendable {
-  /// Complete when ``variables`` is empty; otherwise they stand in it as nil.
+  /// Complete when ``variables`` is empty; otherwise it has an ``Operand/parameter(_:)`` with a variable's number where the
+  /// value belongs. A list stands in it as one value that is equal, a range as bounds at both ends.
   public let predicate: QueryPredicate
   /// In the order of their first use.
   public let variables: [FormatVariable]

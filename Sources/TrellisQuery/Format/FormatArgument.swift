@@ -42,10 +42,22 @@ public enum FormatType: Hashable, Sendable {
 
 /// A variable of a format, and what it stands for.
 public struct FormatVariable: Hashable, Sendable {
+  public enum Shape: Hashable, Sendable {
+    case one
+    /// A list, as IN takes it.
+    case list
+    /// From one value to another, as BETWEEN takes them.
+    case range
+  }
+
   public let name: String
   public let type: FormatType
-  /// Whether it stands for a list of such values.
-  public let isList: Bool
+  /// The type of the attributes that it is compared with, where they all have the same.
+  public internal(set) var attribute: AttributeType?
+  public let shape: Shape
   /// Where it is used first, in bytes of UTF-8.
   public let offset: Int
+
+  /// Whether it stands for a list of values.
+  public var isList: Bool { shape == .list }
 }

@@ -5,17 +5,20 @@ struct FormatArguments {
   /// Those that were given beside the format.
   var given: [FormatArgument] = []
   private var used = 0
+  /// The interpolated values' offsets, in order: an argument's number is its place there, or behind them.
+  private let offsets: [Int]
 
-  init(interpolated: [Int: FormatArgument] = [:], given: [FormatArgument] = []) {
+  init(interpolated: [Int: FormatArgument] = [:], offsets: [Int] = [], given: [FormatArgument] = []) {
     self.interpolated = interpolated
+    self.offsets = offsets
     self.given = given
   }
 
   mutating func next(
     _ directive: String, at offset: Int, _ lexer: FormatLexer
-  ) throws(PredicateFormatError) -> FormatArgument {
+  ) throws(PredicateFormatError) -> (FormatArgument, Int) {
     if let value = interpolated.removeValue(forKey: offset) {
-      return value
+      return (value, offsets.firstIndex(of: offset) ?? 0)
     }
     guard used < given.count else {
       throw lexer.error(
@@ -29,7 +32,7 @@ struct FormatArguments {
         .wrongArgument, "The argument for '%\(directive)' must be \(directive == "K" ? "a key path" : "a number").",
         at: offset)
     }
-    return value
+    return (value, offsets.count + used - 1)
   }
 
   private static func fits(_ value: FormatArgument, _ directive: String) -> Bool {

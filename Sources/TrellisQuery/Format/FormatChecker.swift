@@ -9,7 +9,9 @@ struct FormatChecker {
   /// How many members may be bound before variables are no numbers any more; the depth limit ends it long before.
   var nextVariable: Int
   let bindings: [String: FormatArgument]
-  private(set) var variables: [FormatVariable] = []
+  var variables: [FormatVariable] = []
+  /// The entities of members that paths lead to without a name for them.
+  var memberEntities: [Int: Entity] = [:]
 
   struct Scope {
     /// Nil for the object asked about.
@@ -17,6 +19,14 @@ struct FormatChecker {
     let variable: Int
     let entity: Entity
   }
+
+  /// Whether arguments get places where they can.
+  var makesTemplate = false
+  var slots: [FormatTemplate.Slot] = []
+  /// Whether the values of arguments decided more than themselves.
+  var dependsOnValues = false
+  /// The numbers of the arguments that variables are bound to.
+  var bindingNumbers: [String: Int] = [:]
 
   init(_ text: String, _ model: Model, _ entity: Entity, variable: Int, bindings: [String: FormatArgument]) {
     self.text = text
@@ -30,12 +40,6 @@ struct FormatChecker {
     _ code: PredicateFormatError.Code, _ message: String, at offset: Int, suggestion: String? = nil
   ) -> PredicateFormatError {
     PredicateFormatError(code, message, in: text, at: offset, suggestion: suggestion)
-  }
-
-  /// Notes a variable that has no value.
-  mutating func note(_ name: String, _ type: FormatType, isList: Bool, at offset: Int) {
-    guard !variables.contains(where: { $0.name == name }) else { return }
-    variables.append(FormatVariable(name: name, type: type, isList: isList, offset: offset))
   }
 
   // MARK: Conditions

@@ -7,7 +7,8 @@ extension FormatChecker {
   ) throws(PredicateFormatError) -> QueryPredicate {
     let before = nextVariable
     defer { nextVariable = before }
-    let left = try side(comparison.left)
+    let placedLeft = try placed(comparison.left)
+    let left = placedLeft.0
     var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
     var tested = left
     if case .many(let path) = left, comparison.quantifier != nil || isMembership(comparison) {
@@ -20,9 +21,10 @@ extension FormatChecker {
     // `tags CONTAINS %@` asks as `%@ IN tags` does.
     var relation = comparison.relation
     if !crossings.isEmpty, comparison.quantifier == nil { relation = .compare(.equal) }
-    let inner = try compared(
-      tested, relation, try side(comparison.right), comparison.options,
-      at: (comparison.left.start, comparison.right.start))
+    let right = try placed(comparison.right)
+    let starts = (comparison.left.start, comparison.right.start)
+    let condition = try compared(tested, relation, right.0, comparison.options, at: starts)
+    let inner = withSlot(condition, (tested, placedLeft.argument), right, at: starts)
     return Self.quantified(comparison.quantifier ?? .any, crossings, inner)
   }
 
@@ -69,7 +71,7 @@ extension FormatChecker {
     return .comparison(Comparison(a, relation, b, kind: kind(type), options: options))
   }
 
-  private static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches]
+  static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches]
 
   /// A side of a search, which must be a text; the stored value of an enum is one, of which a part is no case.
   private func searched(_ side: FormatSide, at start: Int) throws(PredicateFormatError) -> FormatSide {
@@ -196,8 +198,12 @@ extension FormatChecker {
       bounds = [low, high].map { PlacedSide(side: .argument(.value($0, type)), start: starts.1) }
       if !isClosed { upper = .less }
     case .unbound(let name):
-      if case .typed(_, let type) = left { note(name, type, isList: true, at: starts.1) }
-      return .constant(false)
+      let (operand, type) = try typed(left, at: starts.0)
+      let bound = try parameter(name, type, beside: operand, .range, at: starts.1)
+      return .and([
+        try compare(left, .greaterOrEqual, .typed(bound, type), options, at: starts),
+        try compare(left, .lessOrEqual, .typed(bound, type), options, at: starts),
+      ])
     default: bounds = []
     }
     guard bounds.count == 2 else {
@@ -222,8 +228,8 @@ extension FormatChecker {
     case .argument(.range): return try between(left, right, options, at: starts)
     case .unbound(let name):
       let (operand, type) = try typed(left, at: starts.0)
-      note(name, type, isList: true, at: starts.1)
-      return .isIn(operand, [], kind(type))
+      let element = try parameter(name, type, beside: operand, .list, at: starts.1)
+      return try compare(left, .equal, .typed(element, type), options, at: starts)
     default:
       throw error(
         .notMany, "IN needs a list, a range, or a path through a to-many; for a part of a text use CONTAINS.",

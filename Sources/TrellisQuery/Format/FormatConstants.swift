@@ -9,8 +9,7 @@ extension FormatChecker {
     switch constant {
     case .null, .argument(.null): return (operand, .value(.null), type)
     case .unbound(let name):
-      note(name, type, isList: false, at: start)
-      return (operand, .value(.null), type)
+      return (operand, try parameter(name, type, beside: operand, at: start), type)
     case .number(let digits) where type.isNumber: return try beside(operand, type, digits: digits, at: start)
     case .argument(.value(let value, let given)) where type.isNumber && given.isNumber:
       return try beside(operand, type, value, given, at: start)

@@ -15,7 +15,8 @@ struct FormatNode {
     case number(String)
     case text(String)
     case list([FormatNode])
-    case argument(FormatArgument)
+    /// With its number among the arguments.
+    case argument(FormatArgument, Int)
     case arithmetic(ArithmeticOperator, FormatNode, FormatNode)
     case negative(FormatNode)
     case call(String, [FormatNode])

@@ -56,9 +56,9 @@ extension FormatParser {
 
   private mutating func argumentNode(_ directive: String) throws(PredicateFormatError) -> FormatNode {
     let start = start
-    let argument = try argument(directive)
+    let (argument, number) = try argument(directive)
     try advance()
-    guard directive == "K" else { return FormatNode(content: .argument(argument), start: start) }
+    guard directive == "K" else { return FormatNode(content: .argument(argument, number), start: start) }
     guard case .value(.text(let names), _) = argument else {
       throw error(.wrongArgument, "%K stands for a key path, so its argument must be a text.", at: start)
     }
@@ -148,7 +148,7 @@ extension FormatParser {
       // After a point every word is a name, keywords too.
       guard case .name(let name, _) = token else {
         guard case .argument("K") = token, !isOperator else { throw unexpected("a property's name") }
-        guard case .value(.text(let names), _) = try argument("K") else {
+        guard case .value(.text(let names), _) = try argument("K").0 else {
           throw error(.wrongArgument, "%K stands for a key path, so its argument must be a text.", at: self.start)
         }
         path.steps += Self.steps(names, self.start)

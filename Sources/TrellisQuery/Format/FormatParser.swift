@@ -12,6 +12,8 @@ struct FormatParser {
   private(set) var start = 0
   private var arguments: FormatArguments
   private var depth = 0
+  /// Whether arguments are names, which decide everything.
+  private(set) var readKeyPaths = false
 
   init(_ text: String, _ arguments: FormatArguments) {
     lexer = FormatLexer(text)
@@ -58,8 +60,9 @@ struct FormatParser {
     if case .name(let name, isEscaped: false) = token { name.lowercased() } else { nil }
   }
 
-  mutating func argument(_ directive: String) throws(PredicateFormatError) -> FormatArgument {
-    try arguments.next(directive, at: start, lexer)
+  mutating func argument(_ directive: String) throws(PredicateFormatError) -> (FormatArgument, Int) {
+    if directive == "K" { readKeyPaths = true }
+    return try arguments.next(directive, at: start, lexer)
   }
 
   // MARK: Operators

@@ -1,4 +1,4 @@
-import TrellisSchema
+package import TrellisSchema
 
 /// What a path in a format leads to.
 struct ResolvedPath {
@@ -124,6 +124,14 @@ extension FormatChecker {
     let operand = Operand.computed(
       .aggregate(function, many.path, variable: many.variable, value.operand, type.kind))
     return ResolvedPath(operand: operand, type: function == .average && type == .integer ? .real : type)
+  }
+}
+
+extension Model {
+  /// In which order, and by which equality, the values of an attribute are compared.
+  package func valueKind(of attribute: Attribute) -> ValueKind {
+    if case .enumeration(let name) = attribute.type, enumeration(named: name)?.rawType == .integer { return .integer }
+    return FormatType(attribute).kind
   }
 }
 

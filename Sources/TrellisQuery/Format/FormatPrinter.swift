@@ -123,6 +123,7 @@ struct FormatPrinter {
       print(path)
       text += ".@count"
     case .now: text += "now()"
+    case .parameter(let number): text += "$p\(number)"
     case .computed(let computation): print(computation)
     }
   }
@@ -224,7 +225,7 @@ struct FormatPrinter {
   /// Nil for a constant.
   private func type(_ operand: Operand) -> FormatType? {
     switch operand {
-    case .value: nil
+    case .value, .parameter: nil
     case .count: .integer
     case .now: .date
     case .path(let path): last(path)?.attribute.map { FormatType($0) } ?? .object(nil)

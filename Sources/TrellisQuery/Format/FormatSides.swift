@@ -24,7 +24,9 @@ extension FormatChecker {
     case .bool(let value): return .bool(value)
     case .number(let digits): return .number(digits)
     case .text(let text): return .text(text)
-    case .argument(let argument): return Self.side(argument)
+    case .argument(let argument, _):
+      if argument != .null { dependsOnValues = true }
+      return Self.side(argument)
     case .path(let path): return try side(path, at: node.start)
     case .list(let nodes): return .list(try sides(nodes))
     case .arithmetic, .negative: return try arithmetic(node)
@@ -45,7 +47,7 @@ extension FormatChecker {
     return sides
   }
 
-  private static func side(_ argument: FormatArgument) -> FormatSide {
+  static func side(_ argument: FormatArgument) -> FormatSide {
     if case .null = argument { .null } else { .argument(argument) }
   }
 
@@ -54,9 +56,12 @@ extension FormatChecker {
       guard path.steps.isEmpty else {
         throw error(.unboundVariable, "Nothing around binds $\(name), so nothing can follow it.", at: start)
       }
-      return bindings[name].map(Self.side) ?? .unbound(name)
+      guard let bound = bindings[name] else { return .unbound(name) }
+      if bound != .null { dependsOnValues = true }
+      return Self.side(bound)
     }
     let resolved = try resolve(path, at: start)
+    for crossing in resolved.crossings { memberEntities[crossing.variable] = crossing.entity }
     return resolved.crossings.isEmpty ? .typed(resolved.operand, resolved.type) : .many(resolved)
   }
 

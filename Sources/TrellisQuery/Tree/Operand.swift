@@ -12,6 +12,9 @@ public enum Operand: Hashable, Sendable {
   case now
   /// A value that is made of others.
   indirect case computed(Computation)
+  /// A place for a value that is not known yet, by the number of a format's variable. A predicate with one of them is a
+  /// pattern for others; it cannot be evaluated.
+  case parameter(Int)
 }
 
 /// A value that is made of others. Where one of them is nil, or there is no result, it is nil; see

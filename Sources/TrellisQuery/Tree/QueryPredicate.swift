@@ -20,6 +20,15 @@ public indirect enum QueryPredicate: Hashable, Sendable {
   case quantified(Quantifier, PropertyPath, variable: Int, QueryPredicate)
 }
 
+extension QueryPredicate {
+  /// The operand equals one of the texts, both prepared as the options say.
+  public static func isIn(
+    _ operand: Operand, _ values: [StoredValue], _ kind: ValueKind, options: TextOptions
+  ) -> QueryPredicate {
+    .or(values.map { .comparison(Comparison(operand, .equal, .value($0), kind: kind, options: options)) })
+  }
+}
+
 public enum Quantifier: Hashable, Sendable {
   case any, all, none
 }

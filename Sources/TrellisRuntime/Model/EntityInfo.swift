@@ -1,3 +1,4 @@
+import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
@@ -117,6 +118,8 @@ final class RelationshipInfo: Sendable {
 /// A model as the runtime uses it, made once for each container.
 final class RuntimeModel: Sendable {
   let model: Model
+  /// The formats that fetches have read.
+  let formats = FormatCache()
   let entities: [EntityInfo]
   /// The hooks of all entities.
   let hooks: Set<LifecycleHook>

@@ -29,6 +29,17 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     predicate = conditions(Columns(PropertyPath(variable: 0))).predicate
   }
 
+  /// A request that the model declares.
+  @_spi(Generated) public init(
+    predicate: QueryPredicate?, sort: [SortKey] = [], limit: Int? = nil, offset: Int = 0, prefetch: [PropertyPath] = []
+  ) {
+    self.predicate = predicate
+    self.sort = sort
+    maximum = limit
+    skipped = offset
+    prefetched = prefetch
+  }
+
   /// The request with more conditions, all of which must hold too.
   public func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
     var refined = self

@@ -121,7 +121,7 @@ extension Entity {
 
   private func isLeftBy(_ operand: Operand) -> Bool {
     switch operand {
-    case .value, .now: false
+    case .value, .now, .parameter: false
     case .path(let path): !holds(path)
     case .count: true
     case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)

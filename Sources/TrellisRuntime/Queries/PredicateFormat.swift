@@ -13,7 +13,7 @@ public import TrellisStorage
 public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   /// The text; interpolations stand in it as `%@`.
   public let text: String
-  private let interpolated: [Int: FormatArgument]
+  private let interpolated: [(offset: Int, value: FormatArgument)]
   private var arguments: [FormatArgument] = []
   private var bindings: [String: FormatArgument] = [:]
 
@@ -21,13 +21,13 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   /// everything that the model has; never put a user's input into it, but bind that with `%@`.
   public init(verbatim text: String, _ arguments: any PredicateArgument...) {
     self.text = text
-    interpolated = [:]
+    interpolated = []
     self.arguments = arguments.map(\.formatArgument)
   }
 
   public init(stringLiteral text: String) {
     self.text = text
-    interpolated = [:]
+    interpolated = []
   }
 
   public init(stringInterpolation: StringInterpolation) {
@@ -38,7 +38,7 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   /// Collects a literal's texts, and its values with their places.
   public struct StringInterpolation: StringInterpolationProtocol, Sendable {
     fileprivate var text = ""
-    fileprivate var values: [Int: FormatArgument] = [:]
+    fileprivate var values: [(offset: Int, value: FormatArgument)] = []
 
     public init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + interpolationCount * 2)
@@ -53,7 +53,7 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
     public mutating func appendInterpolation(key path: String) { append(.value(.text(path), .text), "%K") }
 
     private mutating func append(_ value: FormatArgument, _ place: String) {
-      values[text.utf8.count] = value
+      values.append((text.utf8.count, value))
       text += place
     }
   }
@@ -79,15 +79,10 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   /// The predicate for the objects of an entity.
   ///
   /// - Throws: ``PredicateFormatError``.
-  func predicate(of entity: Int, in model: Model) throws(PredicateFormatError) -> QueryPredicate {
-    let checked = try CheckedFormat(
-      text, of: entity, in: model, arguments: arguments, interpolated: interpolated, bindings: bindings)
-    if let variable = checked.variables.first {
-      throw PredicateFormatError(
-        .unboundVariable, "$\(variable.name) has no value; bind it with binding([\"\(variable.name)\": …]).", in: text,
-        at: variable.offset)
-    }
-    return checked.predicate
+  func predicate(of entity: Int, in runtime: RuntimeModel) throws(PredicateFormatError) -> QueryPredicate {
+    try runtime.formats.predicate(
+      FormatCache.Request(text: text, interpolated: interpolated, given: arguments, bindings: bindings), of: entity,
+      in: runtime.model)
   }
 }
 
@@ -118,7 +113,7 @@ extension FetchRequest {
     guard !formats.isEmpty else { return typedStoreRequest }
     var request = typedStoreRequest
     var terms = request.predicate.map { [$0] } ?? []
-    for format in formats { terms.append(try format.predicate(of: request.entity, in: context.runtime.model)) }
+    for format in formats { terms.append(try format.predicate(of: request.entity, in: context.runtime)) }
     request.predicate = terms.count == 1 ? terms[0] : .and(terms)
     return request
   }

@@ -62,6 +62,7 @@ extension PredicateTranslator {
     case .now: TranslatedOperand(content: .value(skipValue(), isNull: false))
     case .computed(let computation):
       TranslatedOperand(content: .column(TranslatedProperty(sql: try self.computation(computation), isOptional: true)))
+    case .parameter: throw Self.noValue
     }
   }
 

@@ -116,6 +116,10 @@ package struct PredicateTranslator {
 
   // MARK: Errors
 
+  package static let noValue = StoreError(
+    .internalError, "The predicate has a place for a value, and none is there.",
+    remedy: "Give a value for each variable.")
+
   package static let tooDeep = StoreError(
     .limit, "The predicate is nested too deep for the store.",
     remedy: "Put the terms into one list of and, or, or use a list of values with isIn.")

@@ -94,6 +94,7 @@ package struct RequestShape {
       words.append(9)
       values.append(.single(.integer(QueryClock.now)))
     case .computed(let computation): try add(computation, depth + 1)
+    case .parameter: throw PredicateTranslator.noValue
     }
   }
 

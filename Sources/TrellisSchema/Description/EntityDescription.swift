@@ -74,17 +74,20 @@ public struct FetchRequestDescription: Hashable, Sendable {
   public var sort: [Sort]
   public var limit: Int?
   public var offset: Int?
+  /// Relationships whose objects are loaded along with the results, each a name or a dotted path.
+  public var prefetch: [String]
   public var doc: String?
 
   public init(
     _ name: String, predicate: String? = nil, sort: [Sort] = [], limit: Int? = nil, offset: Int? = nil,
-    doc: String? = nil
+    prefetch: [String] = [], doc: String? = nil
   ) {
     self.name = name
     self.predicate = predicate
     self.sort = sort
     self.limit = limit
     self.offset = offset
+    self.prefetch = prefetch
     self.doc = doc
   }
 }

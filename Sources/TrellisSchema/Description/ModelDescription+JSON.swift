@@ -99,6 +99,7 @@ private struct EntityWriter {
     }
     members.add("limit", request.limit)
     members.add("offset", request.offset)
+    if !request.prefetch.isEmpty { members.add("prefetch", .list(request.prefetch.map { .text($0) })) }
     return .object(members.all)
   }
 

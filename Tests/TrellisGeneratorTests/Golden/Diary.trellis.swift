@@ -331,6 +331,24 @@ extension EmotionDiary {
   ) -> FetchRequest<Columns> {
     FetchRequest().where(format, arguments: arguments)
   }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// emotion == $emotion
+  /// ```
+  /// Sorted by `createdAt` descending; one at most.
+  ///
+  /// - Parameter emotion: The value of `$emotion`.
+  public static func latest(emotion: Emotion) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .comparison(
+        .init(.path(.init(variable: 0).appending(1)), .equal, .value(emotion.storedValue), kind: .text)
+      ),
+      sort: [.init(.init(variable: 0).appending(3), descending: true, kind: .integer)],
+      limit: 1
+    )
+  }
 }
 
 // MARK: - DiaryImage

@@ -50,7 +50,7 @@ extension ObjectModel {
       PassingPreset.self,
       MaybePassingPreset.self,
     ],
-    checksum: "24d0e5c2cf4bc5eb",
+    checksum: "08869c5f9cbbecc3",
     generatedCode: .version1
   )
 }
@@ -902,7 +902,38 @@ public final class Plain: ManagedObject, Swift.Identifiable {
       AttributeDescription("address", .codable("Address")),
     ],
     uniqueKeys: [["string"], ["int16", "int32"]],
-    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])]
+    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])],
+    fetchRequests: [
+      FetchRequestDescription(
+        "equal",
+        predicate: """
+          string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == \
+          $float OR double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now \
+          == $now OR data == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == \
+          $level OR kind == $kind OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR \
+          levels == $levels OR address == $address
+          """
+      ),
+      FetchRequestDescription(
+        "listed",
+        predicate: """
+          string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN \
+          $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND \
+          now IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND \
+          level IN $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates \
+          IN $dates AND levels IN $levels AND address IN $address
+          """
+      ),
+      FetchRequestDescription(
+        "ranged",
+        predicate: """
+          NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN \
+          $float AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
+          """,
+        sort: [.init("date", descending: true)]
+      ),
+      FetchRequestDescription("mixed", predicate: "int16 < $number OR int32 < $number OR -int64 ** 2 < $number"),
+    ]
   )
 }
 
@@ -1188,6 +1219,364 @@ extension Plain {
     _ arguments: any PredicateArgument...
   ) -> FetchRequest<Columns> {
     FetchRequest().where(format, arguments: arguments)
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == $float OR double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now == $now OR data == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == $level OR kind == $kind OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR levels == $levels OR address == $address
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameters:
+  ///   - string: The value of `$string`.
+  ///   - bool: The value of `$bool`.
+  ///   - int16: The value of `$int16`.
+  ///   - int32: The value of `$int32`.
+  ///   - int64: The value of `$int64`.
+  ///   - float: The value of `$float`.
+  ///   - double: The value of `$double`.
+  ///   - decimal: The value of `$decimal`.
+  ///   - wholeDecimal: The value of `$wholeDecimal`.
+  ///   - date: The value of `$date`.
+  ///   - now: The value of `$now`.
+  ///   - data: The value of `$data`.
+  ///   - uuid: The value of `$uuid`.
+  ///   - new: The value of `$new`.
+  ///   - url: The value of `$url`.
+  ///   - weather: The value of `$weather`.
+  ///   - level: The value of `$level`.
+  ///   - kind: The value of `$kind`.
+  ///   - grade: The value of `$grade`.
+  ///   - words: The value of `$words`.
+  ///   - numbers: The value of `$numbers`.
+  ///   - dates: The value of `$dates`.
+  ///   - levels: The value of `$levels`.
+  ///   - address: The value of `$address`.
+  public static func equal(
+    string: Swift.String,
+    bool: Swift.Bool,
+    int16: Swift.Int16,
+    int32: Swift.Int32,
+    int64: Swift.Int64,
+    float: Swift.Float,
+    double: Swift.Double,
+    decimal: Foundation.Decimal,
+    wholeDecimal: Foundation.Decimal,
+    date: Foundation.Date,
+    now: Foundation.Date,
+    data: Foundation.Data,
+    uuid: Foundation.UUID,
+    new: Foundation.UUID,
+    url: Foundation.URL,
+    weather: Weather,
+    level: Level,
+    kind: Kind,
+    grade: Grade,
+    words: [Swift.String],
+    numbers: [Swift.Int64],
+    dates: [Foundation.Date],
+    levels: [Level],
+    address: Address
+  ) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .or(
+        [
+          .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(1)), .equal, .value(bool.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(2)), .equal, .value(int16.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(3)), .equal, .value(int32.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(4)), .equal, .value(int64.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(5)), .equal, .value(float.storedValue), kind: .real)),
+          .comparison(.init(.path(.init(variable: 0).appending(6)), .equal, .value(double.storedValue), kind: .real)),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(7)), .equal, .value(decimal.storedValue), kind: .decimal)
+          ),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(8)), .equal, .value(wholeDecimal.storedValue), kind: .decimal)
+          ),
+          .comparison(.init(.path(.init(variable: 0).appending(9)), .equal, .value(date.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(10)), .equal, .value(now.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(11)), .equal, .value(data.storedValue), kind: .blob)),
+          .comparison(.init(.path(.init(variable: 0).appending(12)), .equal, .value(uuid.storedValue), kind: .blob)),
+          .comparison(.init(.path(.init(variable: 0).appending(13)), .equal, .value(new.storedValue), kind: .blob)),
+          .comparison(.init(.path(.init(variable: 0).appending(14)), .equal, .value(url.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(15)), .equal, .value(weather.storedValue), kind: .text)),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(16)), .equal, .value(level.storedValue), kind: .integer)
+          ),
+          .comparison(.init(.path(.init(variable: 0).appending(17)), .equal, .value(kind.storedValue), kind: .text)),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(18)), .equal, .value(grade.storedValue), kind: .integer)
+          ),
+          .comparison(.init(.path(.init(variable: 0).appending(19)), .equal, .value(words.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(20)), .equal, .value(numbers.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(21)), .equal, .value(dates.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(22)), .equal, .value(levels.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text)),
+        ]
+      )
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND now IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND level IN $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates IN $dates AND levels IN $levels AND address IN $address
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameters:
+  ///   - string: The values of `$string`, of which one has to equal.
+  ///   - bool: The values of `$bool`, of which one has to equal.
+  ///   - int16: The values of `$int16`, of which one has to equal.
+  ///   - int32: The values of `$int32`, of which one has to equal.
+  ///   - int64: The values of `$int64`, of which one has to equal.
+  ///   - float: The values of `$float`, of which one has to equal.
+  ///   - double: The values of `$double`, of which one has to equal.
+  ///   - decimal: The values of `$decimal`, of which one has to equal.
+  ///   - wholeDecimal: The values of `$wholeDecimal`, of which one has to equal.
+  ///   - date: The values of `$date`, of which one has to equal.
+  ///   - now: The values of `$now`, of which one has to equal.
+  ///   - data: The values of `$data`, of which one has to equal.
+  ///   - uuid: The values of `$uuid`, of which one has to equal.
+  ///   - new: The values of `$new`, of which one has to equal.
+  ///   - url: The values of `$url`, of which one has to equal.
+  ///   - weather: The values of `$weather`, of which one has to equal.
+  ///   - level: The values of `$level`, of which one has to equal.
+  ///   - kind: The values of `$kind`, of which one has to equal.
+  ///   - grade: The values of `$grade`, of which one has to equal.
+  ///   - words: The values of `$words`, of which one has to equal.
+  ///   - numbers: The values of `$numbers`, of which one has to equal.
+  ///   - dates: The values of `$dates`, of which one has to equal.
+  ///   - levels: The values of `$levels`, of which one has to equal.
+  ///   - address: The values of `$address`, of which one has to equal.
+  public static func listed(
+    string: [Swift.String],
+    bool: [Swift.Bool],
+    int16: [Swift.Int16],
+    int32: [Swift.Int32],
+    int64: [Swift.Int64],
+    float: [Swift.Float],
+    double: [Swift.Double],
+    decimal: [Foundation.Decimal],
+    wholeDecimal: [Foundation.Decimal],
+    date: [Foundation.Date],
+    now: [Foundation.Date],
+    data: [Foundation.Data],
+    uuid: [Foundation.UUID],
+    new: [Foundation.UUID],
+    url: [Foundation.URL],
+    weather: [Weather],
+    level: [Level],
+    kind: [Kind],
+    grade: [Grade],
+    words: [[Swift.String]],
+    numbers: [[Swift.Int64]],
+    dates: [[Foundation.Date]],
+    levels: [[Level]],
+    address: [Address]
+  ) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .and(
+        [
+          .isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(2)), int16.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(3)), int32.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(4)), int64.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(5)), float.map { $0.storedValue }, .real),
+          .isIn(.path(.init(variable: 0).appending(6)), double.map { $0.storedValue }, .real),
+          .isIn(.path(.init(variable: 0).appending(7)), decimal.map { $0.storedValue }, .decimal),
+          .isIn(.path(.init(variable: 0).appending(8)), wholeDecimal.map { $0.storedValue }, .decimal),
+          .isIn(.path(.init(variable: 0).appending(9)), date.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(10)), now.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(11)), data.map { $0.storedValue }, .blob),
+          .isIn(.path(.init(variable: 0).appending(12)), uuid.map { $0.storedValue }, .blob),
+          .isIn(.path(.init(variable: 0).appending(13)), new.map { $0.storedValue }, .blob),
+          .isIn(.path(.init(variable: 0).appending(14)), url.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(15)), weather.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(16)), level.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(17)), kind.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(18)), grade.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(19)), words.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(20)), numbers.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text),
+        ]
+      )
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN $float AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
+  /// ```
+  /// Sorted by `date` descending.
+  ///
+  /// - Parameters:
+  ///   - string: From the least to the greatest value of `$string`, both included.
+  ///   - int16: From the least to the greatest value of `$int16`, both included.
+  ///   - int64: From the least to the greatest value of `$int64`, both included.
+  ///   - float: From the least to the greatest value of `$float`, both included.
+  ///   - decimal: From the least to the greatest value of `$decimal`, both included.
+  ///   - date: From the least to the greatest value of `$date`, both included.
+  public static func ranged(
+    string: Swift.ClosedRange<Swift.String>,
+    int16: Swift.ClosedRange<Swift.Int16>,
+    int64: Swift.ClosedRange<Swift.Int64>,
+    float: Swift.ClosedRange<Swift.Float>,
+    decimal: Swift.ClosedRange<Foundation.Decimal>,
+    date: Swift.ClosedRange<Foundation.Date>
+  ) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .and(
+        [
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(0)), .greaterOrEqual, .value(string.lowerBound.storedValue),
+                    kind: .text
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(0)), .lessOrEqual, .value(string.upperBound.storedValue),
+                    kind: .text
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(2)), .greaterOrEqual, .value(int16.lowerBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(2)), .lessOrEqual, .value(int16.upperBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(4)), .greaterOrEqual, .value(int64.lowerBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(4)), .lessOrEqual, .value(int64.upperBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(5)), .greaterOrEqual, .value(float.lowerBound.storedValue),
+                    kind: .real
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(5)), .lessOrEqual, .value(float.upperBound.storedValue),
+                    kind: .real
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(7)), .greaterOrEqual, .value(decimal.lowerBound.storedValue),
+                    kind: .decimal
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(7)), .lessOrEqual, .value(decimal.upperBound.storedValue),
+                    kind: .decimal
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(9)), .greaterOrEqual, .value(date.lowerBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(9)), .lessOrEqual, .value(date.upperBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+              ]
+            )
+          ),
+        ]
+      ),
+      sort: [.init(.init(variable: 0).appending(9), descending: true, kind: .integer)]
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// int16 < $number OR int32 < $number OR -int64 ** 2 < $number
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameter number: The value of `$number`.
+  public static func mixed(number: Swift.Int64) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .or(
+        [
+          .comparison(.init(.path(.init(variable: 0).appending(2)), .less, .value(number.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(3)), .less, .value(number.storedValue), kind: .integer)),
+          .comparison(
+            .init(
+              .computed(
+                .arithmetic(
+                  .power,
+                  .computed(.function(.negative, .path(.init(variable: 0).appending(4)))),
+                  .value(.integer(2))
+                )
+              ),
+              .less, .value(number.storedValue), kind: .integer
+            )
+          ),
+        ]
+      )
+    )
   }
 }
 
@@ -1513,7 +1902,38 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
       AttributeDescription("address", .codable("Address"), optional: true),
     ],
     uniqueKeys: [["string"], ["int16", "int32"]],
-    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])]
+    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])],
+    fetchRequests: [
+      FetchRequestDescription(
+        "equal",
+        predicate: """
+          string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == \
+          $float OR double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now \
+          == $now OR data == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == \
+          $level OR kind == $kind OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR \
+          levels == $levels OR address == $address
+          """
+      ),
+      FetchRequestDescription(
+        "listed",
+        predicate: """
+          string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN \
+          $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND \
+          now IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND \
+          level IN $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates \
+          IN $dates AND levels IN $levels AND address IN $address
+          """
+      ),
+      FetchRequestDescription(
+        "ranged",
+        predicate: """
+          NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN \
+          $float AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
+          """,
+        sort: [.init("date", descending: true)]
+      ),
+      FetchRequestDescription("mixed", predicate: "int16 < $number OR int32 < $number OR -int64 ** 2 < $number"),
+    ]
   )
 }
 
@@ -1799,6 +2219,364 @@ extension Maybe {
     _ arguments: any PredicateArgument...
   ) -> FetchRequest<Columns> {
     FetchRequest().where(format, arguments: arguments)
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == $float OR double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now == $now OR data == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == $level OR kind == $kind OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR levels == $levels OR address == $address
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameters:
+  ///   - string: The value of `$string`.
+  ///   - bool: The value of `$bool`.
+  ///   - int16: The value of `$int16`.
+  ///   - int32: The value of `$int32`.
+  ///   - int64: The value of `$int64`.
+  ///   - float: The value of `$float`.
+  ///   - double: The value of `$double`.
+  ///   - decimal: The value of `$decimal`.
+  ///   - wholeDecimal: The value of `$wholeDecimal`.
+  ///   - date: The value of `$date`.
+  ///   - now: The value of `$now`.
+  ///   - data: The value of `$data`.
+  ///   - uuid: The value of `$uuid`.
+  ///   - new: The value of `$new`.
+  ///   - url: The value of `$url`.
+  ///   - weather: The value of `$weather`.
+  ///   - level: The value of `$level`.
+  ///   - kind: The value of `$kind`.
+  ///   - grade: The value of `$grade`.
+  ///   - words: The value of `$words`.
+  ///   - numbers: The value of `$numbers`.
+  ///   - dates: The value of `$dates`.
+  ///   - levels: The value of `$levels`.
+  ///   - address: The value of `$address`.
+  public static func equal(
+    string: Swift.String,
+    bool: Swift.Bool,
+    int16: Swift.Int16,
+    int32: Swift.Int32,
+    int64: Swift.Int64,
+    float: Swift.Float,
+    double: Swift.Double,
+    decimal: Foundation.Decimal,
+    wholeDecimal: Foundation.Decimal,
+    date: Foundation.Date,
+    now: Foundation.Date,
+    data: Foundation.Data,
+    uuid: Foundation.UUID,
+    new: Foundation.UUID,
+    url: Foundation.URL,
+    weather: Weather,
+    level: Level,
+    kind: Kind,
+    grade: Grade,
+    words: [Swift.String],
+    numbers: [Swift.Int64],
+    dates: [Foundation.Date],
+    levels: [Level],
+    address: Address
+  ) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .or(
+        [
+          .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(1)), .equal, .value(bool.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(2)), .equal, .value(int16.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(3)), .equal, .value(int32.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(4)), .equal, .value(int64.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(5)), .equal, .value(float.storedValue), kind: .real)),
+          .comparison(.init(.path(.init(variable: 0).appending(6)), .equal, .value(double.storedValue), kind: .real)),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(7)), .equal, .value(decimal.storedValue), kind: .decimal)
+          ),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(8)), .equal, .value(wholeDecimal.storedValue), kind: .decimal)
+          ),
+          .comparison(.init(.path(.init(variable: 0).appending(9)), .equal, .value(date.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(10)), .equal, .value(now.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(11)), .equal, .value(data.storedValue), kind: .blob)),
+          .comparison(.init(.path(.init(variable: 0).appending(12)), .equal, .value(uuid.storedValue), kind: .blob)),
+          .comparison(.init(.path(.init(variable: 0).appending(13)), .equal, .value(new.storedValue), kind: .blob)),
+          .comparison(.init(.path(.init(variable: 0).appending(14)), .equal, .value(url.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(15)), .equal, .value(weather.storedValue), kind: .text)),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(16)), .equal, .value(level.storedValue), kind: .integer)
+          ),
+          .comparison(.init(.path(.init(variable: 0).appending(17)), .equal, .value(kind.storedValue), kind: .text)),
+          .comparison(
+            .init(.path(.init(variable: 0).appending(18)), .equal, .value(grade.storedValue), kind: .integer)
+          ),
+          .comparison(.init(.path(.init(variable: 0).appending(19)), .equal, .value(words.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(20)), .equal, .value(numbers.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(21)), .equal, .value(dates.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(22)), .equal, .value(levels.storedValue), kind: .text)),
+          .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text)),
+        ]
+      )
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND now IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND level IN $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates IN $dates AND levels IN $levels AND address IN $address
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameters:
+  ///   - string: The values of `$string`, of which one has to equal.
+  ///   - bool: The values of `$bool`, of which one has to equal.
+  ///   - int16: The values of `$int16`, of which one has to equal.
+  ///   - int32: The values of `$int32`, of which one has to equal.
+  ///   - int64: The values of `$int64`, of which one has to equal.
+  ///   - float: The values of `$float`, of which one has to equal.
+  ///   - double: The values of `$double`, of which one has to equal.
+  ///   - decimal: The values of `$decimal`, of which one has to equal.
+  ///   - wholeDecimal: The values of `$wholeDecimal`, of which one has to equal.
+  ///   - date: The values of `$date`, of which one has to equal.
+  ///   - now: The values of `$now`, of which one has to equal.
+  ///   - data: The values of `$data`, of which one has to equal.
+  ///   - uuid: The values of `$uuid`, of which one has to equal.
+  ///   - new: The values of `$new`, of which one has to equal.
+  ///   - url: The values of `$url`, of which one has to equal.
+  ///   - weather: The values of `$weather`, of which one has to equal.
+  ///   - level: The values of `$level`, of which one has to equal.
+  ///   - kind: The values of `$kind`, of which one has to equal.
+  ///   - grade: The values of `$grade`, of which one has to equal.
+  ///   - words: The values of `$words`, of which one has to equal.
+  ///   - numbers: The values of `$numbers`, of which one has to equal.
+  ///   - dates: The values of `$dates`, of which one has to equal.
+  ///   - levels: The values of `$levels`, of which one has to equal.
+  ///   - address: The values of `$address`, of which one has to equal.
+  public static func listed(
+    string: [Swift.String],
+    bool: [Swift.Bool],
+    int16: [Swift.Int16],
+    int32: [Swift.Int32],
+    int64: [Swift.Int64],
+    float: [Swift.Float],
+    double: [Swift.Double],
+    decimal: [Foundation.Decimal],
+    wholeDecimal: [Foundation.Decimal],
+    date: [Foundation.Date],
+    now: [Foundation.Date],
+    data: [Foundation.Data],
+    uuid: [Foundation.UUID],
+    new: [Foundation.UUID],
+    url: [Foundation.URL],
+    weather: [Weather],
+    level: [Level],
+    kind: [Kind],
+    grade: [Grade],
+    words: [[Swift.String]],
+    numbers: [[Swift.Int64]],
+    dates: [[Foundation.Date]],
+    levels: [[Level]],
+    address: [Address]
+  ) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .and(
+        [
+          .isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(2)), int16.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(3)), int32.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(4)), int64.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(5)), float.map { $0.storedValue }, .real),
+          .isIn(.path(.init(variable: 0).appending(6)), double.map { $0.storedValue }, .real),
+          .isIn(.path(.init(variable: 0).appending(7)), decimal.map { $0.storedValue }, .decimal),
+          .isIn(.path(.init(variable: 0).appending(8)), wholeDecimal.map { $0.storedValue }, .decimal),
+          .isIn(.path(.init(variable: 0).appending(9)), date.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(10)), now.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(11)), data.map { $0.storedValue }, .blob),
+          .isIn(.path(.init(variable: 0).appending(12)), uuid.map { $0.storedValue }, .blob),
+          .isIn(.path(.init(variable: 0).appending(13)), new.map { $0.storedValue }, .blob),
+          .isIn(.path(.init(variable: 0).appending(14)), url.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(15)), weather.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(16)), level.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(17)), kind.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(18)), grade.map { $0.storedValue }, .integer),
+          .isIn(.path(.init(variable: 0).appending(19)), words.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(20)), numbers.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text),
+          .isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text),
+        ]
+      )
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN $float AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
+  /// ```
+  /// Sorted by `date` descending.
+  ///
+  /// - Parameters:
+  ///   - string: From the least to the greatest value of `$string`, both included.
+  ///   - int16: From the least to the greatest value of `$int16`, both included.
+  ///   - int64: From the least to the greatest value of `$int64`, both included.
+  ///   - float: From the least to the greatest value of `$float`, both included.
+  ///   - decimal: From the least to the greatest value of `$decimal`, both included.
+  ///   - date: From the least to the greatest value of `$date`, both included.
+  public static func ranged(
+    string: Swift.ClosedRange<Swift.String>,
+    int16: Swift.ClosedRange<Swift.Int16>,
+    int64: Swift.ClosedRange<Swift.Int64>,
+    float: Swift.ClosedRange<Swift.Float>,
+    decimal: Swift.ClosedRange<Foundation.Decimal>,
+    date: Swift.ClosedRange<Foundation.Date>
+  ) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .and(
+        [
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(0)), .greaterOrEqual, .value(string.lowerBound.storedValue),
+                    kind: .text
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(0)), .lessOrEqual, .value(string.upperBound.storedValue),
+                    kind: .text
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(2)), .greaterOrEqual, .value(int16.lowerBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(2)), .lessOrEqual, .value(int16.upperBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(4)), .greaterOrEqual, .value(int64.lowerBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(4)), .lessOrEqual, .value(int64.upperBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(5)), .greaterOrEqual, .value(float.lowerBound.storedValue),
+                    kind: .real
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(5)), .lessOrEqual, .value(float.upperBound.storedValue),
+                    kind: .real
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(7)), .greaterOrEqual, .value(decimal.lowerBound.storedValue),
+                    kind: .decimal
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(7)), .lessOrEqual, .value(decimal.upperBound.storedValue),
+                    kind: .decimal
+                  )
+                ),
+              ]
+            )
+          ),
+          .not(
+            .and(
+              [
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(9)), .greaterOrEqual, .value(date.lowerBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+                .comparison(
+                  .init(
+                    .path(.init(variable: 0).appending(9)), .lessOrEqual, .value(date.upperBound.storedValue),
+                    kind: .integer
+                  )
+                ),
+              ]
+            )
+          ),
+        ]
+      ),
+      sort: [.init(.init(variable: 0).appending(9), descending: true, kind: .integer)]
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// int16 < $number OR int32 < $number OR -int64 ** 2 < $number
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameter number: The value of `$number`.
+  public static func mixed(number: Swift.Int64) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .or(
+        [
+          .comparison(.init(.path(.init(variable: 0).appending(2)), .less, .value(number.storedValue), kind: .integer)),
+          .comparison(.init(.path(.init(variable: 0).appending(3)), .less, .value(number.storedValue), kind: .integer)),
+          .comparison(
+            .init(
+              .computed(
+                .arithmetic(
+                  .power,
+                  .computed(.function(.negative, .path(.init(variable: 0).appending(4)))),
+                  .value(.integer(2))
+                )
+              ),
+              .less, .value(number.storedValue), kind: .integer
+            )
+          ),
+        ]
+      )
+    )
   }
 }
 

@@ -41,7 +41,7 @@ extension ObjectModel {
       Oak.self,
       Flower.self,
     ],
-    checksum: "542e1dfd75437f73",
+    checksum: "c8a6d0af7956514e",
     generatedCode: .version1
   )
 }
@@ -520,6 +520,10 @@ public class Animal: ManagedObject, Swift.Identifiable {
       RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
       RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
     ],
+    fetchRequests: [
+      FetchRequestDescription("named", predicate: "name ==[cd] $name", doc: "Animals of a name."),
+      FetchRequestDescription("everyone"),
+    ],
     hooks: [.didInsert, .didFetch, .willSave, .didSave, .willDelete, .validateInsert, .validateUpdate, .validateDelete]
   )
 }
@@ -647,6 +651,32 @@ extension Animal {
     _level3: Level3.Type = Swift.Never.self
   ) -> FetchRequest<Columns> {
     FetchRequest().where(format, arguments: arguments)
+  }
+
+  /// Animals of a name.
+  ///
+  /// ```
+  /// name ==[cd] $name
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameter name: The value of `$name`.
+  public static func named(name: Swift.String) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .comparison(
+        .init(
+          .path(.init(variable: 0).appending(0)), .equal, .value(name.storedValue), kind: .text,
+          options: [.caseInsensitive, .diacriticInsensitive]
+        )
+      )
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// In the order in which they were inserted.
+  public static func everyone() -> FetchRequest<Columns> {
+    FetchRequest(predicate: nil)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Animal`.
@@ -801,6 +831,14 @@ public class Dog: Animal {
     relationships: [
       RelationshipDescription("master", to: "Keeper", inverse: "dogs", optional: true),
       RelationshipDescription("rival", to: "Dog", inverse: "rival", optional: true),
+    ],
+    fetchRequests: [
+      FetchRequestDescription("pedigree", predicate: "name ==[cd] $name AND legs > 0", doc: "Dogs of a name."),
+      FetchRequestDescription(
+        "kept", predicate: "keeper == $keeper OR master IN $in OR rival.name IN[c] $class",
+        sort: [.init("rival.legs"), .init("name", descending: true)], limit: 20, offset: 5,
+        prefetch: ["keeper.animals", "rival"]
+      ),
     ]
   )
 }
@@ -957,6 +995,68 @@ extension Dog {
     _level2: Level2.Type = Swift.Never.self
   ) -> FetchRequest<Columns> {
     FetchRequest().where(format, arguments: arguments)
+  }
+
+  /// Dogs of a name.
+  ///
+  /// ```
+  /// name ==[cd] $name AND legs > 0
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameter name: The value of `$name`.
+  public static func pedigree(name: Swift.String) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .and(
+        [
+          .comparison(
+            .init(
+              .path(.init(variable: 0).appending(0)), .equal, .value(name.storedValue), kind: .text,
+              options: [.caseInsensitive, .diacriticInsensitive]
+            )
+          ),
+          .comparison(.init(.path(.init(variable: 0).appending(1)), .greater, .value(.integer(0)), kind: .integer)),
+        ]
+      )
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// keeper == $keeper OR master IN $in OR rival.name IN[c] $class
+  /// ```
+  /// Sorted by `rival.legs`, then `name` descending; without the first 5; 20 at most; loaded with `keeper.animals`,
+  /// `rival`.
+  ///
+  /// - Parameters:
+  ///   - keeper: The value of `$keeper`.
+  ///   - in: The values of `$in`, of which one has to equal.
+  ///   - class: The values of `$class`, of which one has to equal.
+  public static func kept(keeper: Keeper, in: [Keeper], class: [Swift.String]) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .or(
+        [
+          .comparison(
+            .init(.path(.init(variable: 0).appending(4)), .equal, .value(.integer(keeper.objectID.key)), kind: .integer)
+          ),
+          .isIn(.path(.init(variable: 0).appending(7)), `in`.map { .integer($0.objectID.key) }, .integer),
+          .isIn(
+            .path(.init(variable: 0).appending(8).appending(0)),
+            `class`.map { $0.storedValue },
+            .text,
+            options: [.caseInsensitive]
+          ),
+        ]
+      ),
+      sort: [
+        .init(.init(variable: 0).appending(8).appending(1), kind: .integer),
+        .init(.init(variable: 0).appending(0), descending: true, kind: .text),
+      ],
+      limit: 20,
+      offset: 5,
+      prefetch: [PropertyPath(variable: 0).appending(4).appending(0), PropertyPath(variable: 0).appending(8)]
+    )
   }
 }
 
@@ -1766,6 +1866,16 @@ public final class Keeper: ManagedObject, Swift.Identifiable {
     relationships: [
       RelationshipDescription("animals", to: "Animal", inverse: "keeper", toMany: true, ordered: true),
       RelationshipDescription("dogs", to: "Dog", inverse: "master", toMany: true, ordered: true),
+    ],
+    fetchRequests: [
+      FetchRequestDescription("holding", predicate: "$animal IN animals OR ANY dogs IN $dogs"),
+      FetchRequestDescription(
+        "busy",
+        predicate: """
+          animals.@sum.legs > $legs AND SUBQUERY(dogs, $d, $d.breed == $breed AND $d.legs >= 3).@count >= 2 AND \
+          animals.@count BETWEEN {1, 5} AND NONE animals.born > now() - 3600
+          """
+      ),
     ]
   )
 }
@@ -1836,6 +1946,115 @@ extension Keeper {
     _ arguments: any PredicateArgument...
   ) -> FetchRequest<Columns> {
     FetchRequest().where(format, arguments: arguments)
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// $animal IN animals OR ANY dogs IN $dogs
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameters:
+  ///   - animal: The value of `$animal`.
+  ///   - dogs: The values of `$dogs`, of which one has to equal.
+  public static func holding(animal: Animal, dogs: [Dog]) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .or(
+        [
+          .quantified(
+            .any,
+            .init(variable: 0).appending(0),
+            variable: 1,
+            .comparison(.init(.path(.init(variable: 1)), .equal, .value(.integer(animal.objectID.key)), kind: .integer))
+          ),
+          .quantified(
+            .any,
+            .init(variable: 0).appending(1),
+            variable: 1,
+            .isIn(.path(.init(variable: 1)), dogs.map { .integer($0.objectID.key) }, .integer)
+          ),
+        ]
+      )
+    )
+  }
+
+  /// A fetch of objects, as the model declares it.
+  ///
+  /// ```
+  /// animals.@sum.legs > $legs AND SUBQUERY(dogs, $d, $d.breed == $breed AND $d.legs >= 3).@count >= 2 AND animals.@count BETWEEN {1, 5} AND NONE animals.born > now() - 3600
+  /// ```
+  /// In the order in which they were inserted.
+  ///
+  /// - Parameters:
+  ///   - legs: The value of `$legs`.
+  ///   - breed: The value of `$breed`.
+  public static func busy(legs: Swift.Int64, breed: Swift.String) -> FetchRequest<Columns> {
+    FetchRequest(
+      predicate: .and(
+        [
+          .comparison(
+            .init(
+              .computed(
+                .aggregate(
+                  .sum,
+                  .init(variable: 0).appending(0),
+                  variable: 1,
+                  .path(.init(variable: 1).appending(1)),
+                  .integer
+                )
+              ),
+              .greater, .value(legs.storedValue), kind: .integer
+            )
+          ),
+          .comparison(
+            .init(
+              .computed(
+                .countWhere(
+                  .init(variable: 0).appending(1),
+                  variable: 1,
+                  .and(
+                    [
+                      .comparison(
+                        .init(.path(.init(variable: 1).appending(6)), .equal, .value(breed.storedValue), kind: .text)
+                      ),
+                      .comparison(
+                        .init(
+                          .path(.init(variable: 1).appending(1)), .greaterOrEqual, .value(.integer(3)), kind: .integer
+                        )
+                      ),
+                    ]
+                  )
+                )
+              ),
+              .greaterOrEqual, .value(.integer(2)), kind: .integer
+            )
+          ),
+          .and(
+            [
+              .comparison(
+                .init(.count(.init(variable: 0).appending(0)), .greaterOrEqual, .value(.integer(1)), kind: .integer)
+              ),
+              .comparison(
+                .init(.count(.init(variable: 0).appending(0)), .lessOrEqual, .value(.integer(5)), kind: .integer)
+              ),
+            ]
+          ),
+          .quantified(
+            .none,
+            .init(variable: 0).appending(0),
+            variable: 1,
+            .comparison(
+              .init(
+                .path(.init(variable: 1).appending(2)), .greater,
+                .computed(.arithmetic(.subtract, .now, .computed(.function(.microseconds, .value(.integer(3600)))))),
+                kind: .integer
+              )
+            )
+          ),
+        ]
+      )
+    )
   }
 }
 

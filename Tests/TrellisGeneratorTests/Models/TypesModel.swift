@@ -31,7 +31,8 @@ let typesModel = ModelDescription(
         form.name,
         attributes: TypesModel.attributes(form),
         uniqueKeys: form.isTransient ? [] : [["string"], ["int16", "int32"]],
-        indexes: form.isTransient ? [] : [IndexDescription([.init("date", descending: true), .init("uuid")])])
+        indexes: form.isTransient ? [] : [IndexDescription([.init("date", descending: true), .init("uuid")])],
+        fetchRequests: form.isTransient || form.hasDefault ? [] : TypesModel.requests)
     },
   userInfo: [
     UserInfoEntry(
@@ -76,6 +77,17 @@ enum TypesModel {
         name, type, optional: form.isOptional, transient: form.isTransient, default: form.hasDefault ? value : nil)
     }
   }
+
+  /// A variable for each type, one value, several, and a range of those that have one.
+  static let requests: [FetchRequestDescription] = [
+    FetchRequestDescription("equal", predicate: types.map { "\($0.0) == $\($0.0)" }.joined(separator: " OR ")),
+    FetchRequestDescription("listed", predicate: types.map { "\($0.0) IN $\($0.0)" }.joined(separator: " AND ")),
+    FetchRequestDescription(
+      "ranged",
+      predicate: ["string", "int16", "int64", "float", "decimal", "date"].map { "NOT \($0) BETWEEN $\($0)" }
+        .joined(separator: " AND "), sort: [.init("date", descending: true)]),
+    FetchRequestDescription("mixed", predicate: "int16 < $number OR int32 < $number OR -int64 ** 2 < $number"),
+  ]
 
   private static let types: [(String, AttributeType, DefaultValue?)] = [
     ("string", .string, .value(.text("a \"quote\", a \\, a line\nand \u{AC00}"))),

@@ -16,12 +16,23 @@ let zooModel = ModelDescription(
       relationships: [
         RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
         RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
+      ],
+      fetchRequests: [
+        FetchRequestDescription("named", predicate: "name ==[cd] $name", doc: "Animals of a name."),
+        FetchRequestDescription("everyone"),
       ], hooks: LifecycleHook.allCases),
     EntityDescription(
       "Dog", parent: "Animal", attributes: [AttributeDescription("breed", .string, optional: true)],
       relationships: [
         RelationshipDescription("master", to: "Keeper", inverse: "dogs", optional: true),
         RelationshipDescription("rival", to: "Dog", inverse: "rival", optional: true),
+      ],
+      fetchRequests: [
+        FetchRequestDescription("pedigree", predicate: "name ==[cd] $name AND legs > 0", doc: "Dogs of a name."),
+        FetchRequestDescription(
+          "kept", predicate: "keeper == $keeper OR master IN $in OR rival.name IN[c] $class",
+          sort: [.init("rival.legs"), .init("name", descending: true)], limit: 20, offset: 5,
+          prefetch: ["keeper.animals", "rival"]),
       ]),
     EntityDescription("Cat", parent: "Animal"),
     EntityDescription(
@@ -36,6 +47,14 @@ let zooModel = ModelDescription(
       relationships: [
         RelationshipDescription("animals", to: "Animal", inverse: "keeper", toMany: true, ordered: true),
         RelationshipDescription("dogs", to: "Dog", inverse: "master", toMany: true, ordered: true),
+      ],
+      fetchRequests: [
+        FetchRequestDescription("holding", predicate: "$animal IN animals OR ANY dogs IN $dogs"),
+        FetchRequestDescription(
+          "busy",
+          predicate:
+            "animals.@sum.legs > $legs AND SUBQUERY(dogs, $d, $d.breed == $breed AND $d.legs >= 3).@count >= 2 AND "
+            + "animals.@count BETWEEN {1, 5} AND NONE animals.born > now() - 3600"),
       ]),
     EntityDescription(
       "Cage",

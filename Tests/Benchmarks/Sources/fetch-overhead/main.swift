@@ -40,3 +40,13 @@ let kept = request("text")
 try measure("a kept request, three terms, a sort and a limit") { _ = try context.fetch(kept) }
 try measure("the same, made anew each time") { _ = try context.fetch(request("text")) }
 try measure("count of a kept request") { _ = try context.count(kept) }
+
+/// The same conditions as text. What was read once is looked up by the text and the types of the arguments.
+func format(_ text: String) -> FetchRequest<Diary.Columns> {
+  Diary.where("content == %@ AND content BEGINSWITH %@ AND content != %@", text, "a", "b")
+    .sorted { $0.content.descending }.limit(20)
+}
+
+let keptFormat = format("text")
+try measure("a kept format, three terms, a sort and a limit") { _ = try context.fetch(keptFormat) }
+try measure("the same, made anew each time") { _ = try context.fetch(format("text")) }

@@ -1,0 +1,108 @@
+import TrellisQuery
+import TrellisSchema
+
+/// A predicate as the Swift expression that builds it. Types are left to the compiler, so that no name in it can be mistaken for
+/// one of the model's.
+struct PredicateCode {
+  let parameters: [RequestPlan.Parameter]
+
+  // MARK: Conditions
+
+  func code(_ predicate: QueryPredicate) -> Code {
+    switch predicate {
+    case .constant(let value): .plain(".constant(\(value))")
+    case .not(let inner): .call(".not", [code(inner)])
+    case .and(let terms): .call(".and", [.list(terms.map(code))])
+    case .or(let terms): .call(".or", [.list(terms.map(code))])
+    case .comparison(let comparison): code(comparison)
+    case .isIn(let operand, let values, let kind):
+      .call(".isIn", [code(operand), .list(values.map { Arguments.code(of: $0) }), .plain(".\(kind)")])
+    case .quantified(let quantifier, let path, let variable, let condition):
+      .call(
+        ".quantified",
+        [.plain(".\(quantifier)"), .plain(self.path(path)), .plain("variable: \(variable)"), code(condition)])
+    }
+  }
+
+  /// Where a list is a parameter the one comparison stands for all of its values.
+  private func code(_ comparison: Comparison) -> Code {
+    guard case .parameter(let number) = comparison.right, parameters[number].shape == .list else {
+      return .call(".comparison", [initialiser(comparison, right: right(of: comparison))])
+    }
+    let parameter = parameters[number]
+    let values = "\(parameter.name.spelled).map { \(parameter.stored("$0")) }"
+    return .call(
+      ".isIn", [code(comparison.left), .plain(values), .plain(".\(comparison.kind)")] + options(comparison))
+  }
+
+  private func initialiser(_ comparison: Comparison, right: Code) -> Code {
+    var arguments: [Code] = [
+      code(comparison.left), .plain(".\(comparison.relation)"), right, .plain("kind: .\(comparison.kind)"),
+    ]
+    arguments += options(comparison)
+    return .filledCall(".init", arguments)
+  }
+
+  private func options(_ comparison: Comparison) -> [Code] {
+    let all = [
+      (TextOptions.caseInsensitive, ".caseInsensitive"), (.diacriticInsensitive, ".diacriticInsensitive"),
+      (.normalized, ".normalized"),
+    ]
+    let options = all.filter { comparison.options.contains($0.0) }.map(\.1)
+    return options.isEmpty ? [] : [.plain("options: [\(options.joined(separator: ", "))]")]
+  }
+
+  /// The right side; of a range the bound that the relation is about.
+  private func right(of comparison: Comparison) -> Code {
+    guard case .parameter(let number) = comparison.right, parameters[number].shape == .range else {
+      return code(comparison.right)
+    }
+    let bound = comparison.relation == .lessOrEqual ? "upperBound" : "lowerBound"
+    return .plain(".value(\(parameters[number].stored(parameters[number].name.spelled + "." + bound)))")
+  }
+
+  // MARK: Values
+
+  private func code(_ operand: Operand) -> Code {
+    switch operand {
+    case .value(let value): .call(".value", [Arguments.code(of: value)])
+    case .path(let path): .plain(".path(\(self.path(path)))")
+    case .count(let path): .plain(".count(\(self.path(path)))")
+    case .now: .plain(".now")
+    case .parameter(let number): .plain(".value(\(parameters[number].stored(parameters[number].name.spelled)))")
+    case .computed(let computation): .call(".computed", [code(computation)])
+    }
+  }
+
+  private func code(_ computation: Computation) -> Code {
+    switch computation {
+    case .arithmetic(let sign, let left, let right):
+      .call(".arithmetic", [.plain(".\(sign)"), code(left), code(right)])
+    case .function(let function, let operand): .call(".function", [.plain(".\(function)"), code(operand)])
+    case .aggregate(let function, let path, let variable, let operand, let kind):
+      .call(
+        ".aggregate",
+        [
+          .plain(".\(function)"), .plain(self.path(path)), .plain("variable: \(variable)"), code(operand),
+          .plain(".\(kind)"),
+        ])
+    case .countWhere(let path, let variable, let condition):
+      .call(".countWhere", [.plain(self.path(path)), .plain("variable: \(variable)"), code(condition)])
+    }
+  }
+
+  func code(_ key: SortKey) -> Code {
+    let path = Code.plain(path(key.path))
+    let kind = Code.plain("kind: .\(key.kind)")
+    return .call(".init", key.isDescending ? [path, .plain("descending: true"), kind] : [path, kind])
+  }
+
+  func path(_ path: PropertyPath, _ type: String = "") -> String {
+    path.steps.reduce("\(type.isEmpty ? ".init" : type)(variable: \(path.variable))") { "\($0).appending(\($1))" }
+  }
+}
+
+extension RequestPlan.Parameter {
+  /// A value of the parameter as stores keep it.
+  func stored(_ name: String) -> String { isObject ? ".integer(\(name).objectID.key)" : "\(name).storedValue" }
+}

@@ -1,0 +1,175 @@
+import TrellisSchema
+
+/// A format that was read once: its predicate, with places for the arguments whose values decide nothing but themselves.
+struct FormatTemplate: Sendable {
+  /// A place for an argument.
+  struct Slot: Hashable, Sendable {
+    /// The argument's number.
+    let argument: Int
+    /// What it is compared with.
+    let type: FormatType
+    let isList: Bool
+    /// Where it stands in the format.
+    let start: Int
+  }
+
+  let entity: Entity
+  let text: String
+  let predicate: QueryPredicate
+  let slots: [Slot]
+
+  /// The predicate with the values of other arguments of the same types.
+  ///
+  /// - Throws: ``PredicateFormatError`` for a value that is none of what it is compared with, such as a text for an enum.
+  /// - Complexity: linear in the predicate and the values.
+  func predicate(_ arguments: [FormatArgument], in model: Model) throws(PredicateFormatError) -> QueryPredicate {
+    guard !slots.isEmpty else { return predicate }
+    return try filled(predicate, arguments, model)
+  }
+
+  private func filled(
+    _ predicate: QueryPredicate, _ arguments: [FormatArgument], _ model: Model
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    switch predicate {
+    case .constant, .isIn: return predicate
+    case .not(let inner): return .not(try filled(inner, arguments, model))
+    case .and(let terms): return .and(try filled(terms, arguments, model))
+    case .or(let terms): return .or(try filled(terms, arguments, model))
+    case .quantified(let quantifier, let path, let variable, let inner):
+      return .quantified(quantifier, path, variable: variable, try filled(inner, arguments, model))
+    case .comparison(var comparison):
+      if case .parameter(let number) = comparison.left {
+        comparison.left = .value(try value(slots[number], arguments, model))
+      }
+      guard case .parameter(let number) = comparison.right else { return .comparison(comparison) }
+      let slot = slots[number]
+      if slot.isList { return .isIn(comparison.left, try values(slot, arguments, model), comparison.kind) }
+      comparison.right = .value(try value(slot, arguments, model))
+      return .comparison(comparison)
+    }
+  }
+
+  private func filled(
+    _ terms: [QueryPredicate], _ arguments: [FormatArgument], _ model: Model
+  ) throws(PredicateFormatError) -> [QueryPredicate] {
+    var result: [QueryPredicate] = []
+    result.reserveCapacity(terms.count)
+    for term in terms { result.append(try filled(term, arguments, model)) }
+    return result
+  }
+
+  private func value(
+    _ slot: Slot, _ arguments: [FormatArgument], _ model: Model
+  ) throws(PredicateFormatError) -> StoredValue {
+    try value(of: arguments[slot.argument], slot, model)
+  }
+
+  private func values(
+    _ slot: Slot, _ arguments: [FormatArgument], _ model: Model
+  ) throws(PredicateFormatError) -> [StoredValue] {
+    guard case .list(let list) = arguments[slot.argument] else { return [] }
+    var values: [StoredValue] = []
+    values.reserveCapacity(list.count)
+    for element in list { values.append(try value(of: element, slot, model)) }
+    return values
+  }
+
+  private func value(
+    of argument: FormatArgument, _ slot: Slot, _ model: Model
+  ) throws(PredicateFormatError) -> StoredValue {
+    guard case .value(let value, let given) = argument else { return .null }
+    switch (given, slot.type) {
+    // The types alone have told that these fit; they are part of the shape.
+    case (.object, .object), (.enumeration, .enumeration): return value
+    default: if given == slot.type { return value }
+    }
+    if slot.type == .real, case .integer(let integer) = value {
+      return Double(exactly: integer).map { .real($0) } ?? value
+    }
+    let checker = FormatChecker(text, model, entity, variable: 0, bindings: [:])
+    return try checker.constant(.argument(argument), slot.type, at: slot.start)
+  }
+}
+
+/// Arguments whose values decide nothing but themselves get a place in a template.
+extension FormatChecker {
+  /// A side of a comparison; the number of its argument where it is one.
+  mutating func placed(_ node: FormatNode) throws(PredicateFormatError) -> (FormatSide, argument: Int?) {
+    guard makesTemplate else { return (try side(node), nil) }
+    switch node.content {
+    case .argument(let argument, let number): return (Self.side(argument), number)
+    case .path(let path) where path.steps.isEmpty:
+      guard let name = path.variable, let bound = bindings[name], !scopes.contains(where: { $0.name == name }) else {
+        break
+      }
+      return (Self.side(bound), bindingNumbers[name])
+    default: break
+    }
+    return (try side(node), nil)
+  }
+
+  /// The condition with a place for its argument, where the argument's value decides nothing else.
+  mutating func withSlot(
+    _ condition: QueryPredicate, _ left: (FormatSide, argument: Int?), _ right: (FormatSide, argument: Int?),
+    at starts: (Int, Int)
+  ) -> QueryPredicate {
+    switch (left.argument, right.argument) {
+    case (nil, nil): return condition
+    case (nil, let number?):
+      if let slotted = slotted(condition, left.0, right.0, number, isLeft: false, at: starts.1) { return slotted }
+    case (let number?, nil):
+      if let slotted = slotted(condition, right.0, left.0, number, isLeft: true, at: starts.0) { return slotted }
+    default: break
+    }
+    // nil is known by the arguments' types alone.
+    if left.argument == nil || left.0.isNull, right.argument == nil || right.0.isNull { return condition }
+    dependsOnValues = true
+    return condition
+  }
+
+  private mutating func slotted(
+    _ condition: QueryPredicate, _ typed: FormatSide, _ side: FormatSide, _ number: Int, isLeft: Bool, at start: Int
+  ) -> QueryPredicate? {
+    guard case .typed(_, let type) = typed, case .argument(let argument) = side else { return nil }
+    switch (condition, argument) {
+    case (.comparison(var comparison), .value(_, let given)):
+      guard comparison.relation != .matches, fits(given, type, comparison.relation) else { return nil }
+      // What is searched is a text, also as the stored value of an enum.
+      let type = Self.searches.contains(comparison.relation) ? given : type
+      let slot = slot(FormatTemplate.Slot(argument: number, type: type, isList: false, start: start))
+      if isLeft { comparison.left = slot } else { comparison.right = slot }
+      return .comparison(comparison)
+    case (.isIn(let operand, let values, let kind), .list(let list)):
+      guard !isLeft, values.count == list.count, let given = Self.elementType(list), fits(given, type, .equal) else {
+        return nil
+      }
+      let slot = slot(FormatTemplate.Slot(argument: number, type: type, isList: true, start: start))
+      return .comparison(Comparison(operand, .equal, slot, kind: kind))
+    default: return nil
+    }
+  }
+
+  private mutating func slot(_ slot: FormatTemplate.Slot) -> Operand {
+    slots.append(slot)
+    return .parameter(slots.count - 1)
+  }
+
+  /// The one type of a list's elements; nil for an empty list and where they differ.
+  static func elementType(_ list: [FormatArgument]) -> FormatType? {
+    guard case .value(_, let type)? = list.first else { return nil }
+    let isUniform = list.allSatisfy { if case .value(_, type) = $0 { true } else { false } }
+    return isUniform ? type : nil
+  }
+
+  /// Whether values of one type beside another stay of their type, whatever they are.
+  private func fits(_ given: FormatType, _ type: FormatType, _ relation: ComparisonOperator) -> Bool {
+    if given == type { return true }
+    if Self.searches.contains(relation) { return given == .text }
+    if given.isNumber || type.isNumber { return given == .integer && type == .real }
+    return true
+  }
+}
+
+extension FormatSide {
+  var isNull: Bool { if case .null = self { true } else { false } }
+}
