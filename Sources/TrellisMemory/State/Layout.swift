@@ -1,41 +1,41 @@
-import TrellisSchema
+package import TrellisSchema
 import TrellisStorage
 
 /// What a store works out of its model once: which indexes there are, and which rows belong into which.
-struct Layout: Sendable {
+package struct Layout: Sendable {
   /// A column with the keys of other rows, in the entity that declares it and those below.
-  struct Reference: Sendable {
-    let index: Int
-    let entity: Int
-    let property: Int
-    let column: Int
-    let orderColumn: Int?
+  package struct Reference: Sendable {
+    package let index: Int
+    package let entity: Int
+    package let property: Int
+    package let column: Int
+    package let orderColumn: Int?
     /// The entity whose root table holds the targets.
-    let targetRoot: Int
+    package let targetRoot: Int
     /// Whether the target must exist: not under a rule that leaves references alone.
-    let isChecked: Bool
+    package let isChecked: Bool
   }
 
   /// Properties whose values are found by hash.
-  struct ValueIndex: Sendable {
-    let index: Int
-    let entity: Int
-    let columns: [Int]
-    let isUnique: Bool
+  package struct ValueIndex: Sendable {
+    package let index: Int
+    package let entity: Int
+    package let columns: [Int]
+    package let isUnique: Bool
   }
 
-  let model: Model
-  private(set) var references: [Reference] = []
-  private(set) var valueIndexes: [ValueIndex] = []
+  package let model: Model
+  package private(set) var references: [Reference] = []
+  package private(set) var valueIndexes: [ValueIndex] = []
   /// The references and value indexes that rows of an entity have, inherited ones included.
-  private(set) var referencesOf: [[Reference]] = []
-  private(set) var valueIndexesOf: [[ValueIndex]] = []
+  package private(set) var referencesOf: [[Reference]] = []
+  package private(set) var valueIndexesOf: [[ValueIndex]] = []
   /// The join tables in which rows of an entity may be at the first end, or the partner.
-  private(set) var firstEndsOf: [[Int]] = []
-  private(set) var partnerEndsOf: [[Int]] = []
+  package private(set) var firstEndsOf: [[Int]] = []
+  package private(set) var partnerEndsOf: [[Int]] = []
   private var referenceNumbers: [RelationshipNumber: Int] = [:]
 
-  init(_ model: Model) {
+  package init(_ model: Model) {
     self.model = model
     for entity in model.entities { addIndexes(of: entity) }
     for entity in model.entities { assign(entity) }
