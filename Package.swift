@@ -113,10 +113,15 @@ let package = Package(
     .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
+    // Saves until it is killed; a test starts and kills it.
+    .executableTarget(
+      name: "TrellisSaveLoop", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
+      path: "Tests/TrellisSaveLoop", swiftSettings: settings),
     .testTarget(
       name: "TrellisFileTests",
       dependencies: [
-        "TrellisFile", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery", "TrellisStorage",
+        "TrellisSaveLoop", "TrellisFile", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
+        "TrellisStorage",
       ],
       exclude: ["Golden"], swiftSettings: settings),
     .testTarget(

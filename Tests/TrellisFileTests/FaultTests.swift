@@ -93,7 +93,7 @@ import TrellisStorage
     Fault("a control character", "novel", "no\u{1}vel", at: "\u{1}", says: "control character"),
     Fault("a broken escape", "novel", "no\\xvel", at: "\\xvel", says: "no escape"),
     Fault("half a surrogate", "novel", "no\\ud800vel", at: "\\ud800", says: "surrogate"),
-    Fault("text behind the end", "\n}\n", "\n}\nx", at: "x", says: "the end of the document"),
+    Fault("text behind the end", "\n}\n", "\n}\n~", at: "~", says: "the end of the document"),
     Fault("another format", "\"trellis\": 1", "\"trellis\": 2", at: "2,", .newerFormat, says: "newer version"),
     Fault(
       "no document of ours", "\"trellis\": 1", "\"trellisX\": 1", at: "{", .foreignFile, says: "no document of Trellis"),
