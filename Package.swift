@@ -117,6 +117,9 @@ let package = Package(
     .executableTarget(
       name: "TrellisSaveLoop", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
       path: "Tests/TrellisSaveLoop", swiftSettings: settings),
+    .executableTarget(
+      name: "TrellisDocumentTimes", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
+      path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
     .testTarget(
       name: "TrellisFileTests",
       dependencies: [

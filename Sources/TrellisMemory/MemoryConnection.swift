@@ -35,6 +35,12 @@ public final class MemoryConnection: StoreConnection {
     guard model.entities.indices.contains(request.entity) else { throw StoreError.noSuchEntity }
     let entity = model.entities[request.entity]
     let lookup = KeyLookup(snapshot: try store.snapshot(), entity: entity)
+    if !lookup.findsFew(request.predicate), let walk = IndexWalk(request, try store.snapshot(), entity) {
+      let names = walk.index.shape.columns.map { entity.properties[entity.columns[$0].property].name }
+      return QueryPlan(
+        steps: ["goes along the index \(names.joined(separator: ", ")) in order"], scansWholeTable: false,
+        entity: entity.name)
+    }
     let found = lookup.candidates(request.predicate)
     var steps = [found.map { "tests \($0.count) rows found by key" } ?? "goes through all rows by key"]
     if !request.sort.isEmpty { steps.append("sorts the matches") }

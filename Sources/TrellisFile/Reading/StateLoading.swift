@@ -24,7 +24,7 @@ struct StateLoading {
       throw DocumentFault(
         "another object has the same \"_key\"", at: place(of: DocumentFormat.key, in: offset, bytes), .notUnique)
     }
-    for index in layout.valueIndexesOf[row.entity] where index.isUnique { try checkUnique(row, index, offset) }
+    for index in layout.valueIndexesOf[row.entity] { try checkUnique(row, index, offset) }
     rows.append((row, offset))
     highestKey = max(highestKey, row.key)
     state.replace(nil, by: row, layout)

@@ -6,8 +6,10 @@ package struct MemoryState: Sendable {
   package private(set) var tables: [OrderedMap<Int64, MemoryRow>]
   /// Owner to rows, for each reference of the layout.
   package private(set) var references: [LinkIndex]
-  /// Hash to rows, for each value index of the layout.
+  /// Hash to rows, for each unique key of the layout.
   package private(set) var values: [LinkIndex]
+  /// Rows in the order of each declared index.
+  private(set) var ordered: [OrderedMap<IndexEntry, Void>]
   /// Pairs of join tables from the first end's key to the partner's, and back.
   package private(set) var forward: [LinkIndex]
   package private(set) var backward: [LinkIndex]
@@ -16,6 +18,7 @@ package struct MemoryState: Sendable {
     tables = layout.model.entities.map { _ in OrderedMap() }
     references = layout.references.map { _ in LinkIndex() }
     values = layout.valueIndexes.map { _ in LinkIndex() }
+    ordered = layout.orderedIndexes.map { _ in OrderedMap() }
     forward = layout.model.joinTables.map { _ in LinkIndex() }
     backward = forward
   }
@@ -31,6 +34,7 @@ package struct MemoryState: Sendable {
     if let new { tables[root].set(new.key, new) } else { tables[root].remove(row.key) }
     for reference in layout.referencesOf[row.entity] { replaceReference(reference, old, new) }
     for index in layout.valueIndexesOf[row.entity] { replaceHash(index, old, new) }
+    for index in layout.orderedIndexesOf[row.entity] { replaceEntry(index, old, new) }
   }
 
   private mutating func replaceReference(_ reference: Layout.Reference, _ old: MemoryRow?, _ new: MemoryRow?) {
@@ -49,6 +53,14 @@ package struct MemoryState: Sendable {
     guard before != after else { return }
     if let old, let before { values[index.index].remove(before, old.key) }
     if let new, let after { values[index.index].set(after, new.key) }
+  }
+
+  private mutating func replaceEntry(_ index: Layout.OrderedIndex, _ old: MemoryRow?, _ new: MemoryRow?) {
+    let before = old.map(index.shape.entry)
+    let after = new.map(index.shape.entry)
+    guard before != after else { return }
+    if let before { ordered[index.index].remove(before) }
+    if let after { ordered[index.index].set(after, ()) }
   }
 
   package mutating func setPair(_ table: Int, first: Int64, partner: Int64, place: Int64?, inversePlace: Int64?) {

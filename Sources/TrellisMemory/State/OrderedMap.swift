@@ -56,6 +56,20 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
     }
   }
 
+  /// Goes through the entries before a key, the last first, until `body` returns false.
+  package func forEachBackward(before end: Key, _ body: (Key, Value) throws -> Bool) rethrows {
+    var (block, index, _) = find(end)
+    while true {
+      while index > 0 {
+        index -= 1
+        guard try body(blocks[block].keys[index], blocks[block].values[index]) else { return }
+      }
+      guard block > 0 else { return }
+      block -= 1
+      index = blocks[block].keys.count
+    }
+  }
+
   /// Goes through all entries in order until `body` returns false.
   package func forEach(_ body: (Key, Value) throws -> Bool) rethrows {
     for block in blocks {
