@@ -18,11 +18,19 @@ struct DocumentFile: Sendable {
   let files: any FileOperations
   let durability: Durability
 
-  private var folder: String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
+  private var folder: String { lastSeparator.map { String(path[...$0]) } ?? "." }
 
   private func beside(_ ending: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return ".\(path)\(ending)" }
-    return path[...slash] + "." + path[path.index(after: slash)...] + ending
+    guard let lastSeparator else { return ".\(path)\(ending)" }
+    return path[...lastSeparator] + "." + path[path.index(after: lastSeparator)...] + ending
+  }
+
+  private var lastSeparator: String.Index? {
+    #if os(Windows)
+      path.lastIndex { $0 == "/" || $0 == "\\" }
+    #else
+      path.lastIndex(of: "/")
+    #endif
   }
 
   var temporaryPath: String { beside(".new") }
