@@ -39,6 +39,11 @@ let package = Package(
       dependencies: ["CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisSQL"],
       swiftSettings: settings),
 
+    // Its rows lie in memory while it is open, so this one rests on the store in memory.
+    .target(
+      name: "TrellisFile", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisMemory"],
+      swiftSettings: settings),
+
     // The rules that every store obeys, as cases to run against one.
     .target(
       name: "TrellisStoreTesting", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
@@ -48,7 +53,8 @@ let package = Package(
     .target(
       name: "Trellis",
       dependencies: [
-        "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime", "TrellisMemory", "TrellisSQLite",
+        "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime", "TrellisMemory", "TrellisFile",
+        "TrellisSQLite",
       ],
       swiftSettings: settings),
 
@@ -107,9 +113,23 @@ let package = Package(
     .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
+    // Saves until it is killed; a test starts and kills it.
+    .executableTarget(
+      name: "TrellisSaveLoop", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
+      path: "Tests/TrellisSaveLoop", swiftSettings: settings),
+    .executableTarget(
+      name: "TrellisDocumentTimes", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
+      path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
+    .testTarget(
+      name: "TrellisFileTests",
+      dependencies: [
+        "TrellisSaveLoop", "TrellisFile", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
+        "TrellisStorage",
+      ],
+      exclude: ["Golden"], swiftSettings: settings),
     .testTarget(
       name: "TrellisStoreTests",
-      dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisSQLite"],
+      dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisFile", "TrellisSQLite"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -15,5 +15,6 @@
 @_exported import struct TrellisStorage.StoreConfiguration
 @_exported import struct TrellisStorage.StoreError
 @_exported import struct TrellisStorage.UnknownRawValue
+@_exported import TrellisFile
 @_exported import TrellisMemory
 @_exported import TrellisSQLite

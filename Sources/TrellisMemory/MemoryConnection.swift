@@ -2,12 +2,12 @@ import TrellisQuery
 public import TrellisSchema
 public import TrellisStorage
 
-/// One context's way to a ``MemoryStore``. Each call reads the store as it is at the call's begin.
+/// One context's way to a store that has its rows in memory. Each call reads the store as it is at the call's begin.
 public final class MemoryConnection: StoreConnection {
-  private let store: MemoryStore
+  private let store: any SnapshotSource
   private let reader = ValueReader()
 
-  init(_ store: MemoryStore) { self.store = store }
+  package init(_ store: any SnapshotSource) { self.store = store }
 
   public func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
     try RowSelection(request, store.snapshot()).forEach { row in
@@ -23,7 +23,7 @@ public final class MemoryConnection: StoreConnection {
   public func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    let snapshot = store.snapshot()
+    let snapshot = try store.snapshot()
     try RowSelection(request, snapshot).forEach { row in
       let object = RowObject(row: row, snapshot: snapshot)
       try body(try paths.map { try object.value(at: $0.path) })
@@ -34,7 +34,13 @@ public final class MemoryConnection: StoreConnection {
     let model = store.layout.model
     guard model.entities.indices.contains(request.entity) else { throw StoreError.noSuchEntity }
     let entity = model.entities[request.entity]
-    let lookup = KeyLookup(snapshot: store.snapshot(), entity: entity)
+    let lookup = KeyLookup(snapshot: try store.snapshot(), entity: entity)
+    if !lookup.findsFew(request.predicate), let walk = IndexWalk(request, try store.snapshot(), entity) {
+      let names = walk.index.shape.columns.map { entity.properties[entity.columns[$0].property].name }
+      return QueryPlan(
+        steps: ["goes along the index \(names.joined(separator: ", ")) in order"], scansWholeTable: false,
+        entity: entity.name)
+    }
     let found = lookup.candidates(request.predicate)
     var steps = [found.map { "tests \($0.count) rows found by key" } ?? "goes through all rows by key"]
     if !request.sort.isEmpty { steps.append("sorts the matches") }
@@ -51,7 +57,7 @@ public final class MemoryConnection: StoreConnection {
   }
 
   public func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
-    let snapshot = store.snapshot()
+    let snapshot = try store.snapshot()
     let model = snapshot.layout.model
     guard model.entities.indices.contains(entity) else { throw StoreError.noSuchEntity }
     let isWanted = model.wanted(model.entities[entity], withSubentities: true)

@@ -6,9 +6,9 @@ public import TrellisStorage
 ///
 /// It answers as every other store does: conflicts, uniqueness, dangling references, order. A reader works on a snapshot
 /// and holds no lock, so readers and a writer do not wait for each other.
-public final class MemoryStore: Store {
+public final class MemoryStore: Store, SnapshotSource {
   public let name: String
-  let layout: Layout
+  package let layout: Layout
 
   private struct Shared: Sendable {
     var state: MemoryState
@@ -47,25 +47,29 @@ public final class MemoryStore: Store {
   }
 
   /// The store as it is now. It stays so whatever is saved meanwhile.
-  func snapshot() -> Snapshot {
+  package func snapshot() -> Snapshot {
     Snapshot(shared.withLock { $0.state }, layout)
   }
 
   /// Reads the records first, without the lock, as they may be slow; then checks and writes in one go.
-  func save(_ request: SaveRequest) throws -> SaveOutcome {
+  package func save(_ request: SaveRequest) throws -> SaveOutcome {
     let draft = try SaveDraft(request, layout)
     return try shared.withLock { shared in
-      let plan = try SavePlan(draft, shared.state, layout)
-      if draft.counts.isEmpty && draft.denials.isEmpty {
-        plan.apply(to: &shared.state, layout)
-      } else {
-        var next = shared.state
-        plan.apply(to: &next, layout)
-        try RulesCheck.run(draft, Snapshot(shared.state, layout), Snapshot(next, layout))
-        shared.state = next
-      }
+      let outcome = try Self.save(draft, to: &shared.state, layout)
       shared.nextKey = max(shared.nextKey, draft.highestKey &+ 1)
+      return outcome
+    }
+  }
+
+  private static func save(_ draft: SaveDraft, to state: inout MemoryState, _ layout: Layout) throws -> SaveOutcome {
+    if draft.counts.isEmpty && draft.denials.isEmpty {
+      // Nothing can fail after the plan, so the state is changed in place, without a copy of any block.
+      let plan = try SavePlan(draft, state, layout)
+      plan.apply(to: &state, layout)
       return SaveOutcome(cascaded: plan.cascaded)
     }
+    let saved = try state.saving(draft, layout)
+    state = saved.state
+    return saved.outcome
   }
 }

@@ -22,6 +22,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let readOnly = Code(rawValue: "read-only")
     /// Somebody else held the store for longer than the time-out.
     public static let busy = Code(rawValue: "busy")
+    /// Another program has changed, replaced or removed the file while it was open.
+    public static let changedByOthers = Code(rawValue: "changed-by-others")
     /// The disk is full.
     public static let full = Code(rawValue: "disk-full")
     /// Reading or writing failed.

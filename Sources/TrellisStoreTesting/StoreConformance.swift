@@ -4,10 +4,11 @@ public import TrellisStorage
 /// One set of rules that every store obeys, as cases to run against yours.
 ///
 /// ```swift
-/// @Test(arguments: StoreConformance.cases) func conforms(_ rule: ConformanceCase) {
-///   #expect(StoreConformance { model in try MyStore(model) }.run(rule).isEmpty)
+/// @Test func conforms() {
+///   #expect(StoreConformance { model in try MyStore(model) }.runAll() == [])
 /// }
 /// ```
+/// There is nothing to choose from: a store that leaves out a rule is none.
 public struct StoreConformance: Sendable {
   private let make: @Sendable (Model) throws -> any Store
 
@@ -20,6 +21,15 @@ public struct StoreConformance: Sendable {
     HierarchyCases.all, FetchCases.all, ValueReadingCases.all, PredicateCases.all, TextCases.all, AtomicityCases.all,
     RuleCases.all, CascadeCases.all,
   ].flatMap { $0 }
+
+  /// Runs everything: all cases, and random queries.
+  ///
+  /// - Parameter queries: how many random queries are asked, of the seeds 1 and one by chance, half of them each.
+  /// - Returns: what the store did otherwise than the rules say; empty when it conforms.
+  public func runAll(queries: Int = 400) -> [ConformanceFailure] {
+    Self.cases.flatMap(run)
+      + [1, UInt64.random(in: 2 ... .max)].flatMap { runDifferential(seed: $0, queries: queries / 2) }
+  }
 
   /// Runs one case.
   ///

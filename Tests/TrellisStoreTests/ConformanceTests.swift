@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrellisFile
 import TrellisMemory
 import TrellisSQLite
 import TrellisStorage
@@ -15,6 +16,11 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
 
   static let all = [
     TestedStore(name: "memory") { _ in StoreConformance { MemoryStore($0) } },
+    TestedStore(name: "JSON") { folder in
+      StoreConformance { model in
+        try StoreConfiguration.json(at: folder.url.appending(path: "\(UUID().uuidString).json")).open(model)
+      }
+    },
     TestedStore(name: "SQLite") { folder in
       StoreConformance { model in
         try StoreConfiguration.sqlite(at: folder.url.appending(path: "\(UUID().uuidString).db")).open(model)

@@ -6,18 +6,73 @@ struct KeyLookup {
   let snapshot: Snapshot
   let entity: Entity
 
+  /// What a predicate demands of its matches.
+  private struct Demands {
+    var keys: [StoredValue]?
+    /// One of these values, by property.
+    var values: [Int: [StoredValue]] = [:]
+  }
+
   /// The keys of all rows that can match, sorted; nil when every row can.
   func candidates(_ predicate: QueryPredicate?) -> [Int64]? {
+    guard let demands = demands(predicate) else { return nil }
+    return (few(demands) ?? byOrder(demands.values)).map { Set($0).sorted() }
+  }
+
+  /// Whether a key, a reference or a unique key leads to a few rows, among which looking is better than in any order.
+  func findsFew(_ predicate: QueryPredicate?) -> Bool { demands(predicate).flatMap(few) != nil }
+
+  /// The columns for which a predicate demands just one value.
+  func singleValues(_ predicate: QueryPredicate?) -> [Int: StoredValue] {
+    var single: [Int: StoredValue] = [:]
+    for (property, values) in demands(predicate)?.values ?? [:] where values.count == 1 {
+      if let column = entity.properties[property].column { single[column] = values[0] }
+    }
+    return single
+  }
+
+  private func demands(_ predicate: QueryPredicate?) -> Demands? {
     guard let predicate else { return nil }
-    var demands: [Int: [StoredValue]] = [:]
-    var keys: [StoredValue]?
+    var demands = Demands()
     for term in Self.terms(predicate) {
       guard let (path, values) = Self.demand(term), path.variable == 0 else { continue }
-      if path.count == 0 { keys = values }
-      if let property = path.onlyStep, fits(values, property) { demands[property] = values }
+      if path.count == 0 { demands.keys = values }
+      if let property = path.onlyStep, fits(values, property) { demands.values[property] = values }
     }
-    let found = keys.map(Self.keys) ?? byReference(demands) ?? byValues(demands)
-    return found.map { Set($0).sorted() }
+    return demands
+  }
+
+  private func few(_ demands: Demands) -> [Int64]? {
+    demands.keys.map(Self.keys) ?? byReference(demands.values) ?? byValues(demands.values)
+  }
+
+  /// By the ordered index of which the most columns are demanded; several values are looked up for the first column only.
+  private func byOrder(_ demands: [Int: [StoredValue]]) -> [Int64]? {
+    var byColumn: [Int: [StoredValue]] = [:]
+    for (property, values) in demands { byColumn[entity.properties[property].column ?? -1] = values }
+    var best: (index: Layout.OrderedIndex, prefixes: [[StoredValue]], length: Int)?
+    for index in snapshot.layout.orderedIndexesOf[entity.index] {
+      guard let first = byColumn[index.shape.columns[0]] else { continue }
+      var prefixes = first.map { [$0] }
+      var length = 1
+      for column in index.shape.columns.dropFirst() {
+        guard let values = byColumn[column], values.count == 1 else { break }
+        prefixes = prefixes.map { $0 + values }
+        length += 1
+      }
+      if length > best?.length ?? 0 { best = (index, prefixes, length) }
+    }
+    guard let best else { return nil }
+    var keys: [Int64] = []
+    for prefix in best.prefixes {
+      snapshot.state.ordered[best.index.index].forEach(from: best.index.shape.bound(prefix, isBehind: false)) {
+        entry, _ in
+        guard entry.begins(with: prefix) else { return false }
+        keys.append(entry.key)
+        return true
+      }
+    }
+    return keys
   }
 
   /// The terms that all must hold.

@@ -26,6 +26,7 @@ struct RowSelection {
   /// Goes through the rows; `body` may throw to stop.
   func forEach(_ body: (MemoryRow) throws -> Void) throws {
     guard let order else { return try stream(body) }
+    if let walk { return try stream(body, along: walk) }
     var found: [RowObject] = []
     try matches { row in
       found.append(RowObject(row: row, snapshot: snapshot))
@@ -34,12 +35,12 @@ struct RowSelection {
     for object in try order.sorted(found).dropFirst(max(0, request.offset)).prefix(limit) { try body(object.row) }
   }
 
-  /// In the order of keys rows need not be gathered, and going on ends at the limit.
-  private func stream(_ body: (MemoryRow) throws -> Void) throws {
+  /// In the order of keys or of an index rows need not be gathered, and going on ends at the limit.
+  private func stream(_ body: (MemoryRow) throws -> Void, along walk: IndexWalk? = nil) throws {
     var toSkip = max(0, request.offset)
     var left = limit
     guard left > 0 else { return }
-    try matches { row in
+    try matches(along: walk) { row in
       if toSkip > 0 {
         toSkip -= 1
         return true
@@ -50,15 +51,24 @@ struct RowSelection {
     }
   }
 
+  /// An index that has the rows in the order of the request; none where a few rows are found in another way.
+  private var walk: IndexWalk? {
+    guard !KeyLookup(snapshot: snapshot, entity: entity).findsFew(request.predicate) else { return nil }
+    return IndexWalk(request, snapshot, entity)
+  }
+
   private var limit: Int { max(0, request.limit ?? .max) }
 
-  /// Goes through all matching rows by key until `body` returns false.
-  private func matches(_ body: (MemoryRow) throws -> Bool) throws {
+  /// Goes through all matching rows, by key or along an index, until `body` returns false.
+  private func matches(along walk: IndexWalk? = nil, _ body: (MemoryRow) throws -> Bool) throws {
     func visit(_ row: MemoryRow) throws -> Bool {
       guard isWanted[row.entity], try evaluator?.matches(RowObject(row: row, snapshot: snapshot)) ?? true else {
         return true
       }
       return try body(row)
+    }
+    if let walk {
+      return try walk.forEach { key in try snapshot.state.row(entity.root, key).map(visit) ?? true }
     }
     guard let keys = KeyLookup(snapshot: snapshot, entity: entity).candidates(request.predicate) else {
       return try snapshot.state.tables[entity.root].forEach { _, row in try visit(row) }

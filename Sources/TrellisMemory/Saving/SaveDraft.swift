@@ -1,8 +1,8 @@
 import TrellisSchema
-import TrellisStorage
+package import TrellisStorage
 
 /// A save request with its records read: values only, checked one by one.
-struct SaveDraft {
+package struct SaveDraft {
   struct Insert: Sendable {
     let entity: Int
     let key: Int64
@@ -29,9 +29,9 @@ struct SaveDraft {
   let counts: [SaveRequest.Counts]
   let denials: [SaveRequest.Denials]
   let departures: Departures?
-  var highestKey: Int64 = 0
+  package private(set) var highestKey: Int64 = 0
 
-  init(_ request: SaveRequest, _ layout: Layout) throws {
+  package init(_ request: SaveRequest, _ layout: Layout) throws {
     cascades = request.cascades
     keptFromCascades = request.keptFromCascades
     counts = request.counts
@@ -86,7 +86,7 @@ struct SaveDraft {
 
 extension Column {
   /// The property that the column belongs to, by number.
-  var property: Int {
+  package var property: Int {
     switch content {
     case .attribute(let property), .reference(let property, destination: _), .order(let property): property
     }

@@ -49,5 +49,5 @@ extension MemoryState {
 
 extension LinkIndex {
   /// The place of a link; nil where there is none.
-  func place(_ from: Int64, _ to: Int64) -> Int64? { links[Link(from: from, to: to)] ?? nil }
+  package func place(_ from: Int64, _ to: Int64) -> Int64? { links[Link(from: from, to: to)] ?? nil }
 }

@@ -21,7 +21,7 @@ enum UniqueCheck {
     var seen: Set<Entry> = []
     for change in plan.changes {
       guard let row = change.new else { continue }
-      for index in layout.valueIndexesOf[row.entity] where index.isUnique {
+      for index in layout.valueIndexesOf[row.entity] {
         guard let hash = index.hash(row) else { continue }
         let isNew = seen.insert(Entry(index: index, hash: hash, row: row)).inserted
         if !isNew || isStored(index, hash, row, change.place.root, plan, state) { throw notUnique(index, row, layout) }

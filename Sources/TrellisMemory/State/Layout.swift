@@ -1,41 +1,50 @@
-import TrellisSchema
+import TrellisQuery
+package import TrellisSchema
 import TrellisStorage
 
 /// What a store works out of its model once: which indexes there are, and which rows belong into which.
-struct Layout: Sendable {
+package struct Layout: Sendable {
   /// A column with the keys of other rows, in the entity that declares it and those below.
-  struct Reference: Sendable {
-    let index: Int
-    let entity: Int
-    let property: Int
-    let column: Int
-    let orderColumn: Int?
+  package struct Reference: Sendable {
+    package let index: Int
+    package let entity: Int
+    package let property: Int
+    package let column: Int
+    package let orderColumn: Int?
     /// The entity whose root table holds the targets.
-    let targetRoot: Int
+    package let targetRoot: Int
     /// Whether the target must exist: not under a rule that leaves references alone.
-    let isChecked: Bool
+    package let isChecked: Bool
   }
 
-  /// Properties whose values are found by hash.
-  struct ValueIndex: Sendable {
+  /// Properties whose values together belong to one row, which is found by their hash.
+  package struct ValueIndex: Sendable {
+    package let index: Int
+    package let entity: Int
+    package let columns: [Int]
+  }
+
+  /// An index of the model, with its rows in order.
+  struct OrderedIndex: Sendable {
     let index: Int
     let entity: Int
-    let columns: [Int]
-    let isUnique: Bool
+    let shape: IndexShape
   }
 
-  let model: Model
-  private(set) var references: [Reference] = []
-  private(set) var valueIndexes: [ValueIndex] = []
+  package let model: Model
+  package private(set) var references: [Reference] = []
+  package private(set) var valueIndexes: [ValueIndex] = []
   /// The references and value indexes that rows of an entity have, inherited ones included.
-  private(set) var referencesOf: [[Reference]] = []
-  private(set) var valueIndexesOf: [[ValueIndex]] = []
+  package private(set) var referencesOf: [[Reference]] = []
+  package private(set) var valueIndexesOf: [[ValueIndex]] = []
+  private(set) var orderedIndexes: [OrderedIndex] = []
+  private(set) var orderedIndexesOf: [[OrderedIndex]] = []
   /// The join tables in which rows of an entity may be at the first end, or the partner.
-  private(set) var firstEndsOf: [[Int]] = []
-  private(set) var partnerEndsOf: [[Int]] = []
+  package private(set) var firstEndsOf: [[Int]] = []
+  package private(set) var partnerEndsOf: [[Int]] = []
   private var referenceNumbers: [RelationshipNumber: Int] = [:]
 
-  init(_ model: Model) {
+  package init(_ model: Model) {
     self.model = model
     for entity in model.entities { addIndexes(of: entity) }
     for entity in model.entities { assign(entity) }
@@ -57,12 +66,9 @@ struct Layout: Sendable {
       }
     }
     for key in entity.uniqueKeys where key.entity == entity.index {
-      add(entity.index, key.properties.compactMap { entity.properties[$0].column }, isUnique: true)
+      add(entity.index, key.properties.compactMap { entity.properties[$0].column })
     }
-    for index in entity.indexes {
-      guard let column = index.elements.first.flatMap({ entity.properties[$0.property].column }) else { continue }
-      add(entity.index, [column], isUnique: false)
-    }
+    for index in entity.indexes { add(index, of: entity) }
   }
 
   private func declares(_ entity: Entity, _ property: Property) -> Bool {
@@ -81,19 +87,43 @@ struct Layout: Sendable {
     referenceNumbers[RelationshipNumber(entity: relationship.entity, property: relationship.index)] = references.count
     references.append(reference)
     // A one-to-one is a reference that no two rows share.
-    if let inverse, !inverse.isToMany { add(relationship.entity, [column], isUnique: true) }
+    if let inverse, !inverse.isToMany { add(relationship.entity, [column]) }
   }
 
-  private mutating func add(_ entity: Int, _ columns: [Int], isUnique: Bool) {
-    let isKnown = valueIndexes.contains { $0.entity == entity && $0.columns == columns && ($0.isUnique || !isUnique) }
+  private mutating func add(_ entity: Int, _ columns: [Int]) {
+    let isKnown = valueIndexes.contains { $0.entity == entity && $0.columns == columns }
     guard !columns.isEmpty, !isKnown else { return }
-    valueIndexes.append(ValueIndex(index: valueIndexes.count, entity: entity, columns: columns, isUnique: isUnique))
+    valueIndexes.append(ValueIndex(index: valueIndexes.count, entity: entity, columns: columns))
+  }
+
+  private mutating func add(_ index: Index, of entity: Entity) {
+    let columns = index.elements.compactMap { entity.properties[$0.property].column }
+    guard !columns.isEmpty, columns.count == index.elements.count else { return }
+    let shape = IndexShape(
+      columns: columns, kinds: columns.map { Self.kind(of: $0, entity) },
+      isDescending: index.elements.map(\.isDescending))
+    orderedIndexes.append(OrderedIndex(index: orderedIndexes.count, entity: entity.index, shape: shape))
+  }
+
+  /// How the values of a column are compared.
+  static func kind(of column: Int, _ entity: Entity) -> ValueKind {
+    let column = entity.columns[column]
+    if case .attribute(let number) = column.content, entity.properties[number].attribute?.type == .decimal {
+      return .decimal
+    }
+    return switch column.storageClass {
+    case .integer: .integer
+    case .real: .real
+    case .text: .text
+    case .blob: .blob
+    }
   }
 
   private mutating func assign(_ entity: Entity) {
     let family = Set(lineage(entity.index))
     referencesOf.append(references.filter { family.contains($0.entity) })
     valueIndexesOf.append(valueIndexes.filter { family.contains($0.entity) })
+    orderedIndexesOf.append(orderedIndexes.filter { family.contains($0.entity) })
     firstEndsOf.append(model.joinTables.filter { family.contains($0.first.entity) }.map(\.index))
     partnerEndsOf.append(model.joinTables.filter { family.contains($0.partnerEntity) }.map(\.index))
   }

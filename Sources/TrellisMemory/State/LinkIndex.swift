@@ -1,24 +1,24 @@
 /// Two numbers in lexical order: an owner's key or a hash, then the key of a row.
-struct Link: Comparable, Hashable, Sendable {
-  var from: Int64
-  var to: Int64
+package struct Link: Comparable, Hashable, Sendable {
+  package var from: Int64
+  package var to: Int64
 
-  static func < (left: Link, right: Link) -> Bool {
+  package static func < (left: Link, right: Link) -> Bool {
     left.from != right.from ? left.from < right.from : left.to < right.to
   }
 }
 
 /// From one number to many rows: the children of an owner, the partners in a join table, the rows with a hash.
-struct LinkIndex: Sendable {
+package struct LinkIndex: Sendable {
   /// The place that belongs to a link; nil where there is no order.
-  private(set) var links = OrderedMap<Link, Int64?>()
+  package private(set) var links = OrderedMap<Link, Int64?>()
 
   mutating func set(_ from: Int64, _ to: Int64, place: Int64? = nil) { links.set(Link(from: from, to: to), place) }
   mutating func remove(_ from: Int64, _ to: Int64) { links.remove(Link(from: from, to: to)) }
-  func contains(_ from: Int64, _ to: Int64) -> Bool { links[Link(from: from, to: to)] != nil }
+  package func contains(_ from: Int64, _ to: Int64) -> Bool { links[Link(from: from, to: to)] != nil }
 
   /// What a number leads to, by key.
-  func targets(_ from: Int64) -> [(key: Int64, place: Int64?)] {
+  package func targets(_ from: Int64) -> [(key: Int64, place: Int64?)] {
     var found: [(key: Int64, place: Int64?)] = []
     links.forEach(from: Link(from: from, to: .min)) { link, place in
       guard link.from == from else { return false }
@@ -29,7 +29,7 @@ struct LinkIndex: Sendable {
   }
 
   /// How many rows a number leads to.
-  func count(_ from: Int64) -> Int {
+  package func count(_ from: Int64) -> Int {
     var count = 0
     links.forEach(from: Link(from: from, to: .min)) { link, _ in
       guard link.from == from else { return false }

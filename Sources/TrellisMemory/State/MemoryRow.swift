@@ -1,13 +1,13 @@
-import TrellisSchema
+package import TrellisSchema
 
 /// One stored row. Rows never change: an update puts another in its place, so snapshots share them.
-final class MemoryRow: Sendable {
-  let key: Int64
-  let version: Int64
-  let entity: Int
-  let values: [StoredValue]
+package final class MemoryRow: Sendable {
+  package let key: Int64
+  package let version: Int64
+  package let entity: Int
+  package let values: [StoredValue]
 
-  init(key: Int64, version: Int64, entity: Int, values: [StoredValue]) {
+  package init(key: Int64, version: Int64, entity: Int, values: [StoredValue]) {
     self.key = key
     self.version = version
     self.entity = entity
@@ -15,12 +15,12 @@ final class MemoryRow: Sendable {
   }
 
   /// The value of a column; null for a column that the row does not have.
-  func value(_ column: Int) -> StoredValue {
+  package func value(_ column: Int) -> StoredValue {
     values.indices.contains(column) ? values[column] : .null
   }
 
   /// The key that a reference column holds; nil when it is null.
-  func reference(_ column: Int) -> Int64? {
+  package func reference(_ column: Int) -> Int64? {
     if case .integer(let key) = value(column) { key } else { nil }
   }
 }

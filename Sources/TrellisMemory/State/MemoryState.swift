@@ -1,36 +1,40 @@
 import TrellisSchema
 
 /// Everything a store holds at one moment, as a value: a reader's copy is its snapshot.
-struct MemoryState: Sendable {
+package struct MemoryState: Sendable {
   /// Rows by key, for each root entity; empty for the others.
-  private(set) var tables: [OrderedMap<Int64, MemoryRow>]
+  package private(set) var tables: [OrderedMap<Int64, MemoryRow>]
   /// Owner to rows, for each reference of the layout.
-  private(set) var references: [LinkIndex]
-  /// Hash to rows, for each value index of the layout.
-  private(set) var values: [LinkIndex]
+  package private(set) var references: [LinkIndex]
+  /// Hash to rows, for each unique key of the layout.
+  package private(set) var values: [LinkIndex]
+  /// Rows in the order of each declared index.
+  private(set) var ordered: [OrderedMap<IndexEntry, Void>]
   /// Pairs of join tables from the first end's key to the partner's, and back.
-  private(set) var forward: [LinkIndex]
-  private(set) var backward: [LinkIndex]
+  package private(set) var forward: [LinkIndex]
+  package private(set) var backward: [LinkIndex]
 
-  init(_ layout: Layout) {
+  package init(_ layout: Layout) {
     tables = layout.model.entities.map { _ in OrderedMap() }
     references = layout.references.map { _ in LinkIndex() }
     values = layout.valueIndexes.map { _ in LinkIndex() }
+    ordered = layout.orderedIndexes.map { _ in OrderedMap() }
     forward = layout.model.joinTables.map { _ in LinkIndex() }
     backward = forward
   }
 
-  func row(_ root: Int, _ key: Int64) -> MemoryRow? { tables[root][key] }
+  package func row(_ root: Int, _ key: Int64) -> MemoryRow? { tables[root][key] }
 
   // MARK: Changes
 
   /// Puts a row in the place of another, either of which may be missing, and keeps the indexes right.
-  mutating func replace(_ old: MemoryRow?, by new: MemoryRow?, _ layout: Layout) {
+  package mutating func replace(_ old: MemoryRow?, by new: MemoryRow?, _ layout: Layout) {
     guard let row = new ?? old else { return }
     let root = layout.model.entities[row.entity].root
     if let new { tables[root].set(new.key, new) } else { tables[root].remove(row.key) }
     for reference in layout.referencesOf[row.entity] { replaceReference(reference, old, new) }
     for index in layout.valueIndexesOf[row.entity] { replaceHash(index, old, new) }
+    for index in layout.orderedIndexesOf[row.entity] { replaceEntry(index, old, new) }
   }
 
   private mutating func replaceReference(_ reference: Layout.Reference, _ old: MemoryRow?, _ new: MemoryRow?) {
@@ -51,7 +55,15 @@ struct MemoryState: Sendable {
     if let new, let after { values[index.index].set(after, new.key) }
   }
 
-  mutating func setPair(_ table: Int, first: Int64, partner: Int64, place: Int64?, inversePlace: Int64?) {
+  private mutating func replaceEntry(_ index: Layout.OrderedIndex, _ old: MemoryRow?, _ new: MemoryRow?) {
+    let before = old.map(index.shape.entry)
+    let after = new.map(index.shape.entry)
+    guard before != after else { return }
+    if let before { ordered[index.index].remove(before) }
+    if let after { ordered[index.index].set(after, ()) }
+  }
+
+  package mutating func setPair(_ table: Int, first: Int64, partner: Int64, place: Int64?, inversePlace: Int64?) {
     forward[table].set(first, partner, place: place)
     backward[table].set(partner, first, place: inversePlace)
   }
@@ -64,7 +76,7 @@ struct MemoryState: Sendable {
 
 extension Layout.ValueIndex {
   /// The hash of a row's values; nil when one is null, as such a key binds nothing.
-  func hash(_ row: MemoryRow) -> Int64? {
+  package func hash(_ row: MemoryRow) -> Int64? {
     hash(of: columns.map(row.value))
   }
 
@@ -75,17 +87,17 @@ extension Layout.ValueIndex {
   }
 
   /// Whether two rows have the same values.
-  func areSame(_ a: MemoryRow, _ b: MemoryRow) -> Bool {
+  package func areSame(_ a: MemoryRow, _ b: MemoryRow) -> Bool {
     columns.allSatisfy { a.value($0) == b.value($0) }
   }
 }
 
 /// A state in a box, so that the objects of a query share it by one reference.
-final class Snapshot: Sendable {
-  let state: MemoryState
-  let layout: Layout
+package final class Snapshot: Sendable {
+  package let state: MemoryState
+  package let layout: Layout
 
-  init(_ state: MemoryState, _ layout: Layout) {
+  package init(_ state: MemoryState, _ layout: Layout) {
     self.state = state
     self.layout = layout
   }

@@ -2,7 +2,7 @@
 ///
 /// A copy shares its blocks with the original, and a change copies the block that it touches. So a reader's snapshot costs
 /// nothing, and a writer beside a reader pays for a block, not for the whole table. This is why it is no dictionary.
-struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
+package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   private struct Block: Sendable {
     var keys: [Key]
     var values: [Value]
@@ -11,11 +11,11 @@ struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   private static var capacity: Int { 512 }
 
   private var blocks: [Block] = []
-  private(set) var count = 0
+  package private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
 
-  subscript(key: Key) -> Value? {
+  package subscript(key: Key) -> Value? {
     let (block, index, isThere) = find(key)
     return isThere ? blocks[block].values[index] : nil
   }
@@ -43,7 +43,7 @@ struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   }
 
   /// Goes through the entries from a key on, in order, until `body` returns false.
-  func forEach(from start: Key, _ body: (Key, Value) throws -> Bool) rethrows {
+  package func forEach(from start: Key, _ body: (Key, Value) throws -> Bool) rethrows {
     var (block, index, _) = find(start)
     while block < blocks.count {
       let current = blocks[block]
@@ -56,8 +56,22 @@ struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// Goes through the entries before a key, the last first, until `body` returns false.
+  package func forEachBackward(before end: Key, _ body: (Key, Value) throws -> Bool) rethrows {
+    var (block, index, _) = find(end)
+    while true {
+      while index > 0 {
+        index -= 1
+        guard try body(blocks[block].keys[index], blocks[block].values[index]) else { return }
+      }
+      guard block > 0 else { return }
+      block -= 1
+      index = blocks[block].keys.count
+    }
+  }
+
   /// Goes through all entries in order until `body` returns false.
-  func forEach(_ body: (Key, Value) throws -> Bool) rethrows {
+  package func forEach(_ body: (Key, Value) throws -> Bool) rethrows {
     for block in blocks {
       for index in block.keys.indices where try !body(block.keys[index], block.values[index]) { return }
     }

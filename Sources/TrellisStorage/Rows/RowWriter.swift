@@ -16,7 +16,7 @@ public protocol StoredRecord: AnyObject {
   var storedKey: Int64 { get }
   /// The version that the row had when the object read it; 0 for one that was never saved.
   var storedVersion: Int64 { get }
-  /// Writes every column of the object's entity, in order.
+  /// Writes every column of the object's entity, in order: values of the attributes' own types, on which a store may rely.
   func writeRow(to row: RowWriter)
   /// Writes the columns of the marked properties, in the order of the columns.
   ///

@@ -7,12 +7,19 @@ struct RandomValues {
     "", "a", "A", "b", "é", "e\u{301}", "É", "커피", "아이스커피", "ß", "SS", "%", "_", "a'b", "☕️", "İ", "ı",
     "커피", "ﬀ", "a*b", "a?", "[aé]+", ".*", "\\\\*", "*s*", "?", "(", "ΑΣ", "ας",
   ]
+  private static let lists = ["[]", "[\"a\"]", "[\"a\",\"b\"]", "[\"커피\"]"]
   private static let decimals = ["-10", "-2.5", "0", "0.1", "2", "2.5", "10", "12345678901234567890.5"]
   private static let reals: [Double] = [-1.5, -0.0, 0, 0.1, 1, 2.5, .infinity]
 
   static func value(_ attribute: Attribute, _ random: inout RandomNumbers) -> StoredValue {
     if attribute.isOptional && random.isOne(in: 4) { return .null }
-    return value(kind(attribute), random: &random)
+    // Stores may rely on a value being one of its attribute's type, and keep it in the form that is best for it.
+    switch attribute.type {
+    case .bool: return .integer(Int64(random.below(2)))
+    case .uuid: return .blob([UInt8](repeating: UInt8(random.below(3)), count: 16))
+    case .array: return .text(random.pick(lists))
+    default: return value(kind(attribute), random: &random)
+    }
   }
 
   static func value(_ kind: ValueKind, random: inout RandomNumbers) -> StoredValue {

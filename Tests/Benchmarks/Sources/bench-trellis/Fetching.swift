@@ -43,9 +43,7 @@ extension TrellisBench {
     withExtendedLifetime(held) {}
   }
 
-  /// The memory store has no indexes: it looks through all rows for each question, which takes minutes if they are many.
   private func latestByEmotion(_ container: PersistentContainer) throws {
-    if isMemory && count > 10_000 { return }
     try report.run("latestByEmotion", items: settings.latestQueries) {
       let context = container.newContext()
       var chance = Generator(seed: 8)

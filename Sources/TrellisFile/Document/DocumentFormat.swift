@@ -1,0 +1,30 @@
+/// The words of a document, and what it may not exceed.
+enum DocumentFormat {
+  /// The newest layout of a document that this version of Trellis knows.
+  static let number: Int64 = 1
+  /// Bytes of a document: a larger one is neither read nor written.
+  static let maximumSize = 1 << 30
+  /// Objects and lists inside each other.
+  static let maximumDepth = 128
+
+  /// Keys of the whole document.
+  static let format = "trellis"
+  static let model = "model"
+  static let version = "version"
+  static let checksum = "checksum"
+  static let nextKey = "nextKey"
+  static let storage = "storage"
+  static let entities = "entities"
+  static let pairs = "pairs"
+  static let description = "description"
+
+  /// Keys of each object, beside its properties.
+  static let key = "_key"
+  static let rowVersion = "_version"
+
+  /// Keys of a pair.
+  static let from = "from"
+  static let to = "to"
+  static let place = "place"
+  static let inversePlace = "inversePlace"
+}

@@ -1,0 +1,101 @@
+import TrellisMemory
+import TrellisSchema
+import TrellisStorage
+
+/// How the rows and pairs of a model are named and written in a document, worked out once.
+struct DocumentLayout: Sendable {
+  /// A column's name in the document, and how its values are written.
+  struct Field: Sendable {
+    let name: String
+    /// The name as a key: quoted, with the colon and a space behind it.
+    let keyBytes: [UInt8]
+    let form: ValueForm
+    let isOptional: Bool
+    let property: Int
+  }
+
+  let layout: Layout
+  /// The fields of each entity, in the order of its columns.
+  let fields: [[Field]]
+  /// The places of an entity's fields by their names.
+  let places: [[String: Int]]
+  /// What each join table is called, such as `EmotionDiary.tags`.
+  let tableNames: [String]
+
+  var model: Model { layout.model }
+
+  /// - Throws: ``StoreError`` when the model's names cannot be those of a document.
+  init(_ model: Model) throws(StoreError) {
+    layout = Layout(model)
+    fields = model.entities.map { entity in entity.columns.map { Self.field($0, entity, model) } }
+    var places: [[String: Int]] = []
+    for (entity, fields) in zip(model.entities, fields) { places.append(try Self.places(of: fields, entity)) }
+    self.places = places
+    tableNames = model.joinTables.map { table in
+      let entity = model.entities[table.first.entity]
+      return "\(entity.name).\(entity.properties[table.first.property].name)"
+    }
+  }
+
+  private static func field(_ column: Column, _ entity: Entity, _ model: Model) -> Field {
+    let property = entity.properties[column.property]
+    var name = property.name
+    if case .order = column.content { name = "_\(name)_order" }
+    var keyBytes: [UInt8] = []
+    keyBytes.appendQuoted(name)
+    keyBytes += ": ".utf8
+    return Field(
+      name: name, keyBytes: keyBytes, form: ValueForm(column, property, model), isOptional: column.isOptional,
+      property: property.index)
+  }
+
+  private static func places(of fields: [Field], _ entity: Entity) throws(StoreError) -> [String: Int] {
+    var places: [String: Int] = [:]
+    for (place, field) in fields.enumerated() {
+      let isTaken = field.name == DocumentFormat.key || field.name == DocumentFormat.rowVersion
+      guard places.updateValue(place, forKey: field.name) == nil, !isTaken else {
+        throw StoreError(
+          .limit, "A JSON document cannot keep \(entity.name).\(field.name): the name is taken by a key of its own.",
+          remedy: "Choose another name in the model.", entity: entity.name, properties: [field.name])
+      }
+    }
+    return places
+  }
+}
+
+/// How the values of a column are written.
+enum ValueForm: Hashable, Sendable {
+  case string, url, decimal, date, data, uuid, bool, float, double
+  case integer(ClosedRange<Int64>)
+  /// Lists and structs: JSON as it is.
+  case json
+  /// The key of another object.
+  case reference
+
+  init(_ column: Column, _ property: Property, _ model: Model) {
+    if case .reference = column.content {
+      self = .reference
+    } else {
+      self = property.attribute.map { ValueForm($0) } ?? .integer(Int64.min...Int64.max)
+    }
+  }
+
+  private init(_ attribute: Attribute) {
+    switch attribute.type {
+    case .string: self = .string
+    case .bool: self = .bool
+    case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
+    case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
+    case .int64: self = .integer(Int64.min...Int64.max)
+    case .float: self = .float
+    case .double: self = .double
+    case .decimal: self = .decimal
+    case .date: self = .date
+    case .data: self = .data
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .enumeration: self = attribute.storageClass == .integer ? .integer(Int64.min...Int64.max) : .string
+    case .array, .codable: self = .json
+    }
+  }
+}

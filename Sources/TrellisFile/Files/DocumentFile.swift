@@ -1,0 +1,167 @@
+import TrellisStorage
+
+/// A document's place in the file system: read whole, replaced whole, never written in place.
+///
+/// A replacement is written beside the document, brought to the disk and then renamed over it, so whoever looks at the path
+/// finds the old document or the new one. The two names beside it are made from its own, so a crash leaves at most one
+/// file of each, which the next one to open the document removes or takes over.
+struct DocumentFile: Sendable {
+  /// What the document is known to be.
+  struct Known: Sendable {
+    var stamp: FileStamp
+    var checksum: UInt64
+    /// Whether somebody could have written since without the stamp telling, as clocks of file systems are coarse.
+    var isYoung: Bool
+  }
+
+  let path: String
+  let files: any FileOperations
+  let durability: Durability
+
+  private var folder: String { lastSeparator.map { String(path[...$0]) } ?? "." }
+
+  private func beside(_ ending: String) -> String {
+    guard let lastSeparator else { return ".\(path)\(ending)" }
+    return path[...lastSeparator] + "." + path[path.index(after: lastSeparator)...] + ending
+  }
+
+  private var lastSeparator: String.Index? {
+    #if os(Windows)
+      path.lastIndex { $0 == "/" || $0 == "\\" }
+    #else
+      path.lastIndex(of: "/")
+    #endif
+  }
+
+  var temporaryPath: String { beside(".new") }
+  var lockPath: String { beside(".lock") }
+
+  // MARK: Reading
+
+  /// The document's content; nil when there is no file, or nothing in it.
+  func read() throws(FileProblem) -> (bytes: [UInt8], known: Known)? {
+    do throws(FileProblem) {
+      let (bytes, stamp) = try files.read(path, limit: DocumentFormat.maximumSize)
+      return (bytes, Known(stamp: stamp, checksum: bytes.contentChecksum, isYoung: stamp.isYoung))
+    } catch {
+      if case .missing = error.kind { return nil }
+      throw error
+    }
+  }
+
+  /// What is known after a look at the file; nil when somebody else has changed or removed it.
+  ///
+  /// The content is compared only when the stamp differs, or when it is too young to tell.
+  func confirmed(_ known: Known) throws(FileProblem) -> Known? {
+    guard let stamp = try files.stamp(path) else { return nil }
+    if stamp == known.stamp && !known.isYoung { return known }
+    guard stamp.size == known.stamp.size, let (_, found) = try read() else { return nil }
+    return found.checksum == known.checksum ? found : nil
+  }
+
+  // MARK: Replacing
+
+  /// How far a replacement came.
+  enum Failure: Error {
+    /// The document is as it was.
+    case before(StoreError)
+    /// The new document is in its place, but nobody knows whether it would survive a power cut.
+    case after(StoreError)
+  }
+
+  /// - Parameter known: what the document must still be; nil when there must be none, or an empty one.
+  func replace(_ known: Known?, by bytes: [UInt8]) throws(Failure) -> Known {
+    let stamp: FileStamp
+    do throws(FileProblem) {
+      try? files.remove(temporaryPath)
+      stamp = try writeBeside(bytes, permissions: known?.stamp.permissions ?? 0o600)
+    } catch {
+      try? files.remove(temporaryPath)
+      throw .before(error.error("written", path))
+    }
+    do throws(Failure) {
+      try rename(over: known)
+    } catch {
+      try? files.remove(temporaryPath)
+      throw error
+    }
+    do throws(FileProblem) {
+      if durability == .durable { try files.syncFolder(folder) }
+    } catch {
+      throw .after(error.error("brought to the disk for good", path))
+    }
+    return Known(stamp: stamp, checksum: bytes.contentChecksum, isYoung: true)
+  }
+
+  private func writeBeside(_ bytes: [UInt8], permissions: UInt32) throws(FileProblem) -> FileStamp {
+    let file = try files.create(temporaryPath, permissions: permissions)
+    do throws(FileProblem) {
+      var problem: FileProblem?
+      bytes.withUnsafeBytes { bytes in
+        do throws(FileProblem) { try file.write(bytes) } catch { problem = error }
+      }
+      if let problem { throw problem }
+      // Under `relaxed` too: a name that is on the disk before its content would be a document that is torn.
+      try file.sync()
+      let stamp = try file.stamp()
+      try file.close()
+      return stamp
+    } catch {
+      try? file.close()
+      throw error
+    }
+  }
+
+  /// Looks once more at who is there, as writing may have taken a while.
+  private func rename(over known: Known?) throws(Failure) {
+    do throws(FileProblem) {
+      let found = try files.stamp(path)
+      if found == known?.stamp || known == nil && found?.size == 0 { return try files.rename(temporaryPath, to: path) }
+    } catch {
+      throw .before(error.error("replaced", path))
+    }
+    throw .before(Self.changedByOthers(path))
+  }
+
+  static func changedByOthers(_ path: String) -> StoreError {
+    StoreError(
+      .changedByOthers, "\(path) was changed, replaced or removed by another program while it was open.",
+      remedy:
+        "Open the store again to work with what is in the file now; what this program has not saved stays unsaved.")
+  }
+}
+
+extension FileProblem {
+  /// The problem as a store's error: what could not be done with which document.
+  func error(_ done: String, _ path: String) -> StoreError {
+    let message = "\(path) could not be \(done): \(reason)."
+    switch kind {
+    case .full: return StoreError(.full, message, remedy: "Make room on the disk and save again.")
+    case .readOnly:
+      return StoreError(.readOnly, message, remedy: "Allow this program to write to the file and its folder.")
+    case .missing, .exists, .busy, .other:
+      return StoreError(.inputOutput, message, remedy: "Check the disk and the folder, and save again.")
+    }
+  }
+}
+
+extension [UInt8] {
+  /// A number that tells a content from an accidentally different one.
+  var contentChecksum: UInt64 {
+    withUnsafeBytes { bytes in
+      var hash = 0xCBF2_9CE4_8422_2325 ^ UInt64(truncatingIfNeeded: bytes.count)
+      var place = 0
+      while place + 8 <= bytes.count {
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+        hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+        hash ^= hash >> 29
+        place += 8
+      }
+      while place < bytes.count {
+        hash = (hash ^ UInt64(bytes[place])) &* 0x0000_0100_0000_01B3
+        place += 1
+      }
+      return hash
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import TrellisStorage
+
+/// What a file is recognised by: another file, or one that was written to, has another stamp.
+package struct FileStamp: Hashable, Sendable {
+  package var device: UInt64
+  package var inode: UInt64
+  package var size: Int64
+  package var modifiedSeconds: Int64
+  package var modifiedNanoseconds: Int64
+  package var permissions: UInt32
+
+  package init(
+    device: UInt64, inode: UInt64, size: Int64, modifiedSeconds: Int64, modifiedNanoseconds: Int64, permissions: UInt32
+  ) {
+    self.device = device
+    self.inode = inode
+    self.size = size
+    self.modifiedSeconds = modifiedSeconds
+    self.modifiedNanoseconds = modifiedNanoseconds
+    self.permissions = permissions
+  }
+}
+
+/// Why the file system refused.
+package struct FileProblem: Error, Sendable {
+  package enum Kind: Sendable {
+    case missing, exists, full, readOnly, busy, other
+  }
+
+  package var kind: Kind
+  package var reason: String
+
+  package init(_ kind: Kind, _ reason: String) {
+    self.kind = kind
+    self.reason = reason
+  }
+}
+
+/// A file that is open for writing, or held as a lock. It must be closed.
+package protocol OpenFile: AnyObject, Sendable {
+  /// Writes all of the bytes.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(FileProblem)
+  /// Brings what was written to the disk.
+  func sync() throws(FileProblem)
+  func stamp() throws(FileProblem) -> FileStamp
+  func close() throws(FileProblem)
+}
+
+/// Everything that a document asks of the file system, in one place, so that tests can let each step fail.
+package protocol FileOperations: Sendable {
+  /// The path without symbolic links, where the file exists; else the path as it is.
+  func resolved(_ path: String) -> String
+  /// What a file is now; nil when there is none.
+  func stamp(_ path: String) throws(FileProblem) -> FileStamp?
+  /// A file's content and what the file was when it was read.
+  func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp)
+  /// Makes a new file; it must not exist.
+  func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile
+  /// Puts a file in the place of another in one step.
+  func rename(_ path: String, to other: String) throws(FileProblem)
+  /// Brings the names in a folder to the disk.
+  func syncFolder(_ path: String) throws(FileProblem)
+  func remove(_ path: String) throws(FileProblem)
+  /// Opens a file, made if need be, that nobody else holds; a problem of kind `busy` when somebody does.
+  func lock(_ path: String) throws(FileProblem) -> any OpenFile
+}

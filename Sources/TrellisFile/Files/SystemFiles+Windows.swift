@@ -1,0 +1,141 @@
+#if os(Windows)
+  import Foundation
+  import WinSDK
+
+  /// The file system itself. A writer is kept out by the share mode of the lock file, which nobody else may open.
+  package struct SystemFiles: FileOperations {
+    package init() {}
+
+    package func resolved(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
+
+    package func stamp(_ path: String) throws(FileProblem) -> FileStamp? {
+      do throws(FileProblem) {
+        let file = try WindowsFile(path, GENERIC_READ, OPEN_EXISTING, WindowsFile.shared)
+        defer { try? file.close() }
+        return try file.stamp()
+      } catch {
+        if case .missing = error.kind { return nil }
+        throw error
+      }
+    }
+
+    package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+      let file = try WindowsFile(path, GENERIC_READ, OPEN_EXISTING, WindowsFile.shared)
+      defer { try? file.close() }
+      let stamp = try file.stamp()
+      guard stamp.size <= limit else { throw FileProblem(.other, "it is larger than \(limit) bytes") }
+      return (try file.readAll(Int(stamp.size)), stamp)
+    }
+
+    package func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
+      try WindowsFile(path, DWORD(GENERIC_READ) | DWORD(GENERIC_WRITE), CREATE_NEW, 0)
+    }
+
+    package func rename(_ path: String, to other: String) throws(FileProblem) {
+      let flags = DWORD(MOVEFILE_REPLACE_EXISTING) | DWORD(MOVEFILE_WRITE_THROUGH)
+      let isDone = path.withCString(encodedAs: UTF16.self) { from in
+        other.withCString(encodedAs: UTF16.self) { to in MoveFileExW(from, to, flags) }
+      }
+      guard isDone else { throw .last }
+    }
+
+    /// The renaming itself was written through.
+    package func syncFolder(_ path: String) throws(FileProblem) {}
+
+    package func remove(_ path: String) throws(FileProblem) {
+      let isDone = path.withCString(encodedAs: UTF16.self) { DeleteFileW($0) }
+      guard isDone || GetLastError() == DWORD(ERROR_FILE_NOT_FOUND) else { throw .last }
+    }
+
+    package func lock(_ path: String) throws(FileProblem) -> any OpenFile {
+      try WindowsFile(path, DWORD(GENERIC_READ) | DWORD(GENERIC_WRITE), OPEN_ALWAYS, 0)
+    }
+  }
+
+  /// A file handle, closed at the latest when nobody holds this any more.
+  ///
+  /// Sound because the handle is never changed, and the system serialises what is done with it.
+  private final class WindowsFile: OpenFile, @unchecked Sendable {
+    static let shared = DWORD(FILE_SHARE_READ) | DWORD(FILE_SHARE_WRITE) | DWORD(FILE_SHARE_DELETE)
+
+    private let handle: HANDLE
+    private let isClosed = Flag()
+
+    init(_ path: String, _ access: some BinaryInteger, _ disposition: some BinaryInteger, _ share: DWORD)
+      throws(FileProblem)
+    {
+      let opened = path.withCString(encodedAs: UTF16.self) {
+        CreateFileW(
+          $0, DWORD(truncatingIfNeeded: access), share, nil, DWORD(truncatingIfNeeded: disposition),
+          DWORD(FILE_ATTRIBUTE_NORMAL), nil)
+      }
+      guard let opened, opened != INVALID_HANDLE_VALUE else { throw .last }
+      handle = opened
+    }
+
+    deinit { try? close() }
+
+    func stamp() throws(FileProblem) -> FileStamp {
+      var information = BY_HANDLE_FILE_INFORMATION()
+      guard GetFileInformationByHandle(handle, &information) else { throw .last }
+      func joined(_ high: DWORD, _ low: DWORD) -> UInt64 { UInt64(high) << 32 | UInt64(low) }
+      // In units of 100 nanoseconds since 1601.
+      let modified = Int64(
+        clamping: joined(information.ftLastWriteTime.dwHighDateTime, information.ftLastWriteTime.dwLowDateTime))
+      return FileStamp(
+        device: UInt64(information.dwVolumeSerialNumber),
+        inode: joined(information.nFileIndexHigh, information.nFileIndexLow),
+        size: Int64(clamping: joined(information.nFileSizeHigh, information.nFileSizeLow)),
+        modifiedSeconds: modified / 10_000_000 - 11_644_473_600,
+        modifiedNanoseconds: modified % 10_000_000 * 100, permissions: 0o600)
+    }
+
+    func readAll(_ expected: Int) throws(FileProblem) -> [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(expected)
+      var chunk = [UInt8](repeating: 0, count: 1 << 20)
+      while true {
+        var count: DWORD = 0
+        guard ReadFile(handle, &chunk, DWORD(chunk.count), &count, nil) else { throw .last }
+        if count == 0 { return bytes }
+        bytes += chunk.prefix(Int(count))
+      }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(FileProblem) {
+      var rest = bytes
+      while !rest.isEmpty {
+        var count: DWORD = 0
+        let part = DWORD(min(rest.count, 1 << 24))
+        guard WriteFile(handle, rest.baseAddress, part, &count, nil), count > 0 else { throw .last }
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(count)))
+      }
+    }
+
+    func sync() throws(FileProblem) {
+      guard FlushFileBuffers(handle) else { throw .last }
+    }
+
+    func close() throws(FileProblem) {
+      guard isClosed.set() else { return }
+      guard CloseHandle(handle) else { throw .last }
+    }
+  }
+
+  extension FileProblem {
+    /// What the last call of the system says.
+    fileprivate static var last: FileProblem {
+      let code = GetLastError()
+      let kind: Kind =
+        switch Int32(truncatingIfNeeded: code) {
+        case ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND: .missing
+        case ERROR_FILE_EXISTS, ERROR_ALREADY_EXISTS: .exists
+        case ERROR_DISK_FULL, ERROR_HANDLE_DISK_FULL: .full
+        case ERROR_ACCESS_DENIED, ERROR_WRITE_PROTECT: .readOnly
+        case ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION: .busy
+        default: .other
+        }
+      return FileProblem(kind, "the system's error \(code)")
+    }
+  }
+#endif

@@ -1,0 +1,179 @@
+#if !os(Windows)
+  import Foundation
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Bionic)
+    import Bionic
+  #elseif canImport(Darwin)
+    import Darwin
+  #endif
+
+  /// The file system itself.
+  package struct SystemFiles: FileOperations {
+    package init() {}
+
+    package func resolved(_ path: String) -> String {
+      guard let found = realpath(path, nil) else { return path }
+      defer { free(found) }
+      return String(cString: found)
+    }
+
+    package func stamp(_ path: String) throws(FileProblem) -> FileStamp? {
+      var status = stat()
+      if stat(path, &status) == 0 { return FileStamp(status) }
+      let problem = FileProblem.last
+      if case .missing = problem.kind { return nil }
+      throw problem
+    }
+
+    package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+      let file = try Descriptor(path, O_RDONLY)
+      defer { try? file.close() }
+      let stamp = try file.stamp()
+      guard try file.isRegular() else { throw FileProblem(.other, "it is no regular file") }
+      guard stamp.size <= limit else { throw FileProblem(.other, "it is larger than \(limit) bytes") }
+      return (try file.readAll(Int(stamp.size), limit: limit), stamp)
+    }
+
+    package func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
+      let file = try Descriptor(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600)
+      // A document keeps the rights that its owner has given it.
+      if permissions != 0o600 { _ = fchmod(file.number, mode_t(truncatingIfNeeded: permissions)) }
+      return file
+    }
+
+    package func rename(_ path: String, to other: String) throws(FileProblem) {
+      guard Foundation.rename(path, other) == 0 else { throw .last }
+    }
+
+    package func syncFolder(_ path: String) throws(FileProblem) {
+      let folder = try Descriptor(path, O_RDONLY)
+      defer { try? folder.close() }
+      // Some file systems cannot bring a folder to the disk, and say so; nothing more can be done there.
+      if fsync(folder.number) != 0, errno != EINVAL, errno != ENOTSUP { throw .last }
+    }
+
+    package func remove(_ path: String) throws(FileProblem) {
+      guard unlink(path) == 0 || errno == ENOENT else { throw .last }
+    }
+
+    package func lock(_ path: String) throws(FileProblem) -> any OpenFile {
+      while true {
+        let file = try Descriptor(path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
+        if flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+          let problem = errno == EWOULDBLOCK ? FileProblem(.busy, "somebody else holds it") : FileProblem.last
+          try? file.close()
+          throw problem
+        }
+        // Who held it before may have removed it meanwhile; then this is no lock for anyone else.
+        if try stamp(path)?.isSameFile(as: file.stamp()) == true { return file }
+        try? file.close()
+      }
+    }
+  }
+
+  /// A file descriptor, closed at the latest when nobody holds this any more.
+  private final class Descriptor: OpenFile {
+    let number: Int32
+    /// Whether it is closed; written by the one who closes it, which the store's own lock makes one at a time.
+    private let isClosed = Flag()
+
+    init(_ path: String, _ flags: Int32, _ mode: mode_t = 0) throws(FileProblem) {
+      var number: Int32
+      repeat { number = open(path, flags | O_CLOEXEC, mode) } while number < 0 && errno == EINTR
+      guard number >= 0 else { throw .last }
+      self.number = number
+    }
+
+    deinit { try? close() }
+
+    func isRegular() throws(FileProblem) -> Bool {
+      var status = stat()
+      guard fstat(number, &status) == 0 else { throw .last }
+      return status.st_mode & S_IFMT == S_IFREG
+    }
+
+    func stamp() throws(FileProblem) -> FileStamp {
+      var status = stat()
+      guard fstat(number, &status) == 0 else { throw .last }
+      return FileStamp(status)
+    }
+
+    func readAll(_ expected: Int, limit: Int) throws(FileProblem) -> [UInt8] {
+      var bytes: [UInt8] = []
+      // One more than it is said to have, so that one call sees the end too.
+      var room = expected + 1
+      while true {
+        var count = 0
+        let before = bytes.count
+        let chunk = [UInt8](unsafeUninitializedCapacity: room) { buffer, filled in
+          count = Foundation.read(number, buffer.baseAddress, room)
+          filled = max(0, count)
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw .last }
+        if count == 0 { return bytes }
+        if before == 0 { bytes = chunk } else { bytes += chunk }
+        guard bytes.count <= limit else { throw FileProblem(.other, "it is larger than \(limit) bytes") }
+        room = max(4096, expected + 1 - bytes.count)
+      }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(FileProblem) {
+      var rest = bytes
+      while !rest.isEmpty {
+        let count = Foundation.write(number, rest.baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw count == 0 ? FileProblem(.full, "nothing more can be written") : .last }
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+      }
+    }
+
+    func sync() throws(FileProblem) {
+      #if canImport(Darwin)
+        // There, fsync leaves the data in the drive's own memory.
+        if fcntl(number, F_FULLFSYNC) == 0 { return }
+      #endif
+      guard fsync(number) == 0 else { throw .last }
+    }
+
+    func close() throws(FileProblem) {
+      guard isClosed.set() else { return }
+      // Whether or not it fails, the descriptor is gone.
+      guard Foundation.close(number) == 0 || errno == EINTR else { throw .last }
+    }
+  }
+
+  extension FileStamp {
+    fileprivate init(_ status: stat) {
+      #if canImport(Darwin)
+        let modified = status.st_mtimespec
+      #else
+        let modified = status.st_mtim
+      #endif
+      self.init(
+        device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino),
+        size: Int64(status.st_size), modifiedSeconds: Int64(modified.tv_sec),
+        modifiedNanoseconds: Int64(modified.tv_nsec), permissions: UInt32(status.st_mode) & 0o777)
+    }
+  }
+
+  extension FileProblem {
+    /// What the last call of the system says.
+    fileprivate static var last: FileProblem {
+      let code = errno
+      let kind: Kind =
+        switch code {
+        case ENOENT: .missing
+        case EEXIST: .exists
+        case ENOSPC, EDQUOT, EFBIG: .full
+        case EROFS, EACCES, EPERM: .readOnly
+        default: .other
+        }
+      return FileProblem(kind, String(cString: strerror(code)))
+    }
+  }
+#endif

@@ -1,0 +1,180 @@
+import Foundation
+import Synchronization
+package import TrellisMemory
+package import TrellisSchema
+package import TrellisStorage
+
+/// How a document is opened.
+package struct DocumentOptions: Sendable {
+  package var durability: Durability
+  package var isReadOnly: Bool
+
+  package init(durability: Durability = .durable, readOnly: Bool = false) {
+    self.durability = durability
+    isReadOnly = readOnly
+  }
+}
+
+/// A JSON document whose rows lie in memory while it is open. Each save writes the whole document anew.
+///
+/// A save goes through these states, and a failure at any of them leaves file and memory as they were:
+/// planned and checked → written beside → on the disk → renamed over the document → folder on the disk → in memory.
+/// Only when the folder cannot be brought to the disk nobody knows which document a power cut would leave; then the store
+/// refuses everything until it is opened again.
+package final class JSONStore: Store, SnapshotSource {
+  package let name: String
+  package var layout: Layout { document.layout }
+  private let document: DocumentLayout
+  private let file: DocumentFile
+  private let isReadOnly: Bool
+  private let lock: (any OpenFile)?
+  private let isClosed = Flag()
+
+  /// What readers need; held for moments only.
+  private struct Shared: Sendable {
+    var state: MemoryState
+    var stamp: FileStamp
+    var nextKey: Int64
+    var failure: StoreError?
+  }
+
+  /// What only one save at a time may touch; held while a document is written.
+  private struct Saved: Sendable {
+    var known: DocumentFile.Known
+    /// Above every key that an object in the document ever had.
+    var nextKey: Int64
+    var size: Int
+  }
+
+  private let shared: Mutex<Shared>
+  private let saved: Mutex<Saved>
+
+  /// - Throws: ``StoreError``; the file is then as it was.
+  package init(
+    path: String, model: Model, options: DocumentOptions = DocumentOptions(), files: any FileOperations = SystemFiles()
+  ) throws(StoreError) {
+    document = try DocumentLayout(model)
+    file = DocumentFile(path: files.resolved(path), files: files, durability: options.durability)
+    name = file.path
+    isReadOnly = options.isReadOnly
+    let opened = try DocumentOpening(file: file, document: document, isReadOnly: isReadOnly).open()
+    lock = opened.lock
+    shared = Mutex(
+      Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
+    saved = Mutex(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
+  }
+
+  deinit { close() }
+
+  package func close() {
+    guard isClosed.set(), let lock else { return }
+    DocumentOpening.release(lock, file)
+  }
+
+  package func connect() throws -> any StoreConnection {
+    if isClosed.isSet { throw closed }
+    return MemoryConnection(self)
+  }
+
+  private var closed: StoreError {
+    StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+  }
+
+  // MARK: Keys
+
+  /// Nobody else writes while the store is open, so keys are taken in memory; a save notes the highest one in the document.
+  package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
+    try shared.withLock { shared in
+      let (end, overflow) = shared.nextKey.addingReportingOverflow(max(0, count))
+      guard !overflow else {
+        throw StoreError(.limit, "\(name) has no keys left.", remedy: "Copy the objects into a new store.")
+      }
+      defer { shared.nextKey = end }
+      return shared.nextKey..<end
+    }
+  }
+
+  package func returnKeys(_ unused: Range<Int64>) {
+    shared.withLock { shared in
+      if unused.upperBound == shared.nextKey && !unused.isEmpty { shared.nextKey = unused.lowerBound }
+    }
+  }
+
+  // MARK: Reading
+
+  package func snapshot() throws -> Snapshot {
+    let (state, stamp, failure) = shared.withLock { ($0.state, $0.stamp, $0.failure) }
+    if let failure { throw failure }
+    if (try? file.files.stamp(file.path)) == stamp { return Snapshot(state, layout) }
+    return try snapshotAfterLook()
+  }
+
+  /// A save may be under way in another thread, or somebody has touched the file.
+  private func snapshotAfterLook() throws -> Snapshot {
+    try saved.withLock { saved in
+      try look(&saved)
+      return Snapshot(shared.withLock { $0.state }, layout)
+    }
+  }
+
+  /// - Throws: ``StoreError`` when the document is not the one that was read or written last.
+  private func look(_ saved: inout Saved) throws {
+    let found: DocumentFile.Known?
+    do throws(FileProblem) {
+      found = try file.confirmed(saved.known)
+    } catch {
+      throw error.error("read", name)
+    }
+    guard let found else { throw DocumentFile.changedByOthers(name) }
+    saved.known = found
+    shared.withLock { $0.stamp = found.stamp }
+  }
+
+  // MARK: Saving
+
+  package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    if isClosed.isSet { throw closed }
+    if isReadOnly {
+      throw StoreError(.readOnly, "\(name) was opened for reading only.", remedy: "Open it without readOnly.")
+    }
+    let draft = try SaveDraft(request, layout)
+    return try saved.withLock { saved in
+      let (state, failure) = shared.withLock { ($0.state, $0.failure) }
+      if let failure { throw failure }
+      let next = try state.saving(draft, layout)
+      if !request.isEmpty {
+        try look(&saved)
+        try write(next.state, max(saved.nextKey, draft.highestKey &+ 1), &saved)
+      }
+      return next.outcome
+    }
+  }
+
+  private func write(_ state: MemoryState, _ nextKey: Int64, _ saved: inout Saved) throws {
+    let bytes = try DocumentWriter.text(state, nextKey: nextKey, document, sizeHint: saved.size)
+    do throws(DocumentFile.Failure) {
+      saved.known = try file.replace(saved.known, by: bytes)
+    } catch {
+      switch error {
+      case .before(let error): throw error
+      case .after(let error):
+        shared.withLock { $0.failure = Self.unknown(error, name) }
+        throw error
+      }
+    }
+    saved.nextKey = nextKey
+    saved.size = bytes.count
+    let stamp = saved.known.stamp
+    shared.withLock { shared in
+      shared.state = state
+      shared.stamp = stamp
+      shared.nextKey = max(shared.nextKey, nextKey)
+    }
+  }
+
+  private static func unknown(_ error: StoreError, _ name: String) -> StoreError {
+    StoreError(
+      error.code, "\(name) is in an unknown state since a save failed at its last step: \(error.message)",
+      remedy: "Open the store again; the latest save is in it wholly or not at all.")
+  }
+}

@@ -1,0 +1,152 @@
+import TrellisMemory
+import TrellisSchema
+import TrellisStorage
+
+/// What a document holds.
+struct LoadedDocument {
+  var state: MemoryState
+  var nextKey: Int64
+}
+
+/// Reads a document into a state: first what lies where, then the head, then the objects, then who refers to whom.
+/// So the order of keys does not matter, and nothing of another program's file is taken for an object.
+struct DocumentReader {
+  let document: DocumentLayout
+  let bytes: UnsafeBufferPointer<UInt8>
+  /// Where the values of the document's own keys begin.
+  private var sections: [String: Int] = [:]
+  private var nextKey: Int64 = 1
+  var loading: StateLoading
+
+  /// - Parameter path: for messages.
+  /// - Throws: ``StoreError`` that says where the document is wrong, in which case nothing of it is taken.
+  static func read(_ data: [UInt8], _ path: String, _ document: DocumentLayout) throws(StoreError) -> LoadedDocument {
+    let result = data.withUnsafeBufferPointer { bytes -> Result<LoadedDocument, StoreError> in
+      do throws(DocumentFault) {
+        var reader = DocumentReader(bytes, document)
+        return .success(try reader.read(path))
+      } catch {
+        return .failure(error.error(path, bytes))
+      }
+    }
+    return try result.get()
+  }
+
+  private init(_ bytes: UnsafeBufferPointer<UInt8>, _ document: DocumentLayout) {
+    self.bytes = bytes
+    self.document = document
+    loading = StateLoading(document)
+  }
+
+  private mutating func read(_ path: String) throws(DocumentFault) -> LoadedDocument {
+    try checkEncoding()
+    try findSections()
+    try readHead(path)
+    try readEntities()
+    try loading.checkReferences(bytes)
+    try readPairs()
+    return LoadedDocument(state: loading.state, nextKey: max(nextKey, loading.highestKey + 1))
+  }
+
+  private func checkEncoding() throws(DocumentFault) {
+    if String(validating: bytes, as: UTF8.self) != nil { return }
+    var place = 0
+    var parser = Unicode.UTF8.ForwardParser()
+    var iterator = bytes.makeIterator()
+    while case .valid(let scalar) = parser.parseScalar(from: &iterator) { place += scalar.count }
+    throw DocumentFault("the text is not UTF-8 from here on", at: place)
+  }
+
+  // MARK: Sections
+
+  private static let known: Set<String> = [
+    DocumentFormat.format, DocumentFormat.model, DocumentFormat.version, DocumentFormat.checksum,
+    DocumentFormat.nextKey, DocumentFormat.storage, DocumentFormat.entities, DocumentFormat.pairs,
+    DocumentFormat.description,
+  ]
+
+  private mutating func findSections() throws(DocumentFault) {
+    var scanner = JSONScanner(bytes, at: JSONScanner.markLength(bytes))
+    scanner.skipSpace()
+    guard scanner.next == UInt8(ascii: "{") else { throw foreign(at: scanner.offset) }
+    var unknown: Int?
+    if try scanner.open("{", "}", "an object") {
+      repeat {
+        let place = scanner.offset
+        let key = try scanner.key()
+        if !Self.known.contains(key), unknown == nil { unknown = place }
+        guard sections.updateValue(scanner.offset, forKey: key) == nil else {
+          throw DocumentFault("this key is already in the document", at: place)
+        }
+        try scanner.skipValue(depth: 1)
+      } while try scanner.goOn("}")
+    }
+    scanner.skipSpace()
+    guard scanner.offset == bytes.count else { throw scanner.expected("the end of the document") }
+    guard let format = sections[DocumentFormat.format] else { throw foreign(at: 0) }
+    try checkFormat(JSONScanner(bytes, at: format))
+    if let unknown { throw DocumentFault("a document has no key of this name", at: unknown) }
+  }
+
+  private func foreign(at place: Int) -> DocumentFault {
+    DocumentFault(
+      "this is no document of Trellis, which is an object with the key \"trellis\"", at: place, .foreignFile)
+  }
+
+  private func checkFormat(_ scanner: JSONScanner) throws(DocumentFault) {
+    var scanner = scanner
+    let start = scanner.offset
+    let format = try scanner.integer("the number of the document's format")
+    guard format > 0 else { throw scanner.expected("the number of the document's format", at: start) }
+    guard format <= DocumentFormat.number else {
+      throw DocumentFault(
+        "the document was written by a newer version of Trellis (format \(format), known up to "
+          + "\(DocumentFormat.number)); update Trellis in this program", at: start, .newerFormat)
+    }
+  }
+
+  /// A scanner at a section's value.
+  func section(_ name: String) throws(DocumentFault) -> JSONScanner {
+    guard let offset = sections[name] else { throw DocumentFault("the document lacks the key \"\(name)\"", at: 0) }
+    return JSONScanner(bytes, at: offset)
+  }
+
+  // MARK: Head
+
+  private mutating func readHead(_ path: String) throws(DocumentFault) {
+    _ = try text(of: DocumentFormat.model)
+    var scanner = try section(DocumentFormat.nextKey)
+    let start = scanner.offset
+    nextKey = try scanner.integer("the next key, a whole number")
+    guard nextKey > 0 else { throw scanner.expected("a number above 0", at: start) }
+    // The same model is stored alike, so mostly one word is all that has to be compared.
+    if try text(of: DocumentFormat.checksum) == document.model.checksum { return }
+    let (stored, place) = try storage()
+    let current = document.model.storageSignature
+    guard TextBytes.areEqual(stored, current) else {
+      let differences = Model.differences(from: stored, to: current).joined(separator: "; ")
+      throw DocumentFault(
+        "the document was made with another model: \(differences); open it with the model it was made with, or migrate it",
+        at: place, .otherModel)
+    }
+  }
+
+  private func text(of name: String) throws(DocumentFault) -> String {
+    var scanner = try section(name)
+    guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a text in double quotes") }
+    return try scanner.string()
+  }
+
+  private func storage() throws(DocumentFault) -> (String, Int) {
+    var scanner = try section(DocumentFormat.storage)
+    let start = scanner.offset
+    var lines: [String] = []
+    if try scanner.open("[", "]", "a list of texts") {
+      repeat {
+        guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a text in double quotes") }
+        lines.append(try scanner.string())
+      } while try scanner.goOn("]")
+    }
+    return (lines.joined(separator: "\n"), start)
+  }
+}

@@ -1,0 +1,103 @@
+import TrellisSchema
+
+extension [UInt8] {
+  /// A value in a column's form.
+  ///
+  /// - Returns: false when the value cannot be written so that it comes back; nothing useful was appended then.
+  mutating func append(_ value: StoredValue, as form: ValueForm) -> Bool {
+    switch (form, value) {
+    case (.bool, .integer(let flag)) where flag == 0 || flag == 1:
+      append(contentsOf: flag == 1 ? "true".utf8 : "false".utf8)
+    case (.integer(let range), .integer(let number)) where range.contains(number): appendInteger(number)
+    case (.reference, .integer(let key)): appendInteger(key)
+    case (.date, .integer(let microseconds)): appendQuoted(DateText.text(microseconds))
+    case (.double, .real(let real)): return appendReal(real, minimumDigits: 0)
+    case (.float, .real(let real)): return appendFloat(real)
+    case (.string, .text(let text)), (.url, .text(let text)): appendQuoted(text)
+    case (.decimal, .text(let text)):
+      guard DecimalText.canonical(text) != nil else { return false }
+      appendQuoted(text)
+    case (.json, .text(let text)):
+      guard JSONScanner.isValue(text) else { return false }
+      append(contentsOf: text.utf8)
+    case (.data, .blob(let bytes)): appendQuotedBase64(bytes)
+    case (.uuid, .blob(let bytes)):
+      guard bytes.count == 16 else { return false }
+      appendQuotedUUID(bytes)
+    default: return false
+    }
+    return true
+  }
+
+  // MARK: Reals
+
+  /// The shortest text that reads as the same number.
+  private mutating func appendReal(_ value: Double, minimumDigits: Int) -> Bool {
+    guard value.isFinite else { return appendSpecial(value) }
+    let text = Array(value.description.utf8)
+    let mantissa = text.prefix { $0 | 32 != UInt8(ascii: "e") }
+    append(contentsOf: mantissa)
+    let digits = RealText.significantDigits(mantissa)
+    if digits < minimumDigits {
+      if !mantissa.contains(UInt8(ascii: ".")) { append(UInt8(ascii: ".")) }
+      for _ in digits..<minimumDigits { append(UInt8(ascii: "0")) }
+    }
+    append(contentsOf: text[mantissa.endIndex...])
+    return true
+  }
+
+  /// JSON has no number for these.
+  private mutating func appendSpecial(_ value: Double) -> Bool {
+    if value.isNaN { return false }
+    appendQuoted(value > 0 ? RealText.infinity : RealText.minusInfinity)
+    return true
+  }
+
+  /// A float is written as short as a float can be. A value between two floats gets more digits than any float has, by
+  /// which the reader knows that it is to be kept as it is.
+  private mutating func appendFloat(_ value: Double) -> Bool {
+    guard value.isFinite else { return appendSpecial(value) }
+    guard let float = Float(exactly: value) else {
+      return appendReal(value, minimumDigits: RealText.mostDigitsOfFloat + 1)
+    }
+    append(contentsOf: float.description.utf8)
+    return true
+  }
+
+  // MARK: Bytes
+
+  private mutating func appendQuotedBase64(_ bytes: [UInt8]) {
+    append(UInt8(ascii: "\""))
+    reserveCapacity(count + bytes.count / 3 * 4 + 8)
+    append(contentsOf: Base64Text.text(bytes).utf8)
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendQuotedUUID(_ bytes: [UInt8]) {
+    append(UInt8(ascii: "\""))
+    for (place, byte) in bytes.enumerated() {
+      if place == 4 || place == 6 || place == 8 || place == 10 { append(UInt8(ascii: "-")) }
+      append(Self.capitalDigit(byte >> 4))
+      append(Self.capitalDigit(byte & 15))
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  private static func capitalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 55 + value }
+}
+
+/// How reals are written that JSON numbers alone cannot tell.
+enum RealText {
+  static let infinity = "Infinity"
+  static let minusInfinity = "-Infinity"
+  /// No float needs more to be told from its neighbours.
+  static let mostDigitsOfFloat = 9
+
+  /// How many digits a number has from the first that is not zero, those behind an exponent left out.
+  static func significantDigits(_ text: some Sequence<UInt8>) -> Int {
+    text.prefix { $0 | 32 != UInt8(ascii: "e") }.drop {
+      !$0.isDigit || $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".")
+    }
+    .count(where: \.isDigit)
+  }
+}

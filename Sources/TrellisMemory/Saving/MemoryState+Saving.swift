@@ -1,0 +1,16 @@
+package import TrellisStorage
+
+extension MemoryState {
+  /// The store as a save would leave it, checked against every rule. This value stays as it is, whatever happens.
+  ///
+  /// - Throws: ``SaveConflict``, ``BrokenRules`` or ``StoreError``.
+  package func saving(_ draft: SaveDraft, _ layout: Layout) throws -> (state: MemoryState, outcome: SaveOutcome) {
+    let plan = try SavePlan(draft, self, layout)
+    var next = self
+    plan.apply(to: &next, layout)
+    if !draft.counts.isEmpty || !draft.denials.isEmpty {
+      try RulesCheck.run(draft, Snapshot(self, layout), Snapshot(next, layout))
+    }
+    return (next, SaveOutcome(cascaded: plan.cascaded))
+  }
+}

@@ -1,0 +1,103 @@
+import Synchronization
+import TrellisFile
+
+/// The file system with a step that fails: the n-th of those that are tried, once or from then on.
+final class FailingFiles: FileOperations {
+  private struct Plan {
+    var tried = 0
+    var failing: Int?
+    var isForEver = false
+  }
+
+  private let system = SystemFiles()
+  private let plan = Mutex(Plan())
+
+  func fail(at step: Int?, forEver: Bool) {
+    plan.withLock { $0 = Plan(failing: step, isForEver: forEver) }
+  }
+
+  var tried: Int { plan.withLock { $0.tried } }
+
+  fileprivate func isFailing() -> Bool {
+    plan.withLock { plan in
+      plan.tried += 1
+      guard let failing = plan.failing else { return false }
+      return plan.isForEver ? plan.tried >= failing : plan.tried == failing
+    }
+  }
+
+  fileprivate static let problem = FileProblem(.other, "a failure on purpose")
+
+  private func step() throws(FileProblem) { if isFailing() { throw Self.problem } }
+
+  func resolved(_ path: String) -> String { system.resolved(path) }
+
+  func stamp(_ path: String) throws(FileProblem) -> FileStamp? {
+    try step()
+    return try system.stamp(path)
+  }
+
+  func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+    try step()
+    return try system.read(path, limit: limit)
+  }
+
+  func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
+    try step()
+    return FailingFile(try system.create(path, permissions: permissions), self)
+  }
+
+  func rename(_ path: String, to other: String) throws(FileProblem) {
+    try step()
+    try system.rename(path, to: other)
+  }
+
+  func syncFolder(_ path: String) throws(FileProblem) {
+    try step()
+    try system.syncFolder(path)
+  }
+
+  func remove(_ path: String) throws(FileProblem) {
+    try step()
+    try system.remove(path)
+  }
+
+  func lock(_ path: String) throws(FileProblem) -> any OpenFile {
+    try step()
+    return try system.lock(path)
+  }
+}
+
+/// A file that writes half of what it is given before it fails.
+private final class FailingFile: OpenFile {
+  private let file: any OpenFile
+  private let files: FailingFiles
+
+  init(_ file: any OpenFile, _ files: FailingFiles) {
+    self.file = file
+    self.files = files
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(FileProblem) {
+    if files.isFailing() {
+      try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]))
+      throw FailingFiles.problem
+    }
+    try file.write(bytes)
+  }
+
+  func sync() throws(FileProblem) {
+    if files.isFailing() { throw FailingFiles.problem }
+    try file.sync()
+  }
+
+  func stamp() throws(FileProblem) -> FileStamp {
+    if files.isFailing() { throw FailingFiles.problem }
+    return try file.stamp()
+  }
+
+  func close() throws(FileProblem) {
+    try file.close()
+    if files.isFailing() { throw FailingFiles.problem }
+  }
+}
