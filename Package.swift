@@ -93,6 +93,9 @@ let package = Package(
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisLiveTests", dependencies: ["Trellis", "TrellisRuntime"], swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
     .testTarget(

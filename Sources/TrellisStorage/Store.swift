@@ -68,9 +68,15 @@ public protocol StoreConnection: AnyObject {
   /// - Throws: ``SaveConflict`` when rows are not as their records remember them; ``BrokenRules`` when the request's counts
   ///   or denials do not hold; ``StoreError`` for everything else.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
+  /// Whether somebody wrote to the store who does not use the same ``Store`` object, such as another process, since a
+  /// connection of it last said so. It is asked often, so it must cost next to nothing. Without an implementation of yours,
+  /// nobody ever did.
+  func noticesStrangers() -> Bool
 }
 
 extension StoreConnection {
+  public func noticesStrangers() -> Bool { false }
+
   public var trace: StatementTrace? {
     get { nil }
     set {}

@@ -68,6 +68,7 @@ extension ManagedObjectContext {
       plan.takeBackPlaces()
       throw withNames(error)
     }
+    plan.notice = notice(of: plan)
     finish(plan)
   }
 
@@ -118,14 +119,14 @@ extension ManagedObjectContext {
     for entry in extras.lists { entry.list.didSave() }
   }
 
+  /// What the save tells others; nil when nobody wants to know.
+  private func notice(of plan: SavePlan) -> SaveNotice? {
+    liveResults.isEmpty && !core.hub.hasAudience(beside: inbox) ? nil : SaveNotice(plan, self)
+  }
+
   private func publish(_ plan: SavePlan) {
-    guard core.hub.hasOthers(than: inbox) else { return }
-    var notice = SaveNotice()
-    for (object, _) in plan.updated { notice.updated.append(object._key) }
-    for object in plan.relinked { notice.relinked.append(object._key) }
-    for object in plan.deleted { notice.deleted.append(object._key) }
-    notice.deleted += plan.outcome.cascaded
-    for object in plan.inserted { notice.addInserted(object, self) }
+    guard let notice = plan.notice, !plan.isEmpty else { return }
     core.hub.post(notice, from: inbox)
+    refreshLiveResults(after: [notice])
   }
 }

@@ -11,6 +11,8 @@ struct SavePlan {
   var request = SaveRequest()
   /// What went in the store with what was deleted here.
   var outcome = SaveOutcome()
+  /// What others are told of it.
+  var notice: SaveNotice?
   /// The places that members had before the plan gave them new ones.
   var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
 

@@ -108,6 +108,8 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
+  package func noticesStrangers() -> Bool { connection.noticesStrangers() }
+
   // MARK: Steps
 
   private func logged<Result>(
