@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .executable(name: "diary", targets: ["TrellisDiary"]),
+    .executable(name: "dex", targets: ["TrellisDex"]),
   ],
   targets: [
     // The values that describe a model, and everything that is built on them. Arrows point one way: down this list.
@@ -68,6 +69,11 @@ let package = Package(
     .executableTarget(
       name: "TrellisDiary", dependencies: ["TrellisDiaryModel", "Trellis"], path: "Sources/diary",
       swiftSettings: settings),
+    .target(
+      name: "TrellisDexModel", dependencies: ["Trellis"], path: "Models/Dex", swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .executableTarget(
+      name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis"], path: "Sources/dex", swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
     .testTarget(

@@ -33,7 +33,7 @@ import Trellis
       for (place, follower) in readers.enumerated() {
         try #require(try follower.check(fresh), "seed \(seed), save \(save), reader request \(place)")
       }
-      try #require(sections.matches(fresh), "seed \(seed), save \(save), sections")
+      try #require(try sections.matches(fresh), "seed \(seed), save \(save), sections")
     }
     #expect(books.allSatisfy { $0.steps > 0 }, "seed \(seed): each request has seen changes")
   }

@@ -41,6 +41,7 @@ final class ContainerCore: Sendable {
 
   func close() {
     guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    hub.close()
     keys.giveBackUnused()
     store.close()
   }

@@ -50,6 +50,8 @@ public final class ManagedObjectContext {
   /// How many loads failed where nothing could be thrown.
   private(set) var failedLoads = 0
   let inbox: ContextInbox
+  /// Who looks at the objects through Swift's Observation; nil while the context is not observing.
+  @exclusivity(unchecked) var observation: ContextObservation?
   /// What the context calls itself in what others hear of its saves.
   public var author: String?
   /// The requests whose results are kept up to date.
@@ -109,6 +111,7 @@ public final class ManagedObjectContext {
 
   func registerInserted(_ object: ManagedObject) {
     map.insert(object, for: object._key)
+    if observation != nil { object._attention.insert(.observed) }
     inserted.append(object)
   }
 

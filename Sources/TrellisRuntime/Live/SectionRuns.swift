@@ -19,7 +19,9 @@ enum SectionRuns {
     let after = ranges(new).map { new[$0.lowerBound] }
     let kept = Set(before).intersection(after)
     var steps: [LiveSectionStep] = []
-    for (place, value) in before.enumerated().reversed() where !kept.contains(value) { steps.append(.delete(at: place)) }
+    for (place, value) in before.enumerated().reversed() where !kept.contains(value) {
+      steps.append(.delete(at: place))
+    }
     for (place, value) in after.enumerated() where !kept.contains(value) { steps.append(.insert(at: place)) }
     return steps
   }

@@ -60,7 +60,7 @@ final class ChangeHub: Sendable {
 
   private struct State {
     var inboxes: [ContextInbox] = []
-    var listeners: [(number: Int, hear: Listener)] = []
+    var listeners: [(number: Int, hear: Listener, end: @Sendable () -> Void)] = []
     var lastNumber = 0
   }
 
@@ -77,13 +77,20 @@ final class ChangeHub: Sendable {
     inbox.finish()
   }
 
+  /// - Parameter end: called when nothing comes any more.
   /// - Returns: the number by which the listener is removed.
-  func add(_ listener: @escaping Listener) -> Int {
+  func add(_ listener: @escaping Listener, end: @escaping @Sendable () -> Void) -> Int {
     state.withLock { state in
       state.lastNumber += 1
-      state.listeners.append((state.lastNumber, listener))
+      state.listeners.append((state.lastNumber, listener, end))
       return state.lastNumber
     }
+  }
+
+  /// Nothing comes any more.
+  func close() {
+    let ends = state.withLock { $0.listeners.map(\.end) }
+    for end in ends { end() }
   }
 
   func removeListener(_ number: Int) {

@@ -48,6 +48,10 @@ extension ManagedObjectContext {
       // An edited object keeps its edits, so that the save tells of the conflict.
       if !object.hasChanges { markGone(object) }
     }
+    if !notice.cleared.isEmpty {
+      let references = notice.cleared.compactMap(runtime.relationship)
+      forgetReferences(to: Set(notice.deleted.map(\.key) + notice.cascaded), references)
+    }
     for key in notice.relinked.map(\.key) + notice.referred {
       guard let object = map[key], object.phase == .persistent else { continue }
       forgetUnchangedLists(of: object)

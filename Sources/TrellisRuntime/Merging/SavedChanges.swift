@@ -82,7 +82,8 @@ extension PersistentContainer {
   public var saves: AsyncStream<SavedChanges> {
     let (stream, continuation) = AsyncStream.makeStream(of: SavedChanges.self)
     let core = core
-    let number = core.hub.add { [runtime = core.runtime] in continuation.yield(SavedChanges($0, runtime)) }
+    let number = core.hub.add(
+      { [runtime = core.runtime] in continuation.yield(SavedChanges($0, runtime)) }, end: { continuation.finish() })
     let watch = core.strangers.watch()
     continuation.onTermination = { _ in
       core.hub.removeListener(number)

@@ -12,6 +12,7 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save() throws {
     try checkAllowed("save")
+    try checkNotPinned()
     try throwPendingFailure()
     mergeInbox()
     let plan = try withWillSave { try write() }

@@ -49,6 +49,7 @@ private struct TakingBack {
     where relationship.isColumn && values.differences.contains(relationship.property) {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
+    object.announceAll()
     object._restore(values.differences, from: values.row)
     if let transients = values.transients { object._restoreTransients(values.differences, from: transients) }
     object._changed |= values.differences.bits
