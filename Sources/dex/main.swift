@@ -6,15 +6,20 @@ import TrellisDexModel
 let container = try PersistentContainer(model: .dex, store: .memory)
 let context = container.newContext()
 let live = try context.live(Pokemon.where { $0.stats.speed >= 45 }.sorted { $0.name }.limit(5))
-var changes = live.changes.makeAsyncIterator()
 
 /// Prints what came of some work, step by step.
-func tell(_ title: String, _ work: () throws -> Void) async throws {
+@MainActor func tell(_ title: String, _ work: () throws -> Void) async throws {
   print("\n\(title)")
-  let before = live.ids
+  let changes = live.changes
   try work()
-  if live.ids == before { print("  (the list is the same)") }
-  guard live.ids != before, let change = await changes.next() else { return }
+  for await change in changes {
+    try show(change)
+    break
+  }
+  print("  now: \(live.map(\.name).joined(separator: ", "))")
+}
+
+@MainActor func show(_ change: LiveChange<Pokemon>) throws {
   for step in change.steps {
     switch step {
     case .delete(let id, let place): print("  - \(place)  \(id)")
@@ -24,7 +29,6 @@ func tell(_ title: String, _ work: () throws -> Void) async throws {
     case .update(let id, let place): print("  ~ \(place)  \(try context.object(with: id)?.name ?? "\(id)")")
     }
   }
-  print("  now: \(live.map(\.name).joined(separator: ", "))")
 }
 
 try await tell("The first import") {
