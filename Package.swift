@@ -66,6 +66,12 @@ let package = Package(
     .target(
       name: "TrellisDiaryModel", dependencies: ["Trellis"], path: "Models/Diary", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
+    .target(
+      name: "TrellisInnerInterviewModel", dependencies: ["Trellis"], path: "Models/InnerInterview",
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .target(
+      name: "TrellisReceiptMindModel", dependencies: ["Trellis"], path: "Models/ReceiptMind",
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .executableTarget(
       name: "TrellisDiary", dependencies: ["TrellisDiaryModel", "Trellis"], path: "Sources/diary",
       swiftSettings: settings),
@@ -93,6 +99,12 @@ let package = Package(
     .testTarget(
       name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisSQLite"],
       swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisStoryTests", dependencies: ["Trellis", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrellisEdgeTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisRuntime", "TrellisSchema", "TrellisStorage"],

@@ -1,11 +1,13 @@
 // The one import of a program that uses Trellis. Only names that users write are passed on: those of the modules below, such as
 // `Store` or `Index`, stay free for the entities of a model.
 
+@_exported import struct TrellisQuery.PredicateFormatError
 @_exported import struct TrellisQuery.TextOptions
 @_exported import TrellisRuntime
 @_exported import protocol TrellisStorage.AttributeValue
 @_exported import protocol TrellisStorage.CodableAttribute
 @_exported import protocol TrellisStorage.ModelEnum
+@_exported import protocol TrellisStorage.PredicateArgument
 @_exported import struct TrellisStorage.QueryLog
 @_exported import struct TrellisStorage.QueryLogEntry
 @_exported import struct TrellisStorage.QueryPlan

@@ -87,7 +87,8 @@ import Trellis
     let here = URL(fileURLWithPath: #filePath)
     let docs = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let guide = try String(contentsOf: docs.appending(path: "Docs/\(page).md"), encoding: .utf8)
-    let sources = try ["GuideTests.swift", "HookTests.swift"].map { name in
+    let story = "../TrellisStoryTests/Guides/\(page)GuideTests.swift"
+    let sources = try ["GuideTests.swift", "HookTests.swift", story].map { name in
       Self.trimmed(
         try String(contentsOf: here.deletingLastPathComponent().appending(path: name), encoding: .utf8))
     }

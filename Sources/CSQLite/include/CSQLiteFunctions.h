@@ -55,9 +55,15 @@
   X(int, sqlite3_declare_vtab, (sqlite3 *db, const char *sql), (db, sql)) \
   X(int, sqlite3_value_type, (sqlite3_value *value), (value)) \
   X(int64_t, sqlite3_value_int64, (sqlite3_value *value), (value)) \
+  X(double, sqlite3_value_double, (sqlite3_value *value), (value)) \
   X(const unsigned char *, sqlite3_value_text, (sqlite3_value *value), (value)) \
+  X(const void *, sqlite3_value_blob, (sqlite3_value *value), (value)) \
   X(int, sqlite3_value_bytes, (sqlite3_value *value), (value)) \
   X(void *, sqlite3_value_pointer, (sqlite3_value *value, const char *type), (value, type)) \
+  X(void *, sqlite3_aggregate_context, (sqlite3_context *context, int size), (context, size)) \
+  X(void *, sqlite3_get_auxdata, (sqlite3_context *context, int i), (context, i)) \
+  X(void, sqlite3_set_auxdata, (sqlite3_context *context, int i, void *data, trellis_destructor d), \
+    (context, i, data, d)) \
   X(void, sqlite3_result_null, (sqlite3_context *context), (context)) \
   X(void, sqlite3_result_value, (sqlite3_context *context, sqlite3_value *value), (context, value)) \
   X(void, sqlite3_result_int64, (sqlite3_context *context, int64_t value), (context, value)) \

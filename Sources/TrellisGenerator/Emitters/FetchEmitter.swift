@@ -20,5 +20,23 @@ enum FetchEmitter {
     writer.line("FetchRequest(conditions)")
     writer.outdent()
     writer.line("}")
+    emitFormat(plan, levels, to: &writer)
+  }
+
+  /// The `where` that takes a format. What tells the classes of a hierarchy apart comes last here, as the format is given by
+  /// its place.
+  private static func emitFormat(_ plan: EntityPlan, _ levels: [String], to writer: inout CodeWriter) {
+    writer.blank()
+    writer.line("/// A fetch of the objects for which a predicate in a format string holds.")
+    if plan.height > 0 { writer.line("@_disfavoredOverload") }
+    let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
+    let parameters: [Code] =
+      [.plain("_ format: PredicateFormat"), .plain("_ arguments: any PredicateArgument...")]
+      + levels.map { .plain("_\($0.lowercased()): \($0).Type = Swift.Never.self") }
+    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest<Columns> {")
+    writer.indent()
+    writer.line("FetchRequest().where(format, arguments: arguments)")
+    writer.outdent()
+    writer.line("}")
   }
 }

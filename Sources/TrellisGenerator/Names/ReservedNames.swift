@@ -17,7 +17,8 @@ enum ReservedNames {
   static let members: Set<String> = [
     "all", "changedProperties", "committed", "committedMembers", "description", "hasChanges", "hash", "hashValue",
     "isDeleted", "isFault",
-    "isInserted", "isUpdated", "managedObjectContext", "objectID", "rollback", "snapshot", "storedKey", "storedVersion",
+    "formatArgument", "isInserted", "isUpdated", "managedObjectContext", "objectID", "rollback", "snapshot",
+    "storedKey", "storedVersion",
     "validate", "where",
   ]
 

@@ -19,7 +19,7 @@ public enum ReservedNames {
     "objectID", "managedObjectContext", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges", "snapshot",
     "committed", "description", "debugDescription", "hash", "hashValue", "changedProperties", "validate", "refresh",
     "delete", "load", "undelete", "rollback", "where", "all", "Snapshot", "Columns", "fetch", "replacedBy",
-    "committedMembers", "storedKey", "storedVersion", "writeRow", "writeColumns",
+    "committedMembers", "formatArgument", "storedKey", "storedVersion", "writeRow", "writeColumns",
   ]
 
   /// Members that every generated enum has.

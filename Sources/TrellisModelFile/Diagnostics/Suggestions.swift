@@ -1,3 +1,5 @@
+import TrellisSchema
+
 /// Finds the name that was probably meant, with a bound on the work in one file.
 final class Suggestions {
   private var budget = Limits.comparedNames
@@ -9,41 +11,10 @@ final class Suggestions {
 
   /// The candidate that differs least from the name: by a third of its letters at most.
   func closest(to name: String, among candidates: some Sequence<String>) -> String? {
-    let typed = Array(name.utf8.prefix(Limits.nameLength))
-    var best: String?
-    var least = max(1, typed.count / 3) + 1
-    for candidate in candidates {
-      guard budget > 0 else { break }
+    let affordable = candidates.prefix { _ in
       budget -= 1
-      guard abs(candidate.utf8.count - typed.count) < least else { continue }
-      let distance = Self.distance(typed, Array(candidate.utf8), below: least)
-      if distance < least { (best, least) = (candidate, distance) }
+      return budget >= 0
     }
-    return best
-  }
-
-  /// How many letters must be changed, added, left out or swapped with their neighbour; `limit` when that many or more.
-  /// A change of case counts nothing, so that the same word in other case is always the closest.
-  static func distance(_ left: [UInt8], _ right: [UInt8], below limit: Int) -> Int {
-    var beforePrevious: [Int] = []
-    var previous = Array(0...right.count)
-    for row in left.indices {
-      var current = [row + 1]
-      for column in right.indices {
-        let isSame = lowercase(left[row]) == lowercase(right[column])
-        var cost = min(previous[column] + (isSame ? 0 : 1), previous[column + 1] + 1, current[column] + 1)
-        if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
-          cost = min(cost, beforePrevious[column - 1] + 1)
-        }
-        current.append(cost)
-      }
-      if (current.min() ?? 0) >= limit { return limit }
-      (beforePrevious, previous) = (previous, current)
-    }
-    return previous.last ?? limit
-  }
-
-  private static func lowercase(_ byte: UInt8) -> UInt8 {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
+    return NearestName.closest(to: name, among: affordable)
   }
 }

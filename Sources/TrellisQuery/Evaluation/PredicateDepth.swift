@@ -11,13 +11,32 @@ extension QueryPredicate {
   /// - Complexity: linear in the number of nodes, without recursion.
   public func checkDepth() throws(EvaluationError) {
     var open: [(node: QueryPredicate, depth: Int)] = [(self, 1)]
+    var operands: [(operand: Operand, depth: Int)] = []
     while let (node, depth) = open.popLast() {
       guard depth <= Self.depthLimit else { throw .tooDeep }
       switch node {
-      case .constant, .comparison, .isIn: break
+      case .constant: break
+      case .comparison(let comparison):
+        if comparison.left.isComputed { operands.append((comparison.left, depth + 1)) }
+        if comparison.right.isComputed { operands.append((comparison.right, depth + 1)) }
+      case .isIn(let operand, _, _): if operand.isComputed { operands.append((operand, depth + 1)) }
       case .not(let inner), .quantified(_, _, variable: _, let inner): open.append((inner, depth + 1))
       case .and(let terms), .or(let terms): open.append(contentsOf: terms.map { ($0, depth + 1) })
       }
+      while let (operand, depth) = operands.popLast() {
+        guard depth <= Self.depthLimit else { throw .tooDeep }
+        guard case .computed(let computation) = operand else { continue }
+        switch computation {
+        case .arithmetic(_, let left, let right): operands += [(left, depth + 1), (right, depth + 1)]
+        case .function(_, let inner), .aggregate(_, _, variable: _, let inner, _): operands.append((inner, depth + 1))
+        case .countWhere(_, variable: _, let condition): open.append((condition, depth + 1))
+        }
+      }
     }
   }
+}
+
+extension Operand {
+  var isComputed: Bool { if case .computed = self { true } else { false } }
+  var isConstant: Bool { if case .value = self { true } else { false } }
 }

@@ -17,7 +17,7 @@ struct PredicatePreparation {
     }
   }
 
-  private func leaf(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
+  private mutating func leaf(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
     switch predicate {
     case .comparison(let comparison):
       return .comparison(
@@ -45,13 +45,34 @@ struct PredicatePreparation {
     return .quantified(PreparedQuantifier(quantifier, members, variable: variable, prepared))
   }
 
-  private func operand(_ operand: Operand) throws(EvaluationError) -> PreparedOperand {
+  private mutating func operand(_ operand: Operand) throws(EvaluationError) -> PreparedOperand {
     switch operand {
     case .value(let value): return .value(value)
     case .path(let path):
       try checkVariable(path)
       return PreparedPath(path).map { .property($0) } ?? .key(variable: Int(path.variable))
     case .count(let path): return .count(try prepared(path, "A count"))
+    case .now: return .value(.integer(QueryClock.now))
+    case .computed(let computation): return .computed(PreparedComputation(try prepared(computation)))
+    }
+  }
+
+  private mutating func prepared(_ computation: Computation) throws(EvaluationError) -> PreparedComputation.Content {
+    switch computation {
+    case .arithmetic(let sign, let left, let right): return .arithmetic(sign, try operand(left), try operand(right))
+    case .function(let function, let inner): return .function(function, try operand(inner))
+    case .aggregate(let function, let path, let variable, let inner, let kind):
+      let members = try prepared(path, "An aggregate")
+      bound.append(variable)
+      let value = try operand(inner)
+      bound.removeLast()
+      return .aggregate(function, members, variable: variable, value, kind)
+    case .countWhere(let path, let variable, let condition):
+      let members = try prepared(path, "A count")
+      bound.append(variable)
+      let prepared = try node(condition)
+      bound.removeLast()
+      return .countWhere(members, variable: variable, prepared)
     }
   }
 

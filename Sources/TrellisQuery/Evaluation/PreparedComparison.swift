@@ -7,13 +7,23 @@ public import TrellisSchema
   @usableFromInline let right: PreparedOperand
   @usableFromInline let kind: ValueKind
   @usableFromInline let options: TextOptions
+  /// The pattern on the right, where it is the same for all objects.
+  private let pattern: TextPattern?
+  private let ignoresCase: Bool
 
   init(_ comparison: Comparison, left: PreparedOperand, right: PreparedOperand) {
     kind = comparison.kind
     relation = comparison.relation
-    options = comparison.kind == .text ? comparison.options : []
+    options = comparison.folding
+    ignoresCase = comparison.options.contains(.caseInsensitive)
     self.left = Self.folded(left, options)
     self.right = Self.folded(right, options)
+    pattern =
+      if comparison.relation == .matches, case .value(.text(let text)) = self.right {
+        TextPattern(text, ignoringCase: ignoresCase)
+      } else {
+        nil
+      }
   }
 
   private static func folded(_ operand: PreparedOperand, _ options: TextOptions) -> PreparedOperand {
@@ -28,12 +38,18 @@ public import TrellisSchema
       if !left.isConstant { a = Self.fold(a, options) }
       if !right.isConstant { b = Self.fold(b, options) }
     }
+    if relation == .matches { return matches(a, b) }
     return Self.holds(a, relation, b, kind)
   }
 
   @usableFromInline static func fold(_ value: StoredValue, _ options: TextOptions) -> StoredValue {
     guard !options.isEmpty, case .text(let text) = value else { return value }
     return .text(TextFolding.fold(text, options: options))
+  }
+
+  @usableFromInline func matches(_ a: StoredValue, _ b: StoredValue) -> Bool {
+    guard case .text(let text) = a, case .text(let pattern) = b else { return false }
+    return (self.pattern ?? TextPattern(pattern, ignoringCase: ignoresCase)).matches(text)
   }
 
   /// The rule for nil: equal to itself, not equal to any value, and nothing else holds for it.
@@ -51,8 +67,8 @@ public import TrellisSchema
     case .lessOrEqual: return ValueOrder.compare(a, b, kind: kind) <= 0
     case .greater: return ValueOrder.compare(a, b, kind: kind) > 0
     case .greaterOrEqual: return ValueOrder.compare(a, b, kind: kind) >= 0
-    case .equal, .notEqual: return false
-    case .contains, .hasPrefix, .hasSuffix: return search(a, relation, b)
+    case .equal, .notEqual, .matches: return false
+    case .contains, .hasPrefix, .hasSuffix, .like: return search(a, relation, b)
     }
   }
 
@@ -61,6 +77,7 @@ public import TrellisSchema
     switch relation {
     case .contains: return TextBytes.contains(text, part)
     case .hasPrefix: return TextBytes.hasPrefix(text, part)
+    case .like: return TextPattern.isLike(text, part)
     default: return TextBytes.hasSuffix(text, part)
     }
   }

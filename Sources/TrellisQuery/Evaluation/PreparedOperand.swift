@@ -32,6 +32,7 @@ public import TrellisSchema
   case key(variable: Int)
   case property(PreparedPath)
   case count(PreparedPath)
+  case computed(PreparedComputation)
 
   @inlinable func value<Object: QueryObject>(in scope: EvaluationScope<Object>) throws -> StoredValue {
     switch self {
@@ -43,6 +44,7 @@ public import TrellisSchema
     case .count(let path):
       guard let owner = try path.owner(in: scope) else { return .integer(0) }
       return .integer(Int64(try owner.queryMemberCount(path.last)))
+    case .computed(let computation): return try computation.value(in: scope)
     }
   }
 

@@ -41,22 +41,25 @@ public struct Comparison: Hashable, Sendable {
     self.kind = kind
     self.options = options
   }
+
+  /// How both texts are prepared. Where a pattern is matched without regard to case the matching does that, as folding a
+  /// pattern would change what `\\D` and the like mean.
+  public var folding: TextOptions {
+    guard kind == .text, !options.isEmpty else { return [] }
+    return relation == .matches ? options.subtracting(.caseInsensitive).union(.normalized) : options
+  }
 }
 
 public enum ComparisonOperator: Hashable, Sendable, CaseIterable {
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
   /// For texts only.
   case contains, hasPrefix, hasSuffix
-}
-
-/// One side of a comparison.
-public enum Operand: Hashable, Sendable {
-  case value(StoredValue)
-  /// The attribute at the path's end; a to-one there stands for its object's key, and a path without steps for the
-  /// object's own key. A path that meets a nil to-one on the way is nil.
-  case path(PropertyPath)
-  /// How many members the to-many at the path's end has; 0 where the path meets a nil to-one.
-  case count(PropertyPath)
+  /// The text as a whole looks like the other: `*` stands for any number of Unicode scalars, `?` for one, and a backslash
+  /// takes the meaning from what follows it. For texts only.
+  case like
+  /// The text as a whole matches the other, a pattern as ``Pattern`` reads it. A pattern that is none matches nothing. For
+  /// texts only.
+  case matches
 }
 
 /// In which order, and by which equality, values are compared.

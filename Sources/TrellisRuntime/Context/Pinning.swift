@@ -1,4 +1,4 @@
-public import TrellisStorage
+import TrellisStorage
 
 extension ManagedObjectContext {
   /// Reads one moment of the store: whatever others save meanwhile, everything that is loaded inside shows the store as it is

@@ -48,11 +48,16 @@ struct PendingDeletes {
   /// The to-manys that only later were found to show a victim, by its key.
   private var late: [Int64: [DeletedClosure.Link]] = [:]
 
-  /// Notes a loaded list that nobody knew of, which would show a victim if that were not deleted.
-  mutating func noteLate(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
+  /// Notes a list that nobody knew of, which would show a victim if that were not deleted.
+  ///
+  /// - Parameter order: the members with those that are deleted, for the place at which the victim comes back.
+  mutating func noteLate(
+    _ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64,
+    in order: ContiguousArray<Int64>
+  ) {
     late[victim, default: []].append(
       DeletedClosure.Link(
-        owner: owner, relationship: relationship, victim: victim, trace: MemberTrace(ofDeleted: victim)))
+        owner: owner, relationship: relationship, victim: victim, trace: MemberTrace(ofDeleted: victim, in: order)))
   }
 
   /// - Returns: the links that were noted late, since nobody waits for the victim any more.

@@ -30,17 +30,19 @@ extension ManagedObjectContext {
     if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) { gone.add(victim._key) }
   }
 
-  /// Takes those out of a one-way to-many that were deleted since it was last used.
+  /// Takes those out of a one-way to-many that were deleted since it was last used. A deleted owner keeps them until it is back.
   func dropGone(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
-    guard list.seenGone < gone.count else { return }
+    guard list.seenGone < gone.count, owner.isAlive else { return }
     let unseen = list.seenGone..<gone.count
+    let order = list.keys
     list.seenGone = gone.count
     for index in unseen where list.contains(gone.keys[index]) {
       if index < gone.savedCount {
         list.forget([gone.keys[index]])
       } else {
-        deletions.noteLate(owner, relationship, gone.keys[index])
-        list.remove(gone.keys[index])
+        let key = gone.keys[index]
+        deletions.noteLate(owner, relationship, key, in: order)
+        list.remove(key)
         noteListChanged(owner)
       }
     }

@@ -68,7 +68,13 @@ struct RequestReach {
 
   private mutating func add(_ operand: Operand, _ variables: [Int: Int]) {
     switch operand {
-    case .value: break
+    case .value, .now: break
+    case .computed(.arithmetic(_, let left, let right)):
+      add(left, variables)
+      add(right, variables)
+    case .computed(.function(_, let inner)): add(inner, variables)
+    // What is made of many objects' values may look at any.
+    case .computed: others.formUnion(model.entities.indices)
     case .path(let path), .count(let path): add(path, variables)
     }
   }

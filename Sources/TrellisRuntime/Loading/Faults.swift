@@ -49,10 +49,13 @@ extension ManagedObjectContext {
     }
     // The new row becomes what was committed; what was set since is put back on top of it.
     let edited = object._copyRow()
-    let mask = object._changed
+    var edits = (0..<63).filter { object._changed & ColumnMask.bit(of: $0) != 0 }
+    if object._changed & ColumnMask.bit(of: 63) != 0 {
+      edits += object.changedNumbers.filter { $0 >= 63 }
+    }
     try replaceRow(of: object, with: row)
     extras.keep(object._copyRow())
-    object._restore(ColumnMask(bits: mask), from: edited)
+    for mask in ColumnMask.masks(of: edits) { object._restore(mask, from: edited) }
   }
 
   /// The object's row is gone: the object is deleted, what was loaded of it stays readable.

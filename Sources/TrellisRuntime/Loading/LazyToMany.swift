@@ -68,7 +68,7 @@ extension ManagedObjectContext {
     let batch = FetchBatch()
     let batchNumber = batches.add(batch)
     inherit(batch, from: owners.first, relationship)
-    var loading = ListLoading(relationship, runtime.inverse(of: relationship))
+    var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     do {
       let connection = try connection(reading: relationship.destination)
       try connection.members(of: number(of: relationship), owners: owners.map(\._key)) { owner, row in
@@ -89,7 +89,7 @@ extension ManagedObjectContext {
   /// Loads the keys of the members of many owners, without their rows.
   func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
     guard !owners.isEmpty else { return }
-    var loading = ListLoading(relationship, runtime.inverse(of: relationship))
+    var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     try connection(reading: relationship.destination).memberKeys(
       of: number(of: relationship), owners: owners.map(\._key)
     ) { owner, member, _ in
@@ -108,13 +108,23 @@ extension ManagedObjectContext {
 
   private func take(_ keys: ContiguousArray<Int64>, from loading: ListLoading, for owner: ManagedObject) {
     let list = list(of: owner, loading.relationship)
-    for key in loading.deleted[owner._key] ?? [] where !list.removed.contains(key) {
-      deletions.noteLate(owner, loading.relationship, key)
-    }
+    let deleted = loading.deleted[owner._key] ?? []
     let gone = loading.gone[owner._key] ?? []
-    list.load(keys, without: gone)
+    list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
+    if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
     // A rollback has to bring those back.
     if !gone.isEmpty { noteListChanged(owner) }
+  }
+
+  /// Takes those who are deleted out of a list that was just loaded, and keeps where they were.
+  private func takeOut(
+    _ deleted: [Int64], of list: MemberList, _ owner: ManagedObject, _ relationship: RelationshipInfo
+  ) {
+    let order = list.keys
+    for key in deleted where list.contains(key) {
+      deletions.noteLate(owner, relationship, key, in: order)
+      list.remove(key)
+    }
   }
 
   private func ownersToLoad(like object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
@@ -137,6 +147,7 @@ extension ManagedObjectContext {
 private struct ListLoading {
   let relationship: RelationshipInfo
   private let inverse: RelationshipInfo?
+  private let deletedOwners: Set<Int64>
   /// What the store has, one owner's behind the other's.
   private var keys: ContiguousArray<Int64> = []
   /// Whose keys begin where.
@@ -146,9 +157,10 @@ private struct ListLoading {
   /// Of these, who is deleted, and would be a member otherwise, by owner.
   private(set) var deleted: [Int64: [Int64]] = [:]
 
-  init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?) {
+  init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?, _ owners: [ManagedObject]) {
+    deletedOwners = Set(owners.filter { $0.phase == .deleted }.map(\._key))
     self.relationship = relationship
-    self.inverse = inverse.flatMap { $0.isColumn ? $0 : nil }
+    self.inverse = inverse.flatMap { $0.isColumn || $0.isJoined ? $0 : nil }
   }
 
   func forEachOwner(_ body: (_ owner: Int64, _ keys: ContiguousArray<Int64>) -> Void) {
@@ -171,6 +183,11 @@ private struct ListLoading {
   /// Whether a member, which may have changed since it was saved, still refers to the owner.
   private func refers(_ member: ManagedObject, to owner: Int64) -> Bool {
     guard let inverse else { return true }
+    // Lists of others never show a deleted owner, whose own list is as it was.
+    if inverse.isJoined {
+      guard let list = member.extras?.list(inverse.property), !deletedOwners.contains(owner) else { return true }
+      return list.isLoaded ? list.contains(owner) : !list.removed.contains(owner)
+    }
     return member._attention.contains(.fault) || member._reference(inverse.property) == owner
   }
 }

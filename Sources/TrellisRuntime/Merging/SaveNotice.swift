@@ -19,7 +19,7 @@ struct SaveNotice: Sendable {
   var deleted: [Row] = []
   /// What the store deleted by itself.
   var cascaded: [Int64] = []
-  /// Objects that new ones refer to have other members now.
+  /// Objects that changed ones refer to, or referred to, have other members now.
   var referred: [Int64] = []
   /// One-way references that the store may have cleared, in whatever rows.
   var cleared: [RelationshipNumber] = []
@@ -43,14 +43,25 @@ extension SaveNotice {
     relinked = plan.relinked.map { Row($0) }
     deleted = plan.deleted.map { Row($0) }
     cascaded = plan.outcome.cascaded
-    for object in plan.inserted { addPartners(of: object, context) }
+    for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, context) }
     cleared = plan.request.clearedReferences.map(\.relationship)
   }
 
+  /// Whom an object refers to, and whom it referred to before: they have other members now, even if others do not know the
+  /// object itself.
   private mutating func addPartners(of object: ManagedObject, _ context: ManagedObjectContext) {
-    for relationship in context.info(of: object).allRelationships where relationship.isColumn {
+    let isNew = object.phase == .inserted
+    let committed = object.extras?.committed
+    for relationship in context.info(of: object).allRelationships
+    where relationship.isColumn && relationship.inverse != nil {
       let key = object._reference(relationship.property)
-      if key > 0 && relationship.inverse != nil { referred.append(key) }
+      guard case .integer(let former) = committed?.value(relationship.property) ?? .integer(key) else {
+        if key > 0 { referred.append(key) }
+        continue
+      }
+      if key == former && object.phase == .persistent { continue }
+      if key > 0 { referred.append(key) }
+      if former > 0 && former != key && !isNew { referred.append(former) }
     }
   }
 }

@@ -23,6 +23,7 @@ final class EntityInfo: Sendable {
   let storedMask: ColumnMask
   /// The attributes that live in memory only.
   let transients: ColumnMask
+  let transientNumbers: [Int]
   /// The hooks of the class and of those above it.
   let hooks: Set<LifecycleHook>
   let entity: Entity
@@ -50,10 +51,8 @@ final class EntityInfo: Sendable {
       relationship.isRequired || relationship.isCounted
     }
     storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
-    transients = ColumnMask(
-      bits: entity.properties.reduce(0) { mask, property in
-        property.attribute.map { $0.column == nil } == true ? mask | ColumnMask.bit(of: property.index) : mask
-      })
+    transientNumbers = entity.properties.filter { $0.attribute.map { $0.column == nil } == true }.map(\.index)
+    transients = ColumnMask(bits: transientNumbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     self.entity = entity
   }
 }

@@ -1,6 +1,6 @@
 import TrellisQuery
 import TrellisSchema
-public import TrellisStorage
+import TrellisStorage
 
 /// A number or value that sums up a property of many objects. Nils are left out; only ``EntityColumns/count`` counts all.
 ///

@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Columns>, by keys: [ProjectedPath], _ steps: [AggregateStep]
   ) throws -> [AggregateGroup] {
     try prepareFetch()
-    var storeRequest = request.storeRequest
+    var storeRequest = try request.storeRequest(in: self)
     if storeRequest.limit == nil && storeRequest.offset == 0 { storeRequest.sort = [] }
     var groups = AggregateGroups(keys: keys, steps)
     try forEachRow(of: storeRequest, request.rules, keys + steps.map(\.projection)) { try groups.add($0) }

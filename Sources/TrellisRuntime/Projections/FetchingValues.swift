@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   /// - Throws: as ``fetch(_:)``.
   public func ids<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [ObjectID<Columns.Object>] {
     try prepareFetch()
-    return try keys(of: request.storeRequest, request.rules).map { ObjectID($0) }
+    return try keys(of: request.storeRequest(in: self), request.rules).map { ObjectID($0) }
   }
 
   /// One property of each of a request's objects, in its order, without making objects.
@@ -65,10 +65,11 @@ extension ManagedObjectContext {
   ) throws {
     try prepareFetch()
     let row = ProjectedRow()
-    try forEachRow(of: request.storeRequest, request.rules, paths, distinct) { values in
+    let storeRequest = try request.storeRequest(in: self)
+    try forEachRow(of: storeRequest, request.rules, paths, distinct) { values in
       row.values = values
       body(row)
-      if let problem = row.problem { throw unreadable(problem, paths, request.storeRequest) }
+      if let problem = row.problem { throw unreadable(problem, paths, storeRequest) }
     }
   }
 

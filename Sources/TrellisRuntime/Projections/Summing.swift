@@ -1,13 +1,13 @@
 public import Foundation
 public import TrellisSchema
-public import TrellisStorage
+import TrellisStorage
 
 /// A number of which sums and averages can be made, optional or not.
-public protocol SummableAttributeValue: AttributeValue {
+public protocol SummableAttributeValue: OrderedAttributeValue {
   /// What a sum is: wide enough for many values.
-  associatedtype Sum: Sendable
+  associatedtype Sum: OrderedAttributeValue
   /// What an average is.
-  associatedtype Average: Sendable
+  associatedtype Average: OrderedAttributeValue
   @_spi(Generated) static func _add(_ sum: inout NumberSum, _ value: StoredValue) throws
   @_spi(Generated) static func _sum(_ sum: NumberSum) throws -> Sum
   @_spi(Generated) static func _average(_ sum: NumberSum) throws -> Average

@@ -12,6 +12,6 @@ extension ManagedObjectContext {
   /// ```
   /// - Throws: ``StoreError`` when the store cannot plan the request.
   public func explain<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> QueryPlan {
-    try connection().plan(of: request.storeRequest)
+    try connection().plan(of: request.storeRequest(in: self))
   }
 }

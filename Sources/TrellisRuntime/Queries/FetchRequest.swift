@@ -19,6 +19,8 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   private(set) var lazyLoading = LazyLoading.allowed
   private(set) var includesSubentities = true
   private(set) var seesPendingChanges = true
+  /// Predicates that are still text. They are read when a context, and with it the model, is known.
+  var formats: [PredicateFormat] = []
 
   /// A fetch of every object of the entity and of those below it.
   public init() {}
@@ -124,8 +126,8 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
-  /// The request as stores understand it.
-  var storeRequest: StoreRequest {
+  /// The request as stores understand it, but for ``formats``; whoever has a context asks `storeRequest(in:)`.
+  var typedStoreRequest: StoreRequest {
     StoreRequest(
       entity: Columns.Object._entity, includesSubentities: includesSubentities, predicate: predicate, sort: sort,
       limit: maximum, offset: skipped)

@@ -6,11 +6,12 @@ extension ManagedObjectContext {
   /// saved.
   ///
   /// - Returns: the objects in the request's order. An object that is in memory already is the same one.
-  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before.
+  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before;
+  ///   ``PredicateFormatError`` when a format string of the request is wrong.
   /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus the
   ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
   public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
-    let objects = try results(of: request.storeRequest, request.rules)
+    let objects = try results(of: request.storeRequest(in: self), request.rules)
     if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
     // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object is of
     // the entity that was asked for or of one below it, whose classes inherit from this one.
@@ -21,7 +22,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: as ``fetch(_:)``.
   public func first<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Columns.Object? {
-    var storeRequest = request.storeRequest
+    var storeRequest = try request.storeRequest(in: self)
     if storeRequest.limit ?? 1 > 1 || storeRequest.limit == nil { storeRequest.limit = 1 }
     let objects = try results(of: storeRequest, request.rules)
     if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
@@ -32,8 +33,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: as ``fetch(_:)``.
   public func count<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
-    let storeRequest = request.storeRequest
     try prepareFetch()
+    let storeRequest = try request.storeRequest(in: self)
     if try influence(on: storeRequest, request.rules) == .none { return try connection().count(storeRequest) }
     return try results(of: storeRequest, request.rules).count
   }
@@ -68,8 +69,8 @@ extension ManagedObjectContext {
   /// - Throws: as ``fetch(_:)``.
   /// - Complexity: as ``fetch(_:)``; nothing is kept in the context.
   public func snapshots<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [Columns.Snapshot] {
-    let storeRequest = request.storeRequest
     try prepareFetch()
+    let storeRequest = try request.storeRequest(in: self)
     guard try influence(on: storeRequest, request.rules) == .none else {
       return try results(of: storeRequest, request.rules).compactMap { $0 as? Columns.Object }.map(Columns.snapshot)
     }

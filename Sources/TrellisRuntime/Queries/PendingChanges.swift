@@ -121,9 +121,12 @@ extension Entity {
 
   private func isLeftBy(_ operand: Operand) -> Bool {
     switch operand {
-    case .value: false
+    case .value, .now: false
     case .path(let path): !holds(path)
     case .count: true
+    case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)
+    case .computed(.function(_, let inner)): isLeftBy(inner)
+    case .computed: true
     }
   }
 }

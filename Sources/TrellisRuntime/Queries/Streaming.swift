@@ -20,7 +20,7 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Columns>, batchSize: Int = 1000, _ body: (Columns.Object) throws -> Void
   ) throws {
     try prepareFetch()
-    let keys = try keys(of: request.storeRequest, request.rules)
+    let keys = try keys(of: request.storeRequest(in: self), request.rules)
     var kept = map.count
     for batch in keys.batches(of: batchSize) {
       try walk(batch, of: request, body)
@@ -39,10 +39,11 @@ extension ManagedObjectContext {
     of request: FetchRequest<Columns>, batchSize: Int = 1000, _ body: (Columns.Snapshot) throws -> Void
   ) throws {
     try prepareFetch()
-    guard try influence(on: request.storeRequest, request.rules) == .none else {
+    let storeRequest = try request.storeRequest(in: self)
+    guard try influence(on: storeRequest, request.rules) == .none else {
       return try stream(request, batchSize: batchSize) { try body(Columns.snapshot(of: $0)) }
     }
-    for batch in try keys(of: request.storeRequest, request.rules).batches(of: batchSize) {
+    for batch in try keys(of: storeRequest, request.rules).batches(of: batchSize) {
       var found: [Int64: Columns.Snapshot] = [:]
       try connection().rows(of: Columns.Object._entity, keys: Array(batch)) { row in
         row.problem = nil

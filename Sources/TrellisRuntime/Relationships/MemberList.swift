@@ -50,8 +50,13 @@ final class MemberList {
 
   /// Where a key belongs that the store has among the members: behind the one that it is behind there.
   func committedPlace(of key: Int64) -> Int? {
-    guard let committed, let former = committed.firstIndex(of: key) else { return nil }
-    for before in committed[..<former].reversed() { if let place = place(of: before) { return place + 1 } }
+    committed.flatMap { place(of: key, as: $0) }
+  }
+
+  /// Where a key belongs that had a place in another order: behind the one that it is behind there.
+  func place(of key: Int64, as order: ContiguousArray<Int64>) -> Int? {
+    guard let former = order.firstIndex(of: key) else { return nil }
+    for before in order[..<former].reversed() { if let place = place(of: before) { return place + 1 } }
     return 0
   }
 

@@ -9,12 +9,19 @@ extension ManagedObjectContext {
     let inverse = runtime.inverse(of: relationship)
     if !relationship.isToMany {
       let old = partnerKey(of: object, relationship)
-      if old > 0 && old != partner._key { prepareOtherEnd([old], relationship) }
+      if old > 0 && old != partner._key {
+        prepareOtherEnd([old], relationship)
+        prepareRecording(object, relationship, old)
+      }
     }
     if let inverse, !inverse.isToMany {
       let old = partnerKey(of: partner, inverse)
-      if old > 0 && old != object._key { prepareOtherEnd([old], inverse) }
+      if old > 0 && old != object._key {
+        prepareOtherEnd([old], inverse)
+        prepareRecording(partner, inverse, old)
+      }
     }
+    prepareRecording(object, relationship, partner._key)
     return failures == failedLoads
   }
 
@@ -24,6 +31,7 @@ extension ManagedObjectContext {
   ) -> Bool {
     let failures = failedLoads
     prepareOtherEnd(partners, relationship)
+    if recorder != nil { for partner in partners { prepareRecording(object, relationship, partner) } }
     return failures == failedLoads
   }
 

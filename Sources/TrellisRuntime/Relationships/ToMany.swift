@@ -46,7 +46,6 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
   /// counts as the end, one before the start as the start.
   public func insert(_ object: Member, at position: Int) {
     guard case .relationship(let owner, let property) = _storage else { return }
-    _ = owner.memberKeys(property)
     owner.addMember(property, object, at: Swift.max(0, position))
   }
 

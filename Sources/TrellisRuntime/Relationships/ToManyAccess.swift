@@ -18,16 +18,29 @@ extension ManagedObject {
     return members.compactMap { $0 as? Member }
   }
 
-  /// The member at a position, which must be one of the collection's, as with every Swift collection.
+  /// The member at a position, which must be one of the collection's, as with every Swift collection. Where the members are
+  /// not to be had any more an object that says so stands in.
   final func member<Member: ManagedObject>(_ property: Int, at position: Int, as type: Member.Type) -> Member {
-    let key = memberKeys(property)[position]
-    if let (context, relationship) = place(of: property) {
-      if let member = context.map[key] as? Member { return member }
-      _ = context.memberObjects(of: self, relationship)
-      if let member = context.map[key] as? Member { return member }
-    }
-    // Its row is gone, which nobody could know before: an object that says so stands in.
-    return Member(PlaceholderRow(key: key), in: link)
+    // Positions that were right before the context went, or the store failed, lead nowhere now.
+    guard let (context, relationship) = place(of: property) else { return standIn(for: 0, isDeleted: false) }
+    let failures = context.failedLoads
+    let list = context.loadedList(of: self, relationship)
+    guard list.isLoaded else { return standIn(for: 0, isDeleted: false) }
+    let key = list.keys[position]
+    if let member = context.map[key] as? Member { return member }
+    _ = context.memberObjects(of: self, relationship)
+    if let member = context.map[key] as? Member { return member }
+    return standIn(for: key, isDeleted: failures == context.failedLoads)
+  }
+
+  /// An object of no context that reads as placeholders, for a member that cannot be had.
+  ///
+  /// - Parameter isDeleted: whether the reason is that its row is gone.
+  private final func standIn<Member: ManagedObject>(for key: Int64, isDeleted: Bool) -> Member {
+    let object = Member(PlaceholderRow(key: key), in: link)
+    object.phase = .detached
+    object._attention = isDeleted ? [.readOnly, .deleted] : .readOnly
+    return object
   }
 
   final func hasMember(_ property: Int, _ object: ManagedObject) -> Bool {

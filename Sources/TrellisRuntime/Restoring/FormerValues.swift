@@ -6,11 +6,11 @@ extension ManagedObjectContext {
   /// - Throws: ``StoreError`` or ``GraphProblem`` when what has to follow cannot be loaded; then nothing has changed.
   func rollback(_ object: ManagedObject, _ numbers: some Sequence<Int>) throws {
     let all = info(of: object).relationships
-    var attributes = ColumnMask(bits: 0)
+    var attributes: [Int] = []
     var former: [(relationship: RelationshipInfo, partners: [Int64])] = []
     for number in Set(numbers).sorted() where all.indices.contains(number) {
       guard let relationship = all[number] else {
-        attributes.bits |= ColumnMask.bit(of: number)
+        attributes.append(number)
         continue
       }
       guard let partners = try formerPartners(of: object, relationship) else { continue }
@@ -64,6 +64,8 @@ extension ManagedObjectContext {
     var isAny = false
     for object in objects where object.isNoted && object.phase == .persistent && !object.hasChanges {
       if object._changed & info(of: object).transients.bits != 0 { continue }
+      // Partners whose rows refer to the object may have changes, of which the store knows nothing.
+      if object.extras?.partners.isEmpty == false { continue }
       object.isNoted = false
       object._changed = 0
       object.extras?.forgetCommitted()
@@ -74,19 +76,13 @@ extension ManagedObjectContext {
 
   // MARK: Values
 
-  private func restore(_ attributes: ColumnMask, of object: ManagedObject) {
-    guard object._changed & attributes.bits != 0 else { return }
+  private func restore(_ attributes: [Int], of object: ManagedObject) {
+    let attributes = attributes.filter { object._changed & ColumnMask.bit(of: $0) != 0 }
+    if attributes.isEmpty { return }
     object.willChangeValues()
-    let references = info(of: object).allRelationships.filter(\.isColumn).map {
-      ($0.property, object._reference($0.property))
-    }
-    object.restoreCommitted(attributes)
-    object._changed &= ~attributes.bits
-    // The mask's last bit may stand for references, too.
-    for (property, key) in references where object._reference(property) != key {
-      object._setReference(property, key)
-      object._changed |= ColumnMask.bit(of: property)
-    }
+    for mask in ColumnMask.masks(of: attributes) { object.restoreCommitted(mask) }
+    // The last bit may stand for others, which are compared anyway.
+    for number in attributes where number < 63 { object._changed &= ~ColumnMask.bit(of: number) }
   }
 
   // MARK: Partners
@@ -166,6 +162,8 @@ extension ManagedObjectContext {
     guard let list = object.extras?.list(relationship.property) else { return }
     if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
     guard relationship.home == .inverseColumn, let inverse = runtime.inverse(of: relationship) else { return }
+    // An order that is given up can be undone like any other.
+    if recorder != nil { rearrange(object, relationship) }
     list.unload { key in
       guard let member = map[key] else { return false }
       return member.phase == .inserted || member.changedNumbers.contains(inverse.property)

@@ -7,12 +7,12 @@ struct SavePlan {
   var updated: [(object: ManagedObject, mask: ColumnMask)] = []
   /// Saved objects of which only to-manys changed.
   var relinked: [ManagedObject] = []
+  /// What other contexts are told after the save.
+  var notice: SaveNotice?
   var deleted: [ManagedObject] = []
   var request = SaveRequest()
   /// What went in the store with what was deleted here.
   var outcome = SaveOutcome()
-  /// What others are told of it.
-  var notice: SaveNotice?
   /// The places that members had before the plan gave them new ones.
   var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
 

@@ -50,10 +50,15 @@ struct RecordedValues {
   let row: RowCopyBase
   let transients: RowCopyBase?
   /// The values that were set, among them every transient one, which are compared with nothing.
-  private(set) var differences = ColumnMask(bits: 0)
+  private(set) var differences: [Int] = []
+  /// What was set already, and in which version of the row.
+  private let changedBefore: UInt64
+  private let version: Int64
 
   init(_ object: ManagedObject) {
     self.object = object
+    changedBefore = object._changed
+    version = object.version
     row = object._copyRow()
     transients = object._copyTransients()
   }
@@ -61,11 +66,12 @@ struct RecordedValues {
   /// - Returns: whether any value is another one now.
   mutating func findDifferences() -> Bool {
     guard let info = object.link.context?.info(of: object) else { return false }
-    var numbers: [Int] = []
-    object.collectDifferences(from: row, among: info.storedMask.bits, info, into: &numbers)
-    differences.bits = numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) }
-    if transients != nil { differences.bits |= info.transients.bits }
-    return differences.bits != 0
+    differences = []
+    // While the row is of one version, a value can only differ that has been set, or was set before and has been put back.
+    let candidates = object.version == version ? changedBefore | object._changed : info.storedMask.bits
+    object.collectDifferences(from: row, among: candidates, info, into: &differences)
+    if transients != nil { differences += info.transientNumbers }
+    return !differences.isEmpty
   }
 }
 

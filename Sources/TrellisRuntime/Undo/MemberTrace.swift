@@ -14,14 +14,16 @@ struct MemberTrace {
   let wasRemoved: Bool
   /// Whether the list had noted it as one that stays where it is if the store has it.
   let wasUnmoved: Bool
+  /// The members among which it was, where these are kept.
+  var order: ContiguousArray<Int64>?
 }
 
 extension MemberTrace {
   /// What a loaded list would hold if a member were not deleted.
-  init(ofDeleted key: Int64) {
+  init(ofDeleted key: Int64, in order: ContiguousArray<Int64>) {
     self.init(
       key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, behind: 0, wasRemoved: false,
-      wasUnmoved: false)
+      wasUnmoved: false, order: order)
   }
 }
 
@@ -37,6 +39,7 @@ extension MemberList {
 
   /// Where a key was before a change. What a list had noted as added before it was loaded stands at its end since.
   private func formerPlace(_ trace: MemberTrace) -> Int? {
+    if let order = trace.order { return place(of: trace.key, as: order) }
     guard let place = trace.place else { return committedPlace(of: trace.key) }
     if trace.wasLoaded || !isLoaded { return place }
     return (trace.wasUnmoved ? committedPlace(of: trace.key) : nil) ?? max(0, keys.count - trace.behind)

@@ -13,6 +13,7 @@ extension ManagedObjectContext {
         }
       }
     }
+    for victim in victims { prepareToLoosen(victim) }
     try throwPendingFailure()
     let keys = victims.filter { $0.phase == .persistent }.map(\._key)
     return try oneWayReferences(to: victims).flatMap { reference in
@@ -23,4 +24,10 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Loads the ends of a victim's relationships that let go of it, whose order only they know.
+  private func prepareToLoosen(_ victim: ManagedObject) {
+    for relationship in info(of: victim).allRelationships where runtime.inverse(of: relationship) != nil {
+      for key in presentPartners(of: victim, relationship) { prepareRecording(victim, relationship, key) }
+    }
+  }
 }

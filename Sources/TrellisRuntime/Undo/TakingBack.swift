@@ -5,6 +5,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: ``StoreError`` when something has to be loaded and the store fails; then the changes are as they were.
   func takeBack(_ changes: ChangeSet) throws {
+    try prepareToTakeBack(changes)
     var taking = TakingBack(self)
     for change in changes.changes.reversed() { taking.takeBack(change) }
     try taking.finish(withdrawing: changes.inserted)
@@ -12,17 +13,38 @@ extension ManagedObjectContext {
   }
 }
 
+extension ManagedObjectContext {
+  /// Loads what changes look at when they are taken back, so that nothing is half done when that fails.
+  fileprivate func prepareToTakeBack(_ changes: ChangeSet) throws {
+    for change in changes.changes {
+      switch change {
+      case .values(let values):
+        if values.object.isAlive && values.object._attention.contains(.fault) { try refreshRows([values.object]) }
+      case .member(let member):
+        let owner = member.owner ?? map[member.ownerKey]
+        if let owner, owner.isAlive, member.relationship.isOrdered { _ = loadedList(of: owner, member.relationship) }
+      case .order(let owner, let relationship, _):
+        if owner.isAlive { _ = loadedList(of: owner, relationship) }
+      case .partner, .deleted, .revived: break
+      }
+    }
+    try throwPendingFailure()
+  }
+}
+
 /// The work of taking back one set of changes.
 private struct TakingBack {
   private let context: ManagedObjectContext
-  /// Objects whose making is taken back.
-  private var doomed: [ManagedObject] = []
+  /// Objects whose return is taken back, by key.
+  private var doomed: [Int64: ManagedObject] = [:]
   /// Objects that are back although their delete was saved: they are new again.
   private var reborn: [ManagedObject] = []
   /// All objects that are back.
   private var revived: Set<Int64> = []
   /// References that were restored, with the partners that they led to before.
   private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
+  /// Members that are back in a to-many, not all of which may be there any more.
+  private var returned: [(list: MemberList, key: Int64, relationship: RelationshipInfo)] = []
   /// Objects whose view of who refers to them was put right.
   private(set) var corrected: [ManagedObject] = []
 
@@ -35,7 +57,7 @@ private struct TakingBack {
     case .order(let owner, let relationship, let keys): reorder(owner, relationship, keys)
     case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
     case .deleted(let object): revive(object)
-    case .revived(let object): doomed.append(object)
+    case .revived(let object): doomed[object._key] = object
     }
   }
 
@@ -50,14 +72,16 @@ private struct TakingBack {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
     object.announceAll()
-    object._restore(values.differences, from: values.row)
-    if let transients = values.transients { object._restoreTransients(values.differences, from: transients) }
-    object._changed |= values.differences.bits
+    for mask in ColumnMask.masks(of: values.differences) {
+      object._restore(mask, from: values.row)
+      if let transients = values.transients { object._restoreTransients(mask, from: transients) }
+      object._changed |= mask.bits
+    }
   }
 
   // MARK: Relationships
 
-  private func restore(_ member: RecordedMember) {
+  private mutating func restore(_ member: RecordedMember) {
     let relationship = member.relationship
     let list: MemberList
     let owner = member.owner ?? context.map[member.ownerKey]
@@ -67,6 +91,7 @@ private struct TakingBack {
       list = context.waitingList(of: member.ownerKey, relationship)
     }
     context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
+    if member.trace.wasMember { returned.append((list, member.trace.key, relationship)) }
   }
 
   /// The list of a to-many, loaded where the order matters. One of an object that will only come back later is as it was left.
@@ -93,7 +118,9 @@ private struct TakingBack {
   private mutating func correctViews(
     of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
   ) throws {
-    guard object.isAlive, let inverse = context.runtime.inverse(of: relationship) else { return }
+    guard object.isAlive else { return }
+    try context.letGoOfLost(object, relationship)
+    guard let inverse = context.runtime.inverse(of: relationship) else { return }
     let present = object._reference(relationship.property)
     if former > 0, former != present, let partner = context.map[former], partner.isAlive {
       if inverse.isToMany {
@@ -124,7 +151,10 @@ private struct TakingBack {
     switch object.phase {
     case .deleted: object.phase = .persistent
     case .detached where context.map[object._key] == nil: becomeNew(object)
-    default: return
+    default:
+      // It was deleted and brought back in one step.
+      doomed[object._key] = nil
+      return
     }
     object._attention.subtract([.readOnly, .deleted])
     revived.insert(object._key)
@@ -155,7 +185,21 @@ private struct TakingBack {
       try context.forgetLostPartners(of: reborn)
       for object in reborn { context.reunite(object) }
     }
-    try context.deleteAll(doomed + inserted, callsHooks: false)
+    try forgetLost()
+    let back = doomed.values.sorted { $0._key < $1._key }
+    try context.deleteAll(back + inserted, callsHooks: false)
+  }
+}
+
+extension TakingBack {
+  /// Members that are gone from the store meanwhile are none again.
+  private func forgetLost() throws {
+    for (destination, members) in Dictionary(grouping: returned, by: \.relationship.destination) {
+      let missing = Set(members.map(\.key).filter { context.map[$0] == nil })
+      if missing.isEmpty { continue }
+      let lost = missing.subtracting(try context.loadObjects(missing.sorted(), entity: destination).map(\._key))
+      if !lost.isEmpty { for member in members where lost.contains(member.key) { member.list.forget([member.key]) } }
+    }
   }
 }
 
@@ -178,10 +222,19 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Lets go of a partner that is gone meanwhile, unless the rule is to do nothing about that.
+  fileprivate func letGoOfLost(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
+    let key = object._reference(relationship.property)
+    guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
+    if try storedObject(key, entity: relationship.destination) == nil { letGo(object, relationship, key) }
+  }
+
   /// Objects that are back after a saved delete let go of partners that are gone meanwhile.
   fileprivate func forgetLostPartners(of objects: [ManagedObject]) throws {
     for object in objects {
       for relationship in info(of: object).allRelationships {
+        // What no action left behind stays.
+        if !relationship.isToMany && runtime.inverse(of: relationship)?.deleteRule == .noAction { continue }
         let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
         if missing.isEmpty { continue }
         let found = try loadObjects(missing, entity: relationship.destination)

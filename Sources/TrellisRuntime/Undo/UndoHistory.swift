@@ -87,7 +87,7 @@ public final class UndoHistory {
   ///   - body: The work. When it throws, what it did until then is the step.
   /// - Returns: what the closure returns.
   /// - Throws: what the closure throws.
-  public func group<Result>(_ name: String? = nil, _ body: () throws -> Result) rethrows -> Result {
+  @discardableResult public func group<Result>(_ name: String? = nil, _ body: () throws -> Result) rethrows -> Result {
     beginGroup(name)
     defer { endGroup() }
     return try body()

@@ -13,7 +13,7 @@ struct CheckedAttribute: Sendable {
   /// Nil when every value is fine.
   init?(_ attribute: Attribute) {
     rules = attribute.description.rules
-    guard !rules.isEmpty || attribute.storageClass == .real || attribute.type == .decimal else { return nil }
+    guard !rules.isEmpty || attribute.type.mayHoldNoNumber else { return nil }
     index = attribute.index
     name = attribute.name
     type = attribute.type
@@ -25,15 +25,25 @@ struct CheckedAttribute: Sendable {
 
   /// The rules that a value breaks, in words. Nil values keep every rule.
   func failures(of value: StoredValue) -> [Failure] {
-    if isNoNumber(value) { return [(.notANumber, "must be a number")] }
+    if isNoNumber(value) { return [(.notANumber, numberMessage)] }
     if value.isNull || rules.isEmpty { return [] }
     return [bounds(value), length(value), patternFailure(value)].compactMap(\.self)
+  }
+
+  private var numberMessage: String {
+    switch type {
+    case .date: "must be a date"
+    case .array, .codable: "must hold nothing but what can be kept: no number in it may be infinite or none"
+    default: "must be a number"
+    }
   }
 
   private func isNoNumber(_ value: StoredValue) -> Bool {
     switch value {
     case .real(let number): number.isNaN
+    case .integer(.min): type == .date
     case .text("NaN"): type == .decimal
+    case .text(let text): type.isJSON && (text.isEmpty || type == .array(.decimal) && text.contains("NaN"))
     default: false
     }
   }
@@ -108,6 +118,24 @@ struct CheckedAttribute: Sendable {
     case .matches: nil
     case .differs: (.pattern, "must have the form that is asked for")
     case .tooCostly: (.pattern, "is too long to be matched against its pattern")
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether there are values that no store could keep.
+  fileprivate var mayHoldNoNumber: Bool {
+    switch self {
+    case .float, .double, .decimal, .date, .codable: true
+    case .array(let element): element.mayHoldNoNumber
+    case .string, .bool, .int16, .int32, .int64, .data, .uuid, .url, .enumeration: false
+    }
+  }
+
+  fileprivate var isJSON: Bool {
+    switch self {
+    case .array, .codable: true
+    default: false
     }
   }
 }

@@ -3,7 +3,7 @@ import TrellisSchema
 import TrellisStorage
 
 /// One side of a comparison, as SQL.
-private struct TranslatedOperand {
+struct TranslatedOperand {
   enum Content {
     /// A value by its place in the request; whether it is null is part of the statement.
     case value(Int, isNull: Bool)
@@ -46,21 +46,28 @@ extension PredicateTranslator {
     case .contains: return search("trellis_contains", left, right, comparison)
     case .hasPrefix: return prefix(left, right, comparison)
     case .hasSuffix: return search("trellis_suffix", left, right, comparison)
+    case .like: return search("trellis_like", left, right, comparison)
+    case .matches:
+      let ignoresCase = comparison.options.contains(.caseInsensitive) ? 1 : 0
+      return "trellis_matches(\(text(left, comparison)), \(text(right, comparison)), \(ignoresCase))"
     }
   }
 
-  private mutating func operand(_ operand: Operand) throws(StoreError) -> TranslatedOperand {
+  mutating func operand(_ operand: Operand) throws(StoreError) -> TranslatedOperand {
     switch operand {
     case .value(let value): TranslatedOperand(content: .value(skipValue(), isNull: value.isNil))
     case .path(let path): TranslatedOperand(content: .column(try property(path)))
     case .count(let path):
       TranslatedOperand(content: .column(TranslatedProperty(sql: try count(path), isOptional: false)))
+    case .now: TranslatedOperand(content: .value(skipValue(), isNull: false))
+    case .computed(let computation):
+      TranslatedOperand(content: .column(TranslatedProperty(sql: try self.computation(computation), isOptional: true)))
     }
   }
 
   /// The operand's text, folded where the comparison asks for it.
   private mutating func text(_ operand: TranslatedOperand, _ comparison: Comparison) -> String {
-    let options = comparison.kind == .text ? comparison.options : []
+    let options = comparison.folding
     switch operand.content {
     case .value(let number, _):
       return parameter(number, comparison.kind == .decimal ? .canonical : options.isEmpty ? .plain : .folded(options))

@@ -25,7 +25,7 @@ extension PredicateTranslator {
   /// Opens a scope for the members of a to-many.
   ///
   /// - Returns: the term that ties them to their owner.
-  private mutating func enter(
+  mutating func enter(
     _ relationship: Relationship, owner: String, variable: Int
   ) throws(StoreError) -> String {
     let table = layout.tables[relationship.destination]

@@ -1,4 +1,4 @@
-package import TrellisQuery
+import TrellisQuery
 package import TrellisSchema
 package import TrellisStorage
 
@@ -61,11 +61,11 @@ package struct RequestShape {
       words.append(
         6 | comparison.relation.word << 8 | UInt64(comparison.kind.word) << 16
           | UInt64(comparison.options.rawValue) << 24)
-      add(comparison.left)
-      add(comparison.right)
+      try add(comparison.left, depth)
+      try add(comparison.right, depth)
     case .isIn(let operand, let list, let kind):
       words.append(7 | (list.hasNull ? 1 : 0) << 8 | UInt64(kind.word) << 16)
-      add(operand)
+      try add(operand, depth)
       values.append(.list(list))
     case .quantified(let quantifier, let path, let variable, let condition):
       words.append(8 | quantifier.word << 8 | UInt64(UInt32(truncatingIfNeeded: variable)) << 32)
@@ -79,7 +79,7 @@ package struct RequestShape {
     for term in terms { try add(term, depth: depth + 1) }
   }
 
-  private mutating func add(_ operand: Operand) {
+  private mutating func add(_ operand: Operand, _ depth: Int) throws(StoreError) {
     switch operand {
     case .value(let value):
       words.append(value.isNil ? 10 : 9)
@@ -90,6 +90,32 @@ package struct RequestShape {
     case .count(let path):
       words.append(12)
       add(path)
+    case .now:
+      words.append(9)
+      values.append(.single(.integer(QueryClock.now)))
+    case .computed(let computation): try add(computation, depth + 1)
+    }
+  }
+
+  private mutating func add(_ computation: Computation, _ depth: Int) throws(StoreError) {
+    guard depth <= QueryPredicate.depthLimit else { throw PredicateTranslator.tooDeep }
+    switch computation {
+    case .arithmetic(let sign, let left, let right):
+      words.append(13 | sign.word << 8)
+      try add(left, depth)
+      try add(right, depth)
+    case .function(let function, let operand):
+      words.append(14 | function.word << 8)
+      try add(operand, depth)
+    case .aggregate(let function, let path, let variable, let operand, let kind):
+      let head = 15 | function.word << 8 | UInt64(kind.word) << 16
+      words.append(head | UInt64(UInt32(truncatingIfNeeded: variable)) << 32)
+      add(path)
+      try add(operand, depth)
+    case .countWhere(let path, let variable, let condition):
+      words.append(16 | UInt64(UInt32(truncatingIfNeeded: variable)) << 32)
+      add(path)
+      try add(condition, depth: depth + 1)
     }
   }
 
@@ -112,82 +138,6 @@ extension RequestShape {
       case .single(let value): [value]
       case .list(let list): list
       }
-    }
-  }
-}
-
-/// One value of a request, or one list of them.
-package enum BoundValue: Sendable {
-  case single(StoredValue)
-  case list([StoredValue])
-}
-
-/// What a statement's parameter takes from the values of a request.
-package struct Parameter: Hashable, Sendable {
-  package enum Form: Hashable, Sendable {
-    case plain
-    /// Folded as the column is.
-    case folded(TextOptions)
-    /// The least text after all that have the value as their prefix.
-    case endOfPrefix
-    /// Decimals as canonical text.
-    case canonical
-  }
-
-  /// The place among the values.
-  package let value: Int
-  package let form: Form
-}
-
-extension StoredValue {
-  /// Whether SQLite would keep the value as null.
-  var isNil: Bool {
-    switch self {
-    case .null: true
-    case .real(let real): real.isNaN
-    default: false
-    }
-  }
-}
-
-extension [StoredValue] {
-  var hasNull: Bool { contains { $0.isNil } }
-}
-
-extension ValueKind {
-  var word: UInt8 {
-    switch self {
-    case .integer: 0
-    case .real: 1
-    case .text: 2
-    case .decimal: 3
-    case .blob: 4
-    }
-  }
-}
-
-extension ComparisonOperator {
-  var word: UInt64 {
-    switch self {
-    case .equal: 0
-    case .notEqual: 1
-    case .less: 2
-    case .lessOrEqual: 3
-    case .greater: 4
-    case .greaterOrEqual: 5
-    case .contains: 6
-    case .hasPrefix: 7
-    case .hasSuffix: 8
-    }
-  }
-}
-
-extension Quantifier {
-  var word: UInt64 {
-    switch self {
-    case .any: 0
-    case .all: 1
-    case .none: 2
     }
   }
 }

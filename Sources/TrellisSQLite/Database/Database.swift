@@ -44,7 +44,8 @@ final class Database {
       (TRELLIS_SQLITE_DBCONFIG_DQS_DML, 0), (TRELLIS_SQLITE_DBCONFIG_DQS_DDL, 0),
     ] { _ = trellis_sqlite3_db_config(handle, Int32(option), Int32(on)) }
     try check(trellis_sqlite_extend(handle), doing: "add functions")
-    try check(TextFunctions.addFolding(to: handle), doing: "add functions")
+    try check(TextFunctions.add(to: handle), doing: "add functions")
+    try check(ValueFunctions.add(to: handle), doing: "add functions")
   }
 
   private static func immutableURI(_ path: String) -> String {

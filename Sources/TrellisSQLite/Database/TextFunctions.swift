@@ -1,34 +1,61 @@
 internal import CSQLite
 import TrellisQuery
 
-/// The SQL function that needs Unicode, which SQLite does not have.
+/// The SQL functions that need Unicode, which SQLite does not have.
 enum TextFunctions {
-  /// Adds `trellis_fold(text, options)`: the text as it is compared under the options; other values stay as they are.
-  static func addFolding(to handle: OpaquePointer) -> Int32 {
-    let flags = TRELLIS_SQLITE_UTF8 | TRELLIS_SQLITE_DETERMINISTIC | TRELLIS_SQLITE_DIRECTONLY
-    return trellis_sqlite3_create_function_v2(
-      handle, "trellis_fold", 2, Int32(flags), nil,
-      { context, count, values in
-        guard let context, let values, count == 2, let text = values[0] else { return }
-        TextFunctions.fold(context, text, options: values[1].map { trellis_sqlite3_value_int64($0) } ?? 0)
-      }, nil, nil, nil)
+  /// Adds to a connection:
+  /// - `trellis_fold(text, options)`: the text as it is compared under the options; other values stay as they are;
+  /// - `trellis_like(text, mask)` and `trellis_matches(text, pattern, ignores case)`: 1 or 0; 0 where one is no text.
+  static func add(to handle: OpaquePointer) -> Int32 {
+    var code = SQLFunction.add("trellis_fold", 2, to: handle, fold)
+    if code == TRELLIS_SQLITE_OK { code = SQLFunction.add("trellis_like", 2, to: handle, like) }
+    if code == TRELLIS_SQLITE_OK { code = SQLFunction.add("trellis_matches", 3, to: handle, matches) }
+    return code
   }
 
-  private static func fold(_ context: OpaquePointer, _ value: OpaquePointer, options: Int64) {
-    guard trellis_sqlite3_value_type(value) == TRELLIS_SQLITE_TEXT, let bytes = trellis_sqlite3_value_text(value) else {
-      return trellis_sqlite3_result_value(context, value)
+  private static let fold: SQLFunction.Body = { context, count, values in
+    guard let context, let values, count == 2, let value = values[0] else { return }
+    guard let text = SQLFunction.text(value) else { return trellis_sqlite3_result_value(context, value) }
+    let options = values[1].map { trellis_sqlite3_value_int64($0) } ?? 0
+    let folded = TextFolding.fold(text, options: TextOptions(rawValue: UInt8(truncatingIfNeeded: options)))
+    SQLFunction.answer(context, .text(folded))
+  }
+
+  private static let like: SQLFunction.Body = { context, count, values in
+    guard let context, let values, count == 2 else { return }
+    guard let text = values[0].flatMap(SQLFunction.text), let mask = values[1].flatMap(SQLFunction.text) else {
+      return trellis_sqlite3_result_int64(context, 0)
     }
-    let count = Int(trellis_sqlite3_value_bytes(value))
-    let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-    var folded = TextFolding.fold(text, options: TextOptions(rawValue: UInt8(truncatingIfNeeded: options)))
-    folded.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { bytes in
-        guard let base = bytes.baseAddress else {
-          return trellis_sqlite3_result_text(context, "", 0, trellis_sqlite_transient())
-        }
-        trellis_sqlite3_result_text(
-          context, base, Int32(truncatingIfNeeded: bytes.count), trellis_sqlite_transient())
-      }
+    trellis_sqlite3_result_int64(context, TextPattern.isLike(text, mask) ? 1 : 0)
+  }
+
+  private static let matches: SQLFunction.Body = { context, count, values in
+    guard let context, let values, count == 3 else { return }
+    guard let text = values[0].flatMap(SQLFunction.text), let pattern = KeptPattern.of(context, values) else {
+      return trellis_sqlite3_result_int64(context, 0)
     }
+    trellis_sqlite3_result_int64(context, pattern.pattern.matches(text) ? 1 : 0)
+  }
+}
+
+/// A pattern that SQLite keeps with the statement for as long as the argument stays the same.
+private final class KeptPattern {
+  let pattern: TextPattern
+
+  init(_ pattern: TextPattern) { self.pattern = pattern }
+
+  static func of(_ context: OpaquePointer, _ values: UnsafeMutablePointer<OpaquePointer?>) -> KeptPattern? {
+    if let kept = trellis_sqlite3_get_auxdata(context, 1) {
+      // Sound because nothing else is kept here, and SQLite gives it back before the release below.
+      return Unmanaged<KeptPattern>.fromOpaque(kept).takeUnretainedValue()
+    }
+    guard let text = values[1].flatMap(SQLFunction.text) else { return nil }
+    let ignoresCase = values[2].map { trellis_sqlite3_value_int64($0) } == 1
+    let made = KeptPattern(TextPattern(text, ignoringCase: ignoresCase))
+    // SQLite may call the release at once, so that the object is kept by this function as well.
+    trellis_sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(made).toOpaque()) { pointer in
+      if let pointer { Unmanaged<KeptPattern>.fromOpaque(pointer).release() }
+    }
+    return made
   }
 }

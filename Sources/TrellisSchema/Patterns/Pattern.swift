@@ -24,11 +24,14 @@ public struct Pattern: Sendable {
   public static let stepLimit = 20_000_000
 
   let program: [Instruction]
+  let ignoresCase: Bool
 
   /// Reads a pattern.
   ///
+  /// - Parameter ignoringCase: whether a scalar that the pattern names also stands for its other case.
   /// - Throws: ``PatternError`` with the position of the mistake.
-  public init(_ text: String) throws(PatternError) {
+  public init(_ text: String, ignoringCase: Bool = false) throws(PatternError) {
+    ignoresCase = ignoringCase
     var parser = PatternParser(text)
     let tree = try parser.parse()
     var compiler = PatternCompiler()
@@ -40,7 +43,7 @@ public struct Pattern: Sendable {
   ///
   /// - Complexity: linear in the text's length times the pattern's.
   public func match(_ text: String) -> Outcome {
-    var matcher = PatternMatcher(program)
+    var matcher = PatternMatcher(program, ignoresCase: ignoresCase)
     return matcher.run(text)
   }
 }

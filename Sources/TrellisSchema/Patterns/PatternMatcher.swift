@@ -8,7 +8,10 @@ struct PatternMatcher {
   private var step = 0
   private var work = 0
 
-  init(_ program: [Instruction]) {
+  private let ignoresCase: Bool
+
+  init(_ program: [Instruction], ignoresCase: Bool) {
+    self.ignoresCase = ignoresCase
     self.program = program
     added = [Int](repeating: -1, count: program.count)
   }
@@ -21,7 +24,9 @@ struct PatternMatcher {
       let next = rest.next()
       step += 1
       for place in current {
-        if case .scalar(let set) = program[place], set.contains(present) {
+        if case .scalar(let set) = program[place],
+          ignoresCase ? set.containsAnyCase(of: present) : set.contains(present)
+        {
           follow(place + 1, into: \.following, isStart: false, isEnd: next == nil)
         }
       }

@@ -29,6 +29,23 @@ struct ScalarSet: Sendable {
       || classes.contains { $0.0.contains(scalar) != $0.isNegated }
     return isListed != isNegated
   }
+
+  /// As ``contains(_:)``, but a scalar that is listed also stands for its other case.
+  func containsAnyCase(of scalar: Unicode.Scalar) -> Bool {
+    let cases = [scalar, scalar.only(\.lowercaseMapping), scalar.only(\.uppercaseMapping)]
+    let isListed =
+      ranges.contains { range in cases.contains { range.contains($0) } }
+      || classes.contains { $0.0.contains(scalar) != $0.isNegated }
+    return isListed != isNegated
+  }
+}
+
+extension Unicode.Scalar {
+  /// The scalar's other case where that is one scalar too, otherwise the scalar itself.
+  fileprivate func only(_ mapping: KeyPath<Unicode.Scalar.Properties, String>) -> Unicode.Scalar {
+    let mapped = properties[keyPath: mapping].unicodeScalars
+    return mapped.count == 1 ? mapped.first ?? self : self
+  }
 }
 
 extension Unicode.GeneralCategory {

@@ -4,7 +4,7 @@ public import TrellisSchema
 /// A Swift type that an attribute can have: how it is read from a row, written to one, and compared.
 ///
 /// The model's own types conform by themselves. A `Codable` struct of yours conforms to ``CodableAttribute`` instead.
-public protocol AttributeValue: Hashable, Sendable {
+public protocol AttributeValue: Hashable, Sendable, PredicateArgument {
   /// What an attribute of this type reads as while its object's row is not there.
   static var placeholder: Self { get }
   /// Reads a column; a value that does not fit is reported to the row, and the placeholder returned.

@@ -7,9 +7,30 @@ extension Decimal: AttributeValue {
   @inlinable public static var placeholder: Decimal { 0 }
 
   public static func read(_ row: RowReader, _ column: Int) -> Decimal {
-    if let value = Decimal(string: row.text(column), locale: nil) { return value }
+    let text = row.text(column)
+    // Foundation stops at the first character that it does not know, and rounds what has too many digits.
+    if isPlain(text), let value = Decimal(string: text, locale: nil),
+      text.utf8.count <= 38 || value.canonicalText == text
+    {
+      return value
+    }
     row.report(column, "the stored text is no decimal number")
     return 0
+  }
+
+  /// Whether a text is digits, with a sign before and a point between them at most.
+  private static func isPlain(_ text: String) -> Bool {
+    var digits = 0
+    var hasPoint = false
+    for (index, byte) in text.utf8.enumerated() {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digits += 1
+      case UInt8(ascii: "-") where index == 0: break
+      case UInt8(ascii: ".") where !hasPoint && digits > 0: hasPoint = true
+      default: return false
+      }
+    }
+    return digits > 0
   }
 
   public func write(to row: RowWriter) { row.text(canonicalText) }

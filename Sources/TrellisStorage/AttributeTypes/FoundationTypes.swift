@@ -61,11 +61,13 @@ extension Date: AttributeValue {
   @inlinable public var storedValue: StoredValue { .integer(storedMicroseconds) }
   @inlinable public func isSameStored(as other: Date) -> Bool { storedMicroseconds == other.storedMicroseconds }
 
-  /// Microseconds since 1970-01-01T00:00:00Z, rounded; the nearest that 64 bits hold for dates beyond ±292,000 years.
+  /// Microseconds since 1970-01-01T00:00:00Z, rounded; the nearest that 64 bits hold for dates beyond ±292,000 years. The least
+  /// number stands for no date at all, a NaN, which a save refuses.
   @inlinable public var storedMicroseconds: Int64 {
     let micros = (timeIntervalSinceReferenceDate * 1_000_000).rounded()
-    // Written so that a NaN, which no calendar makes but arithmetic can, ends in the first branch.
-    guard micros > -9.2e18 else { return .min }
+    // No calendar makes a NaN, but arithmetic can.
+    if micros.isNaN { return .min }
+    guard micros > -9.2e18 else { return .min + 1 }
     guard micros < 9.2e18 else { return .max }
     return Int64(micros) + 978_307_200_000_000
   }
@@ -78,5 +80,8 @@ extension Date: AttributeValue {
   }
 
   /// The date as it comes back from a store: a whole number of microseconds.
-  @inlinable public var roundedToMicroseconds: Date { Date(storedMicroseconds: storedMicroseconds) }
+  @inlinable public var roundedToMicroseconds: Date {
+    // What is no date stays none, so that the save can refuse it.
+    timeIntervalSinceReferenceDate.isNaN ? self : Date(storedMicroseconds: storedMicroseconds)
+  }
 }

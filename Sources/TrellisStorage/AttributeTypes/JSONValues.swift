@@ -61,7 +61,8 @@ enum JSONText {
   static func encode(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else { return "null" }
+    // What cannot be encoded, such as a number that is none, is a text that no JSON has; a save refuses it.
+    guard let data = try? encoder.encode(value) else { return "" }
     return String(decoding: data, as: UTF8.self)
   }
 }

@@ -44,7 +44,12 @@ extension Double: AttributeValue {
 extension Float: AttributeValue {
   @inlinable public static var valueKind: ValueKind { .real }
   @inlinable public static var placeholder: Float { 0 }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Float { Float(row.real(column)) }
+  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Float {
+    let value = row.real(column)
+    let narrow = Float(value)
+    if narrow.isInfinite && value.isFinite { row.report(column, "the stored number does not fit Float") }
+    return narrow
+  }
   @inlinable public func write(to row: RowWriter) { row.real(Double(self)) }
   @inlinable public var storedValue: StoredValue { .real(Double(self)) }
 }

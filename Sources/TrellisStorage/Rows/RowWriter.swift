@@ -30,7 +30,19 @@ public protocol StoredRecord: AnyObject {
 public struct ColumnMask: Hashable, Sendable {
   public var bits: UInt64
 
-  public init(bits: UInt64) { self.bits = bits }
+  /// The one property for which the last bit stands; -1 where it stands for all beyond.
+  @usableFromInline let only: Int
+
+  public init(bits: UInt64) {
+    self.bits = bits
+    only = -1
+  }
+
+  /// One property alone, even one that shares its bit.
+  public init(only property: Int) {
+    bits = Self.bit(of: property)
+    only = property >= 63 ? property : -1
+  }
 
   /// Every property.
   @inlinable public static var all: ColumnMask { ColumnMask(bits: .max) }
@@ -38,5 +50,16 @@ public struct ColumnMask: Hashable, Sendable {
   /// The bit of a property.
   @inlinable public static func bit(of property: Int) -> UInt64 { 1 << UInt64(truncatingIfNeeded: min(property, 63)) }
 
-  @inlinable public func contains(_ property: Int) -> Bool { bits & Self.bit(of: property) != 0 }
+  @inlinable public func contains(_ property: Int) -> Bool {
+    bits & Self.bit(of: property) != 0 && (property < 63 || only < 0 || only == property)
+  }
+}
+
+extension ColumnMask {
+  /// Masks that stand for these properties and no others: one for all that have a bit of their own, one for each beyond.
+  package static func masks(of properties: [Int]) -> [ColumnMask] {
+    let shared = properties.filter { $0 >= 63 }
+    let own = properties.reduce(UInt64(0)) { $1 < 63 ? $0 | bit(of: $1) : $0 }
+    return [ColumnMask(bits: own)] + shared.map(ColumnMask.init(only:))
+  }
 }

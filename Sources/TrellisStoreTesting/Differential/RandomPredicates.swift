@@ -49,6 +49,7 @@ struct RandomPredicates {
       return .comparison(
         Comparison(.count(path), relation(.integer), .value(.integer(Int64(random.below(4)))), kind: .integer))
     }
+    if random.isOne(in: 3) { return computedLeaf() }
     let (path, kind, isKey) = end()
     if random.isOne(in: 5) {
       return .isIn(.path(path), (0..<random.below(4)).map { _ in value(kind, isKey) }, kind)
@@ -56,6 +57,77 @@ struct RandomPredicates {
     let options = RandomValues.options(kind, &random)
     return .comparison(
       Comparison(.path(path), relation(kind), .value(value(kind, isKey)), kind: kind, options: options))
+  }
+
+  // MARK: Computed values
+
+  private mutating func computedLeaf() -> QueryPredicate {
+    let (left, kind) = computed(2)
+    let right = random.isOne(in: 4) ? computed(1, kind) : .value(value(kind, false))
+    return .comparison(
+      Comparison(left, relation(kind), right, kind: kind, options: RandomValues.options(kind, &random)))
+  }
+
+  private mutating func computed(_ depth: Int) -> (Operand, ValueKind) {
+    let kind = random.pick([ValueKind.integer, .real, .decimal, .text])
+    return (computed(depth, kind), kind)
+  }
+
+  /// An operand of a kind.
+  private mutating func computed(_ depth: Int, _ kind: ValueKind) -> Operand {
+    guard depth > 0 else { return simple(kind) }
+    switch (random.below(6), kind) {
+    case (0, .text): return .computed(.function(random.pick([.lowercase, .uppercase]), computed(depth - 1, .text)))
+    case (0, .integer):
+      return .computed(.function(.length, computed(depth - 1, .text)))
+    case (1, .decimal), (1, .real):
+      let source = random.pick([ValueKind.integer, .real, .decimal])
+      return .computed(.function(kind == .real ? .real : .decimal, computed(depth - 1, source)))
+    case (2, _): return aggregate(depth, kind) ?? simple(kind)
+    case (3, .integer):
+      guard let (path, relationship) = toMany() else { return simple(kind) }
+      return inside(relationship) { random, variable in
+        .computed(.countWhere(path, variable: variable, random.node(depth - 1)))
+      }
+    case (_, .text), (_, .blob): return simple(kind)
+    case (4, _):
+      let functions: [ValueFunction] = [.absolute, .negative, .ceiling, .floor, .truncated, .rounded]
+      return .computed(.function(random.pick(functions), computed(depth - 1, kind)))
+    default:
+      let sign = random.pick(ArithmeticOperator.allCases)
+      return .computed(.arithmetic(sign, computed(depth - 1, kind), computed(depth - 1, kind)))
+    }
+  }
+
+  private mutating func aggregate(_ depth: Int, _ kind: ValueKind) -> Operand? {
+    guard let (path, relationship) = toMany() else { return nil }
+    let functions: [AggregateFunction] = kind == .text ? [.minimum, .maximum] : AggregateFunction.allCases
+    let function = random.pick(functions)
+    // The average of whole numbers is a real.
+    let source = function == .average && kind == .integer ? ValueKind.real : kind
+    let aggregate: Operand = inside(relationship) { random, variable in
+      .computed(.aggregate(function, path, variable: variable, random.computed(depth - 1, source), source))
+    }
+    return source == kind ? aggregate : .computed(.function(.length, simple(.text)))
+  }
+
+  private mutating func inside(
+    _ relationship: Relationship, _ body: (inout RandomPredicates, Int) -> Operand
+  ) -> Operand {
+    let variable = scope.count
+    scope.append((variable, model.entities[relationship.destination]))
+    defer { scope.removeLast() }
+    return body(&self, variable)
+  }
+
+  /// An attribute of the kind where there is one, or a value.
+  private mutating func simple(_ kind: ValueKind) -> Operand {
+    let (path, entity) = walk()
+    let fitting = entity.properties.compactMap(\.attribute).filter {
+      RandomValues.kind($0) == kind && $0.column != nil
+    }
+    return fitting.isEmpty || random.isOne(in: 4)
+      ? .value(value(kind, false)) : .path(path.appending(random.pick(fitting).index))
   }
 
   private mutating func value(_ kind: ValueKind, _ isKey: Bool) -> StoredValue {

@@ -5,6 +5,7 @@ import TrellisSchema
 struct RandomValues {
   private static let texts = [
     "", "a", "A", "b", "é", "e\u{301}", "É", "커피", "아이스커피", "ß", "SS", "%", "_", "a'b", "☕️", "İ", "ı",
+    "커피", "ﬀ", "a*b", "a?", "[aé]+", ".*", "\\\\*", "*s*", "?", "(", "ΑΣ", "ας",
   ]
   private static let decimals = ["-10", "-2.5", "0", "0.1", "2", "2.5", "10", "12345678901234567890.5"]
   private static let reals: [Double] = [-1.5, -0.0, 0, 0.1, 1, 2.5, .infinity]

@@ -319,6 +319,14 @@ extension EmotionDiary {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - DiaryImage
@@ -528,6 +536,14 @@ extension DiaryImage {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Tag
@@ -664,5 +680,13 @@ extension Tag {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }

@@ -707,6 +707,14 @@ extension Event {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Data
@@ -869,6 +877,14 @@ extension Data {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Set
@@ -981,6 +997,14 @@ extension Set {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Nothing
@@ -1079,5 +1103,13 @@ extension Nothing {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }

@@ -593,6 +593,14 @@ extension Long {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Plain
@@ -1172,6 +1180,14 @@ extension Plain {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Maybe
@@ -1750,6 +1766,14 @@ extension Maybe {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }
 
@@ -2362,6 +2386,14 @@ extension Preset {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }
 
@@ -2977,6 +3009,14 @@ extension MaybePreset {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Passing
@@ -3437,6 +3477,14 @@ extension Passing {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - MaybePassing
@@ -3896,6 +3944,14 @@ extension MaybePassing {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }
 
@@ -4395,6 +4451,14 @@ extension PassingPreset {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }
 
@@ -4908,5 +4972,13 @@ extension MaybePassingPreset {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }

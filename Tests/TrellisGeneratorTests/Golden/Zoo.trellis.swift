@@ -276,6 +276,16 @@ extension Puppy {
   ) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  @_disfavoredOverload
+  public static func `where`<Level1>(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...,
+    _level1: Level1.Type = Swift.Never.self
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 extension IdentifiedObject where Self: Puppy {
@@ -627,6 +637,18 @@ extension Animal {
     FetchRequest(conditions)
   }
 
+  /// A fetch of the objects for which a predicate in a format string holds.
+  @_disfavoredOverload
+  public static func `where`<Level1, Level2, Level3>(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...,
+    _level1: Level1.Type = Swift.Never.self,
+    _level2: Level2.Type = Swift.Never.self,
+    _level3: Level3.Type = Swift.Never.self
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
+
   /// The hooks that the model lists: write these functions in an extension of `Animal`.
   protocol Hooks {
     static func didInsert(_ object: Animal)
@@ -925,6 +947,17 @@ extension Dog {
   ) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  @_disfavoredOverload
+  public static func `where`<Level1, Level2>(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...,
+    _level1: Level1.Type = Swift.Never.self,
+    _level2: Level2.Type = Swift.Never.self
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 extension IdentifiedObject where Self: Dog {
@@ -1062,6 +1095,15 @@ extension Cat {
   @_disfavoredOverload
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  @_disfavoredOverload
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }
 
@@ -1252,6 +1294,14 @@ extension Siamese {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Siamese`.
@@ -1454,6 +1504,15 @@ extension Newborn {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  @_disfavoredOverload
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 extension IdentifiedObject where Self: Newborn {
@@ -1636,6 +1695,14 @@ extension Runt {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 extension IdentifiedObject where Self: Runt {
@@ -1762,6 +1829,14 @@ extension Keeper {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Cage
@@ -1870,6 +1945,14 @@ extension Cage {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }
 
@@ -2009,6 +2092,16 @@ extension Plant {
     @ConditionBuilder _ conditions: (Columns) -> QueryCondition
   ) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  @_disfavoredOverload
+  public static func `where`<Level1>(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...,
+    _level1: Level1.Type = Swift.Never.self
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Plant`.
@@ -2176,6 +2269,15 @@ extension Tree {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  @_disfavoredOverload
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 extension IdentifiedObject where Self: Tree {
@@ -2278,6 +2380,14 @@ extension Oak {
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
   }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 extension IdentifiedObject where Self: Oak {
@@ -2374,6 +2484,14 @@ extension Flower {
   /// A fetch of the objects for which all of the conditions hold.
   public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
     FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: PredicateFormat,
+    _ arguments: any PredicateArgument...
+  ) -> FetchRequest<Columns> {
+    FetchRequest().where(format, arguments: arguments)
   }
 }
 

@@ -14,6 +14,9 @@ struct Duel {
   let touched: [Shape]
   private(set) var saves = 0
   private(set) var refusals = 0
+  private var history = StepHistory()
+  /// Steps that were undone or done again.
+  var undos: Int { history.turns }
 
   init(_ shapes: Shapes, _ live: LiveGraph, touched: [Shape]) {
     reference = ReferenceWorld(shapes)
@@ -24,7 +27,19 @@ struct Duel {
   // MARK: Steps
 
   mutating func apply(_ operation: Operation) throws {
+    let before = reference.current
+    try carryOut(operation)
     switch operation {
+    case .undo, .redo: break
+    case .rollback, .reset, .newContext: history.clear()
+    default: if live.undoes { live.context.undo.endStep(history.add(before, reference.current)) }
+    }
+  }
+
+  private mutating func carryOut(_ operation: Operation) throws {
+    switch operation {
+    case .undo: try undo()
+    case .redo: try redo()
     case .insert(let entity): try live.insert(entity, as: reference.insert(entity))
     case .save: try save()
     case .count(let object, let shape): try compareCount(object, shape)
@@ -71,6 +86,20 @@ struct Duel {
         ReferenceWorld.Failure(
           object: live.number(ofKey: $0.key), relationship: $0.property, rule: $0.rule.rawValue)
       })
+  }
+
+  private mutating func undo() throws {
+    let name = live.context.undo.undoName
+    guard let graph = try history.undo(name) else { return }
+    guard try live.context.undo.undo() else { throw Difference(description: "there is nothing to undo") }
+    reference.restore(graph)
+  }
+
+  private mutating func redo() throws {
+    let name = live.context.undo.redoName
+    guard let graph = try history.redo(name) else { return }
+    guard try live.context.undo.redo() else { throw Difference(description: "there is nothing to do again") }
+    reference.restore(graph)
   }
 
   private mutating func save() throws {

@@ -10,6 +10,8 @@ final class LiveGraph {
   private(set) var context: ManagedObjectContext
   /// Whether the test holds the objects that it has met; if not, the context may drop them.
   let holdsObjects: Bool
+  /// Whether steps are recorded, to be undone.
+  let undoes: Bool
   private let rules: Rules
   /// Whether cascades are left to the store wherever they can be.
   private let leavesToStore: Bool
@@ -20,13 +22,18 @@ final class LiveGraph {
 
   struct MissingObject: Error { let object: Int }
 
-  init(_ container: PersistentContainer, _ rules: Rules, holdsObjects: Bool, leavesToStore: Bool = false) {
+  init(
+    _ container: PersistentContainer, _ rules: Rules, holdsObjects: Bool, undoes: Bool = false,
+    leavesToStore: Bool = false
+  ) {
     self.container = container
+    self.undoes = undoes
     self.rules = rules
     self.holdsObjects = holdsObjects
     self.leavesToStore = leavesToStore
     context = container.newContext()
     if leavesToStore { context.fewMembers = 0 }
+    if undoes { context.undo.enable(limit: .max) }
   }
 
   // MARK: Objects
@@ -78,7 +85,7 @@ final class LiveGraph {
   /// Carries out an operation that has a counterpart in memory.
   func apply(_ operation: Operation) throws {
     switch operation {
-    case .insert, .deleteAndUndelete: break
+    case .insert, .deleteAndUndelete, .undo, .redo: break
     case .set(let number, let shape, let partner):
       try object(number)._setPartner(property(shape), partner.map(object))
     case .append(let number, let shape, let partner):
@@ -95,7 +102,7 @@ final class LiveGraph {
     case .save: try context.save()
     case .rollback: context.rollback()
     case .reset: startAnew { context.reset() }
-    case .newContext: startAnew { context = container.newContext() }
+    case .newContext: startAnew(makeContext)
     case .refreshAll: context.refreshAll()
     case .refresh(let number): try context.refresh(object(number))
     case .discard(let number): try context.refresh(object(number), discardingChanges: true)
@@ -106,6 +113,11 @@ final class LiveGraph {
       _ = try members(object(number), shape).contains(object(partner))
     case .read(let number, let shape): _ = try reading(object(number), shape)
     }
+  }
+
+  private func makeContext() {
+    context = container.newContext()
+    if undoes { context.undo.enable(limit: .max) }
   }
 
   private func startAnew(_ step: () -> Void) {

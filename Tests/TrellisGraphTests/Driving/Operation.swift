@@ -11,6 +11,10 @@ enum Operation {
   /// A delete that is taken back; between them everything is looked at, or nothing.
   case deleteAndUndelete(Int, isLookedAt: Bool)
   case save
+  /// The last step that is in the history, if there is one.
+  case undo
+  /// What was undone last, unless something was done since.
+  case redo
   case rollback
   /// Everything unsaved is lost, and everything is loaded anew when it is needed.
   case reset
@@ -58,6 +62,8 @@ extension Operation: CustomStringConvertible {
     case .contains(let object, let shape, let partner): "\(object).\(shape.name).contains(\(partner))"
     case .read(let object, let shape): "read \(object).\(shape.name)"
     case .save: "save"
+    case .undo: "undo"
+    case .redo: "redo"
     case .rollback: "rollback"
     case .reset: "reset"
     case .newContext: "new context"

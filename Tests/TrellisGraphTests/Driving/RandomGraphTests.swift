@@ -18,7 +18,7 @@ import Testing
   private func run(_ count: Int, cascading: [String]?) throws {
     let rules = try Rules()
     var random = SeededGenerator(seed: Self.seed)
-    var (steps, saves, refusals, cascades, episodes) = (0, 0, 0, 0, 0)
+    var (steps, saves, refusals, cascades, undos, episodes) = (0, 0, 0, 0, 0, 0)
     var differences = 0
     while steps < count {
       let kind = episodes % 4 == 3 ? Episode.StoreKind.sqlite : .memory
@@ -28,6 +28,7 @@ import Testing
       saves += outcome.saves
       refusals += outcome.refusals
       cascades += outcome.cascades
+      undos += outcome.undos
       episodes += 1
       if let difference = outcome.difference {
         Issue.record(
@@ -40,7 +41,8 @@ import Testing
     // Without any, a run that is long enough would show nothing.
     #expect(cascading == nil || count < 10_000 || cascades > 0)
     print(
-      "random graphs\(cascading == nil ? "" : ", cascades left to the store"): seed \(Self.seed), \(episodes) episodes, \(steps) steps, \(saves) saves, \(refusals) refusals, \(cascades) cascades"
+      "random graphs\(cascading == nil ? "" : ", cascades left to the store"): seed \(Self.seed), \(episodes) episodes, "
+        + "\(steps) steps, \(saves) saves, \(refusals) refusals, \(cascades) cascades, \(undos) undos"
     )
   }
 }

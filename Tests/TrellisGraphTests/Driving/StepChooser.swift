@@ -19,11 +19,16 @@ struct StepChooser {
   let entities: [String]
   /// About how many objects there are at a time.
   let size: Int
+  /// Whether steps are undone now and then.
+  var undoes = false
 
   /// Nil when there is nothing to do it to.
   func operation(_ step: Step, _ world: ReferenceWorld) -> Operation? {
     let living = world.current.living
     let kind = step.kind % 100
+    if undoes && step.kind >> 40 & 7 == 0 { return step.kind >> 43 & 3 == 0 ? .redo : .undo }
+    // What was undone is mostly done again.
+    if undoes && step.kind >> 40 & 7 == 1 { return .redo }
     if living.isEmpty || (kind < 12 && living.count < size) { return .insert(entity: pick(entities, step.first) ?? "") }
     switch kind {
     case 0..<60: return link(step, world, living)

@@ -29,6 +29,27 @@ struct ReferenceWorld {
 
   mutating func rollback() { current = stored }
 
+  /// Makes the graph what it was at another time. What was saved since stays saved: what was not there then is deleted, and
+  /// its partners have let go of it, which was part of the steps that are taken back or done again.
+  mutating func restore(_ former: ReferenceGraph) {
+    current = former
+    for object in former.deleted where !stored.isLiving(object) { current.forget(object) }
+    for object in stored.living where current.entities[object] == nil {
+      current.insert(object, stored.entities[object] ?? "")
+      current.markDeleted(object)
+    }
+    for object in current.living { dropLost(object) }
+  }
+
+  /// A link to an object that was deleted and saved since is none any more, but under no action.
+  private mutating func dropLost(_ object: Int) {
+    for shape in current.shapes(of: object) where current.shapes.inverse(of: shape)?.rule != .noAction {
+      for partner in current.links(object, shape) where current.entities[partner] == nil {
+        current.drop(object, shape, partner)
+      }
+    }
+  }
+
   /// Gives up the edits of one object: to-ones, and to-manys that other objects' to-ones do not hold, are as they are stored,
   /// as far as the partners live, who show the object where it was. To-manys that others hold keep their members and lose
   /// their unsaved order.

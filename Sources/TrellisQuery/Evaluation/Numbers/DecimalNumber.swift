@@ -1,0 +1,135 @@
+/// A decimal number of any length: its digits, and the power of ten that they are multiplied by.
+struct DecimalNumber {
+  /// How many digits a result keeps.
+  static let precision = 38
+  /// How many places a result may have before its point, and behind it.
+  static let places = 165
+
+  var isNegative: Bool
+  /// The most significant first, without zeros in front; none for zero.
+  var digits: [UInt8]
+  var exponent: Int
+
+  static let zero = DecimalNumber(isNegative: false, digits: [], exponent: 0)
+
+  var isZero: Bool { digits.isEmpty }
+
+  init(isNegative: Bool, digits: some Sequence<UInt8>, exponent: Int) {
+    self.digits = Array(digits.drop { $0 == 0 })
+    self.isNegative = isNegative && !self.digits.isEmpty
+    self.exponent = exponent
+  }
+
+  /// Nil when the text is no plain decimal.
+  init?(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    let isNegative = bytes.first == UInt8(ascii: "-")
+    if isNegative || bytes.first == UInt8(ascii: "+") { bytes.removeFirst() }
+    let whole = bytes.prefix { $0 != UInt8(ascii: ".") }
+    let hasPoint = whole.endIndex < bytes.endIndex
+    let fraction = hasPoint ? bytes[(whole.endIndex + 1)...] : []
+    let isDigit = { (byte: UInt8) in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+    guard !whole.isEmpty, !hasPoint || !fraction.isEmpty, whole.allSatisfy(isDigit), fraction.allSatisfy(isDigit) else {
+      return nil
+    }
+    self.init(
+      isNegative: isNegative, digits: (whole + fraction).map { $0 - UInt8(ascii: "0") }, exponent: -fraction.count)
+  }
+
+  init(_ integer: some BinaryInteger) {
+    self.init(
+      isNegative: integer < 0, digits: String(integer.magnitude).utf8.map { $0 - UInt8(ascii: "0") }, exponent: 0)
+  }
+
+  /// The shortest decimal that names the real; an infinity is larger than every real and every decimal.
+  init(_ real: Double) {
+    guard real.isFinite else {
+      self.init(isNegative: real < 0, digits: [1], exponent: 400)
+      return
+    }
+    let parts = real.magnitude.description.utf8.split { $0 == UInt8(ascii: "e") }
+    let exponent = parts.count == 2 ? Int(String(decoding: parts[1], as: UTF8.self)) ?? 0 : 0
+    let mantissa = parts.first.flatMap { DecimalNumber(String(decoding: $0, as: UTF8.self)) } ?? .zero
+    self.init(isNegative: real < 0, digits: mantissa.digits, exponent: mantissa.exponent + exponent)
+  }
+
+  // MARK: Results
+
+  /// The canonical text.
+  var text: String {
+    var digits = digits
+    var exponent = exponent
+    while digits.last == 0 {
+      digits.removeLast()
+      exponent += 1
+    }
+    guard !digits.isEmpty else { return "0" }
+    let zero = UInt8(ascii: "0")
+    var letters = digits.map { $0 + zero }
+    if exponent >= 0 {
+      letters += repeatElement(zero, count: exponent)
+    } else {
+      if letters.count <= -exponent {
+        letters = Array(repeatElement(zero, count: 1 - exponent - letters.count)) + letters
+      }
+      letters.insert(UInt8(ascii: "."), at: letters.count + exponent)
+    }
+    return (isNegative ? "-" : "") + String(decoding: letters, as: UTF8.self)
+  }
+
+  /// The number with at most ``precision`` digits; nil when it lies beyond ``places``.
+  var rounded: DecimalNumber? {
+    var result = self
+    let surplus = digits.count - Self.precision
+    if surplus > 0 { result = result.dropping(surplus, .toNearestOrEven) }
+    if result.isZero { return .zero }
+    let point = result.digits.count + result.exponent
+    return point > Self.places ? nil : point < -Self.places ? .zero : result
+  }
+
+  /// The number without its last digits, rounded as told.
+  func dropping(_ count: Int, _ rule: FloatingPointRoundingRule) -> DecimalNumber {
+    guard count > 0 else { return self }
+    let kept = digits.dropLast(count)
+    let dropped = digits.count >= count ? digits.suffix(count)[...] : ([0] + digits)[...]
+    var result = DecimalNumber(isNegative: isNegative, digits: kept, exponent: exponent + count)
+    result.isNegative = isNegative
+    if isUp(dropped, after: kept.last ?? 0, rule) { result.addOne() }
+    if result.isZero { result = .zero }
+    return result
+  }
+
+  private func isUp(_ dropped: ArraySlice<UInt8>, after last: UInt8, _ rule: FloatingPointRoundingRule) -> Bool {
+    let isAny = dropped.contains { $0 != 0 }
+    switch rule {
+    case .up: return isAny && !isNegative
+    case .down: return isAny && isNegative
+    case .towardZero: return false
+    case .awayFromZero: return isAny
+    default:
+      let first = dropped.first ?? 0
+      let isHalf = first == 5 && !dropped.dropFirst().contains { $0 != 0 }
+      return isHalf && rule == .toNearestOrEven ? last % 2 == 1 : first >= 5
+    }
+  }
+
+  private mutating func addOne() {
+    for place in digits.indices.reversed() {
+      if digits[place] < 9 {
+        digits[place] += 1
+        return
+      }
+      digits[place] = 0
+    }
+    digits.insert(1, at: 0)
+  }
+
+  /// The nearest whole number as told.
+  func whole(_ rule: FloatingPointRoundingRule) -> DecimalNumber { dropping(-exponent, rule) }
+
+  /// Nil when the number is not whole or needs more than 64 bits.
+  var integer: Int64? { Int64(text) }
+
+  /// Nil for a number that is no real.
+  var real: Double? { Double(text).flatMap { $0.isFinite ? $0 : nil } }
+}

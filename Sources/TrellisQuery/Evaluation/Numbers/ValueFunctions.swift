@@ -1,0 +1,81 @@
+public import TrellisSchema
+
+/// Functions of one stored value: one for the evaluation in memory and for every store.
+extension ValueArithmetic {
+  /// The result, or null where there is none.
+  public static func apply(_ function: ValueFunction, _ value: StoredValue) -> StoredValue {
+    switch function {
+    case .lowercase: text(value) { $0.lowercased() }
+    case .uppercase: text(value) { $0.uppercased() }
+    case .length: length(value)
+    case .absolute: isBelowZero(value) ? negative(value) : number(value)
+    case .negative: negative(value)
+    case .ceiling: rounded(value, .up)
+    case .floor: rounded(value, .down)
+    case .truncated: rounded(value, .towardZero)
+    case .rounded: rounded(value, .toNearestOrAwayFromZero)
+    case .decimal: decimal(value).map { .text($0.text) } ?? .null
+    case .real: real(value).map { .real($0) } ?? .null
+    case .microseconds: microseconds(value)
+    }
+  }
+
+  private static func text(_ value: StoredValue, _ body: (String) -> String) -> StoredValue {
+    if case .text(let text) = value { .text(body(text)) } else { .null }
+  }
+
+  private static func length(_ value: StoredValue) -> StoredValue {
+    switch value {
+    case .text(let text): .integer(Int64(text.unicodeScalars.count))
+    case .blob(let bytes): .integer(Int64(bytes.count))
+    case .null, .integer, .real: .null
+    }
+  }
+
+  private static func isBelowZero(_ value: StoredValue) -> Bool {
+    switch value {
+    case .integer(let integer): integer < 0
+    case .real(let real): real < 0
+    case .text(let text): text.utf8.first == UInt8(ascii: "-")
+    case .null, .blob: false
+    }
+  }
+
+  /// The value when it is a number.
+  private static func number(_ value: StoredValue) -> StoredValue {
+    switch value {
+    case .integer, .real: value
+    case .text(let text): DecimalNumber(text).map { .text($0.text) } ?? .null
+    case .null, .blob: .null
+    }
+  }
+
+  private static func negative(_ value: StoredValue) -> StoredValue {
+    switch value {
+    case .integer(let integer):
+      let (result, isTooLarge) = Int64(0).subtractingReportingOverflow(integer)
+      return isTooLarge ? .null : .integer(result)
+    case .real(let real): return .real(-real)
+    case .text(let text): return DecimalNumber(text).map { .text((-$0).text) } ?? .null
+    case .null, .blob: return .null
+    }
+  }
+
+  private static func rounded(_ value: StoredValue, _ rule: FloatingPointRoundingRule) -> StoredValue {
+    switch value {
+    case .integer: value
+    case .real(let real): .real(real.rounded(rule))
+    case .text(let text): DecimalNumber(text).map { .text($0.whole(rule).text) } ?? .null
+    case .null, .blob: .null
+    }
+  }
+
+  private static func microseconds(_ value: StoredValue) -> StoredValue {
+    if case .real(let real) = value {
+      return Int64(exactly: (real * 1_000_000).rounded()).map { .integer($0) } ?? .null
+    }
+    guard let seconds = decimal(value) else { return .null }
+    let micros = (seconds * DecimalNumber(1_000_000)).whole(.toNearestOrAwayFromZero)
+    return micros.integer.map { .integer($0) } ?? .null
+  }
+}

@@ -1,0 +1,120 @@
+import TrellisSchema
+
+/// Turns names into the numbers of a model, and sees to it that what is compared can be equal.
+struct FormatChecker {
+  let text: String
+  let model: Model
+  /// The objects that names can begin at: the one asked about, and the members around.
+  var scopes: [Scope]
+  /// How many members may be bound before variables are no numbers any more; the depth limit ends it long before.
+  var nextVariable: Int
+  let bindings: [String: FormatArgument]
+  private(set) var variables: [FormatVariable] = []
+
+  struct Scope {
+    /// Nil for the object asked about.
+    let name: String?
+    let variable: Int
+    let entity: Entity
+  }
+
+  init(_ text: String, _ model: Model, _ entity: Entity, variable: Int, bindings: [String: FormatArgument]) {
+    self.text = text
+    self.model = model
+    self.bindings = bindings
+    scopes = [Scope(name: nil, variable: variable, entity: entity)]
+    nextVariable = variable + 1
+  }
+
+  func error(
+    _ code: PredicateFormatError.Code, _ message: String, at offset: Int, suggestion: String? = nil
+  ) -> PredicateFormatError {
+    PredicateFormatError(code, message, in: text, at: offset, suggestion: suggestion)
+  }
+
+  /// Notes a variable that has no value.
+  mutating func note(_ name: String, _ type: FormatType, isList: Bool, at offset: Int) {
+    guard !variables.contains(where: { $0.name == name }) else { return }
+    variables.append(FormatVariable(name: name, type: type, isList: isList, offset: offset))
+  }
+
+  // MARK: Conditions
+
+  /// Hands each case on unopened, so that a level of nesting takes little of the stack.
+  mutating func condition(_ node: FormatNode) throws(PredicateFormatError) -> QueryPredicate {
+    switch node.content {
+    case .constant(let value): .constant(value)
+    case .not(let inner): .not(try condition(inner))
+    case .and(let terms): .and(try conditions(terms))
+    case .or(let terms): .or(try conditions(terms))
+    case .comparison(let comparison): try self.comparison(comparison, at: node.start)
+    case .quantified: try quantified(node)
+    default: try alone(node)
+    }
+  }
+
+  private mutating func conditions(_ terms: [FormatNode]) throws(PredicateFormatError) -> [QueryPredicate] {
+    var conditions: [QueryPredicate] = []
+    for term in terms { conditions.append(try condition(term)) }
+    return conditions
+  }
+
+  /// A value by itself: a Bool attribute stands for its being true.
+  private mutating func alone(_ node: FormatNode) throws(PredicateFormatError) -> QueryPredicate {
+    switch try side(node) {
+    case .typed(let operand, .bool):
+      return .comparison(Comparison(operand, .equal, .value(.integer(1)), kind: .integer))
+    case .bool(let value): return .constant(value)
+    default:
+      throw error(
+        .notACondition, "This is a value; a condition is needed here, such as a comparison.", at: node.start)
+    }
+  }
+
+  private mutating func quantified(_ node: FormatNode) throws(PredicateFormatError) -> QueryPredicate {
+    guard case .quantified(let quantifier, let members, let name, let condition) = node.content else {
+      return .constant(false)
+    }
+    let (path, variable, inner) = try within(members, name, condition)
+    return .quantified(quantifier, path, variable: variable, inner)
+  }
+
+  /// A condition on the members that a path leads to.
+  mutating func within(
+    _ members: FormatNode, _ name: String, _ condition: FormatNode
+  ) throws(PredicateFormatError) -> (PropertyPath, variable: Int, QueryPredicate) {
+    try within(members, name) { checker, path, variable throws(PredicateFormatError) in
+      (path, variable, try checker.condition(condition))
+    }
+  }
+
+  /// Binds a variable to the members that a path leads to, for as long as something inside is looked at.
+  mutating func within<Result>(
+    _ members: FormatNode, _ name: String,
+    _ body: (inout FormatChecker, PropertyPath, Int) throws(PredicateFormatError) -> Result
+  ) throws(PredicateFormatError) -> Result {
+    let (path, destination) = try self.members(members)
+    guard !scopes.contains(where: { $0.name == name }) else {
+      throw error(.unexpected, "The variable $\(name) has a meaning here already; use another name.", at: members.start)
+    }
+    let variable = nextVariable
+    nextVariable += 1
+    scopes.append(Scope(name: name, variable: variable, entity: destination))
+    let result = try body(&self, path, variable)
+    scopes.removeLast()
+    nextVariable -= 1
+    return result
+  }
+
+  /// The to-many that a path leads to.
+  private mutating func members(_ node: FormatNode) throws(PredicateFormatError) -> (PropertyPath, Entity) {
+    guard case .path(let path) = node.content else {
+      throw error(.notMany, "A path to a to-many relationship is needed here.", at: node.start)
+    }
+    let resolved = try resolve(path, at: node.start)
+    guard let last = resolved.crossings.first, resolved.crossings.count == 1, resolved.isWhole else {
+      throw error(.notMany, "This path does not end at one to-many relationship.", at: node.start)
+    }
+    return (last.path, last.entity)
+  }
+}

@@ -1,0 +1,263 @@
+import TrellisSchema
+
+/// Comparisons: the two sides are brought to one type, or refused.
+extension FormatChecker {
+  mutating func comparison(
+    _ comparison: FormatComparison, at start: Int
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    let before = nextVariable
+    defer { nextVariable = before }
+    let left = try side(comparison.left)
+    var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
+    var tested = left
+    if case .many(let path) = left, comparison.quantifier != nil || isMembership(comparison) {
+      crossings = path.crossings
+      tested = .typed(path.operand, path.type)
+      nextVariable += crossings.count
+    } else if comparison.quantifier != nil {
+      throw error(.notMany, "ANY, ALL and NONE need a path through a to-many relationship.", at: comparison.left.start)
+    }
+    // `tags CONTAINS %@` asks as `%@ IN tags` does.
+    var relation = comparison.relation
+    if !crossings.isEmpty, comparison.quantifier == nil { relation = .compare(.equal) }
+    let inner = try compared(
+      tested, relation, try side(comparison.right), comparison.options,
+      at: (comparison.left.start, comparison.right.start))
+    return Self.quantified(comparison.quantifier ?? .any, crossings, inner)
+  }
+
+  private func isMembership(_ comparison: FormatComparison) -> Bool {
+    comparison.relation == .compare(.contains) && comparison.options.isEmpty
+  }
+
+  /// The condition on the members of each to-many on the way. None of many is none that has any.
+  private static func quantified(
+    _ quantifier: Quantifier, _ crossings: [(path: PropertyPath, variable: Int, entity: Entity)],
+    _ inner: QueryPredicate
+  ) -> QueryPredicate {
+    var result = inner
+    for (place, crossing) in crossings.enumerated().reversed() {
+      let own = quantifier == .none && place > 0 ? .any : quantifier
+      result = .quantified(own, crossing.path, variable: crossing.variable, result)
+    }
+    return result
+  }
+
+  private mutating func compared(
+    _ left: FormatSide, _ relation: FormatComparison.Relation, _ right: FormatSide, _ options: TextOptions,
+    at starts: (Int, Int)
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    switch relation {
+    case .compare(let relation): return try compare(left, relation, right, options, at: starts)
+    case .between: return try between(left, right, options, at: starts)
+    case .isIn: return try isIn(left, right, options, at: starts)
+    }
+  }
+
+  // MARK: Two values
+
+  mutating func compare(
+    _ left: FormatSide, _ relation: ComparisonOperator, _ right: FormatSide, _ options: TextOptions,
+    at starts: (Int, Int)
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    let isSearch = Self.searches.contains(relation)
+    let left = isSearch ? try searched(left, at: starts.0) : left
+    let right = isSearch ? try searched(right, at: starts.1) : right
+    let (a, b, type) = try unified(left, right, at: starts)
+    try check(type, relation, options, right: b, at: starts)
+    let options = type.kind == .text ? options : []
+    return .comparison(Comparison(a, relation, b, kind: kind(type), options: options))
+  }
+
+  private static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches]
+
+  /// A side of a search, which must be a text; the stored value of an enum is one, of which a part is no case.
+  private func searched(_ side: FormatSide, at start: Int) throws(PredicateFormatError) -> FormatSide {
+    switch side {
+    case .typed(let operand, let type):
+      guard kind(type) == .text else {
+        throw error(.typeMismatch, "This is \(type.name); only texts can be searched.", at: start)
+      }
+      if case .enumeration = type { return .typed(operand, .text) }
+      return side
+    case .argument(.value(let value, .enumeration)): return .argument(.value(value, .text))
+    default: return side
+    }
+  }
+
+  func kind(_ type: FormatType) -> ValueKind {
+    if case .enumeration(let name?) = type, model.enumeration(named: name)?.rawType == .integer { return .integer }
+    return type.kind
+  }
+
+  private func check(
+    _ type: FormatType, _ relation: ComparisonOperator, _ options: TextOptions, right: Operand, at starts: (Int, Int)
+  ) throws(PredicateFormatError) {
+    let isText = kind(type) == .text
+    switch relation {
+    case .contains, .hasPrefix, .hasSuffix, .like, .matches:
+      guard isText else {
+        throw error(.typeMismatch, "This is \(type.name); only texts can be searched.", at: starts.0)
+      }
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      switch type {
+      case .integer, .real, .decimal, .date, .text, .url, .bool: break
+      default: throw error(.typeMismatch, "This is \(type.name), which has no order.", at: starts.0)
+      }
+    case .equal, .notEqual: break
+    }
+    if !options.isEmpty && !isText {
+      throw error(.typeMismatch, "The options [c], [d], [n] are for texts, and this is \(type.name).", at: starts.0)
+    }
+    guard relation == .matches, case .value(.text(let pattern)) = right else { return }
+    do {
+      _ = try Pattern(pattern)
+    } catch {
+      throw self.error(
+        .invalidPattern, "The pattern is wrong at character \(error.position + 1): \(error.message).", at: starts.1)
+    }
+  }
+
+  /// Both sides as operands of one type.
+  mutating func unified(
+    _ left: FormatSide, _ right: FormatSide, at starts: (Int, Int)
+  ) throws(PredicateFormatError) -> (Operand, Operand, FormatType) {
+    switch (left, right) {
+    case (.many(let path), _): throw many(path, at: starts.0)
+    case (_, .many(let path)): throw many(path, at: starts.1)
+    case (.typed(let a, let left), .typed(let b, let right)): return try unified((a, left), (b, right), at: starts.1)
+    case (.typed(let operand, let type), _):
+      let (a, b, common) = try beside(operand, type, right, at: starts.1)
+      return (a, b, common)
+    case (_, .typed(let operand, let type)):
+      let (b, a, common) = try beside(operand, type, left, at: starts.0)
+      return (a, b, common)
+    case (.null, .null): return (.value(.null), .value(.null), .integer)
+    case (.null, _):
+      let (operand, type) = try typed(right, at: starts.1)
+      return (.value(.null), operand, type)
+    case (_, .null):
+      let (operand, type) = try typed(left, at: starts.0)
+      return (operand, .value(.null), type)
+    default:
+      // Two constants: the one on the right is read as what the one on the left is.
+      let (operand, type) = try typed(left, at: starts.0)
+      if type == .integer || type == .real, case .number = right {
+        return try unified((operand, type), try typed(right, at: starts.1), at: starts.1)
+      }
+      return try beside(operand, type, right, at: starts.1)
+    }
+  }
+
+  /// Two operands whose types are known.
+  func unified(
+    _ left: (Operand, FormatType), _ right: (Operand, FormatType), at start: Int
+  ) throws(PredicateFormatError) -> (Operand, Operand, FormatType) {
+    if left.1 == right.1 { return (left.0, right.0, left.1) }
+    if left.1.isNumber && right.1.isNumber {
+      guard left.1 == .decimal || right.1 == .decimal else { return (left.0, right.0, .real) }
+      return (Self.decimal(left), Self.decimal(right), .decimal)
+    }
+    switch (left.1, right.1) {
+    case (.object(let a), .object(let b)) where isRelated(a, b): return (left.0, right.0, left.1)
+    case (.enumeration(let a), .enumeration(let b)) where a == nil || b == nil || a == b:
+      return (left.0, right.0, left.1)
+    case (.text, .url), (.url, .text): return (left.0, right.0, .text)
+    default:
+      throw error(
+        .typeMismatch, "\(left.1.name.capitalizedFirst) is compared with \(right.1.name), which can never be equal.",
+        at: start)
+    }
+  }
+
+  /// Whether an object can be of both entities.
+  func isRelated(_ a: Int?, _ b: Int?) -> Bool {
+    guard let a, let b else { return true }
+    return model.entities[a].subtree.contains(b) || model.entities[b].subtree.contains(a)
+  }
+
+  private static func decimal(_ side: (Operand, FormatType)) -> Operand {
+    if side.1 == .decimal { return side.0 }
+    if case .value(let value) = side.0 { return .value(ValueArithmetic.apply(.decimal, value)) }
+    return .computed(.function(.decimal, side.0))
+  }
+
+  // MARK: Several values
+
+  private mutating func between(
+    _ left: FormatSide, _ right: FormatSide, _ options: TextOptions, at starts: (Int, Int)
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    var bounds: [PlacedSide]
+    var upper = ComparisonOperator.lessOrEqual
+    switch right {
+    case .list(let list): bounds = list
+    case .argument(.list(let list)): bounds = list.map { PlacedSide(side: .argument($0), start: starts.1) }
+    case .argument(.range(let low, let high, let type, let isClosed)):
+      bounds = [low, high].map { PlacedSide(side: .argument(.value($0, type)), start: starts.1) }
+      if !isClosed { upper = .less }
+    case .unbound(let name):
+      if case .typed(_, let type) = left { note(name, type, isList: true, at: starts.1) }
+      return .constant(false)
+    default: bounds = []
+    }
+    guard bounds.count == 2 else {
+      throw error(.wrongArgument, "BETWEEN needs two bounds, as in {1, 5}.", at: starts.1)
+    }
+    return .and([
+      try compare(left, .greaterOrEqual, bounds[0].side, options, at: (starts.0, bounds[0].start)),
+      try compare(left, upper, bounds[1].side, options, at: (starts.0, bounds[1].start)),
+    ])
+  }
+
+  private mutating func isIn(
+    _ left: FormatSide, _ right: FormatSide, _ options: TextOptions, at starts: (Int, Int)
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    switch right {
+    case .many(let path):
+      let inner = try compare(.typed(path.operand, path.type), .equal, left, options, at: (starts.1, starts.0))
+      return Self.quantified(.any, path.crossings, inner)
+    case .list(let list): return try isIn(left, list, options, at: starts.0)
+    case .argument(.list(let list)):
+      return try isIn(left, list.map { PlacedSide(side: .argument($0), start: starts.1) }, options, at: starts.0)
+    case .argument(.range): return try between(left, right, options, at: starts)
+    case .unbound(let name):
+      let (operand, type) = try typed(left, at: starts.0)
+      note(name, type, isList: true, at: starts.1)
+      return .isIn(operand, [], kind(type))
+    default:
+      throw error(
+        .notMany, "IN needs a list, a range, or a path through a to-many; for a part of a text use CONTAINS.",
+        at: starts.1)
+    }
+  }
+
+  private mutating func isIn(
+    _ left: FormatSide, _ list: [PlacedSide], _ options: TextOptions, at start: Int
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    var operand: Operand?
+    var kind: ValueKind?
+    var values: [StoredValue] = []
+    var terms: [QueryPredicate] = []
+    for element in list {
+      let (side, place) = (element.side, element.start)
+      let term = try compare(left, .equal, side, options, at: (start, place))
+      terms.append(term)
+      guard case .comparison(let comparison) = term, case .value(let value) = comparison.right else { continue }
+      if operand == nil { (operand, kind) = (comparison.left, comparison.kind) }
+      if comparison.left == operand, comparison.kind == kind { values.append(value) }
+    }
+    // One list for all values, unless options or values that differ from object to object ask for more.
+    if options.isEmpty, values.count == list.count, let operand, let kind {
+      return .isIn(operand, values, kind)
+    }
+    if list.isEmpty {
+      let (operand, type) = try typed(left, at: start)
+      return .isIn(operand, [], self.kind(type))
+    }
+    return .or(terms)
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

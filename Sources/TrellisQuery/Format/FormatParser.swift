@@ -1,0 +1,228 @@
+/// Reads a format: words to ``FormatNode``, which the checker then looks at with a model.
+///
+/// Each operator has a rank, and one function reads all ranks, so that a level of nesting takes little of the stack.
+struct FormatParser {
+  /// How long a format may be, in bytes of UTF-8.
+  static let lengthLimit = 100_000
+  /// How deep a format may be nested.
+  static let depthLimit = 200
+
+  private var lexer: FormatLexer
+  private(set) var token: FormatToken = .end
+  private(set) var start = 0
+  private var arguments: FormatArguments
+  private var depth = 0
+
+  init(_ text: String, _ arguments: FormatArguments) {
+    lexer = FormatLexer(text)
+    self.arguments = arguments
+  }
+
+  /// - Throws: ``PredicateFormatError``.
+  /// - Complexity: linear in the text.
+  mutating func parse() throws(PredicateFormatError) -> FormatNode {
+    guard lexer.bytes.count <= Self.lengthLimit else {
+      throw error(.tooLong, "The format is longer than \(Self.lengthLimit) bytes; bind long values with %@.", at: 0)
+    }
+    try advance()
+    let node = try expression(.or)
+    guard token == .end else { throw unexpected("'AND', 'OR' or the end") }
+    try arguments.finish(lexer)
+    return node
+  }
+
+  // MARK: Tokens
+
+  mutating func advance() throws(PredicateFormatError) { (token, start) = try lexer.next() }
+
+  func error(_ code: PredicateFormatError.Code, _ message: String, at offset: Int) -> PredicateFormatError {
+    lexer.error(code, message, at: offset)
+  }
+
+  func unexpected(_ expected: String) -> PredicateFormatError {
+    let found = token == .end ? "the format ends" : "there is something else"
+    return error(.unexpected, "Expected \(expected), but \(found) here.", at: start)
+  }
+
+  mutating func take(_ sign: String) throws(PredicateFormatError) -> Bool {
+    guard token == .sign(sign) else { return false }
+    try advance()
+    return true
+  }
+
+  mutating func expect(_ sign: String) throws(PredicateFormatError) {
+    guard try take(sign) else { throw unexpected("'\(sign)'") }
+  }
+
+  var keyword: String? {
+    if case .name(let name, isEscaped: false) = token { name.lowercased() } else { nil }
+  }
+
+  mutating func argument(_ directive: String) throws(PredicateFormatError) -> FormatArgument {
+    try arguments.next(directive, at: start, lexer)
+  }
+
+  // MARK: Operators
+
+  enum Rank: Int, Comparable {
+    case or, and, not, comparison, sum, product, power, operand
+
+    static func < (left: Rank, right: Rank) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  private var junction: Rank? {
+    if token == .sign("&&") || keyword == "and" { return .and }
+    if token == .sign("||") || keyword == "or" { return .or }
+    return nil
+  }
+
+  private var arithmetic: (sign: ArithmeticOperator, rank: Rank)? {
+    guard case .sign(let sign) = token else { return nil }
+    return switch sign {
+    case "+": (.add, .sum)
+    case "-": (.subtract, .sum)
+    case "*": (.multiply, .product)
+    case "/": (.divide, .product)
+    case "**": (.power, .power)
+    default: nil
+    }
+  }
+
+  /// Everything whose operators have this rank or bind more tightly.
+  mutating func expression(_ least: Rank) throws(PredicateFormatError) -> FormatNode {
+    depth += 1
+    guard depth <= Self.depthLimit else { throw tooDeep() }
+    let before = depth
+    var left = try prefixed(least)
+    while true {
+      if let junction, junction >= least {
+        left = try joined(left, junction)
+      } else if let (sign, rank) = arithmetic, rank >= least {
+        // A chain is as deep as it is long.
+        depth += 1
+        guard depth <= Self.depthLimit else { throw tooDeep() }
+        try advance()
+        let next = try expression(Rank(rawValue: rank.rawValue + 1) ?? .operand)
+        left = FormatNode(content: .arithmetic(sign, left, next), start: left.start)
+      } else if least <= .comparison, let compared = try comparison(left, nil) {
+        left = compared
+      } else {
+        break
+      }
+    }
+    depth = before - 1
+    return left
+  }
+
+  private func tooDeep() -> PredicateFormatError {
+    error(.tooDeep, "The format is nested deeper than \(Self.depthLimit) levels; use a list with IN.", at: start)
+  }
+
+  private mutating func joined(_ first: FormatNode, _ junction: Rank) throws(PredicateFormatError) -> FormatNode {
+    var terms = [first]
+    while self.junction == junction {
+      try advance()
+      terms.append(try expression(junction == .and ? .not : .and))
+    }
+    return FormatNode(content: junction == .and ? .and(terms) : .or(terms), start: first.start)
+  }
+
+  /// NOT and the quantifiers, or an operand.
+  private mutating func prefixed(_ least: Rank) throws(PredicateFormatError) -> FormatNode {
+    let start = start
+    if token == .sign("!") || keyword == "not" {
+      guard least <= .not else { throw unexpected("a value") }
+      try advance()
+      return FormatNode(content: .not(try expression(.not)), start: start)
+    }
+    if let quantifier = Self.quantifiers[keyword ?? ""] {
+      guard least <= .not else { throw unexpected("a value") }
+      try advance()
+      return try quantified(quantifier, start)
+    }
+    return try operand()
+  }
+
+  private static let quantifiers: [String: Quantifier] = ["any": .any, "some": .any, "all": .all, "none": .none]
+
+  private mutating func quantified(_ quantifier: Quantifier, _ start: Int) throws(PredicateFormatError) -> FormatNode {
+    if try take("(") {
+      let path = try expression(.sum)
+      if try take(",") {
+        let (variable, condition) = try bound()
+        return FormatNode(content: .quantified(quantifier, path, variable: variable, condition), start: start)
+      }
+      try expect(")")
+      guard let node = try comparison(path, quantifier) else { throw unexpected("a comparison") }
+      return node
+    }
+    guard let node = try comparison(try expression(.sum), quantifier) else { throw unexpected("a comparison") }
+    return node
+  }
+
+  /// `$variable, condition)`.
+  mutating func bound() throws(PredicateFormatError) -> (String, FormatNode) {
+    guard case .variable(let variable) = token else { throw unexpected("a variable such as $x") }
+    try advance()
+    try expect(",")
+    let condition = try expression(.or)
+    try expect(")")
+    return (variable, condition)
+  }
+
+  // MARK: Comparisons
+
+  private static let signs: [String: ComparisonOperator] = [
+    "=": .equal, "==": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual, "=<": .lessOrEqual,
+    ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
+  ]
+
+  private static let words: [String: FormatComparison.Relation] = [
+    "between": .between, "in": .isIn, "beginswith": .compare(.hasPrefix), "endswith": .compare(.hasSuffix),
+    "contains": .compare(.contains), "like": .compare(.like), "matches": .compare(.matches),
+  ]
+
+  private var relation: FormatComparison.Relation? {
+    if case .sign(let sign) = token { return Self.signs[sign].map { .compare($0) } }
+    return keyword.flatMap { Self.words[$0] }
+  }
+
+  /// Nil when no comparison follows.
+  private mutating func comparison(
+    _ left: FormatNode, _ quantifier: Quantifier?
+  ) throws(PredicateFormatError) -> FormatNode? {
+    let isNegated = keyword == "not"
+    if isNegated { try advance() }
+    guard let relation else {
+      if isNegated { throw unexpected("IN, BETWEEN, CONTAINS, BEGINSWITH, ENDSWITH, LIKE or MATCHES after 'NOT'") }
+      return nil
+    }
+    try advance()
+    let options = try options()
+    let right = try expression(.sum)
+    let comparison = FormatComparison(
+      quantifier: quantifier, left: left, relation: relation, options: options, right: right)
+    if self.relation != nil { throw unexpected("'AND' or 'OR' between two comparisons") }
+    let node = FormatNode(content: .comparison(comparison), start: left.start)
+    return isNegated ? FormatNode(content: .not(node), start: left.start) : node
+  }
+
+  private static let optionLetters: [Character: TextOptions] = [
+    "c": .caseInsensitive, "d": .diacriticInsensitive, "n": .normalized,
+    // Order by a language is for sorts; as a comparison it is the one of people, without case and marks.
+    "l": [.caseInsensitive, .diacriticInsensitive],
+  ]
+
+  private mutating func options() throws(PredicateFormatError) -> TextOptions {
+    guard try take("[") else { return [] }
+    var options: TextOptions = []
+    guard let letters = keyword else { throw unexpected("some of the options c, d, n and l") }
+    for letter in letters {
+      guard let option = Self.optionLetters[letter] else { throw unexpected("some of the options c, d, n and l") }
+      options.formUnion(option)
+    }
+    try advance()
+    try expect("]")
+    return options
+  }
+}

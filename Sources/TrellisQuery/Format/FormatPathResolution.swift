@@ -1,0 +1,197 @@
+import TrellisSchema
+
+/// What a path in a format leads to.
+struct ResolvedPath {
+  /// The to-manys on the way, each with the variable of its members.
+  var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
+  /// From the last of these members, or from the start.
+  var operand: Operand
+  var type: FormatType
+  /// Whether the path ends at a to-many, so that its members are the values.
+  var isWhole = false
+}
+
+extension FormatChecker {
+  /// Follows a path through the model.
+  func resolve(_ path: FormatPath, at start: Int) throws(PredicateFormatError) -> ResolvedPath {
+    guard let scope = scopes.last(where: { $0.name == path.variable }) else {
+      throw error(.unboundVariable, "Nothing around binds $\(path.variable ?? "").", at: start)
+    }
+    var walk = PathWalk(scope, nextVariable: nextVariable)
+    for (place, step) in path.steps.enumerated() {
+      if step.isOperator {
+        return try aggregate(step, after: walk, rest: path.steps[(place + 1)...])
+      }
+      try advance(&walk, step)
+    }
+    return walk.end
+  }
+
+  private func advance(_ walk: inout PathWalk, _ step: FormatPath.Step) throws(PredicateFormatError) {
+    guard let entity = walk.entity else {
+      throw error(.unknownProperty, "What comes before this is no relationship, so nothing can follow.", at: step.start)
+    }
+    guard let property = entity.property(named: step.name) else {
+      // The identity, as Core Data names it.
+      if step.name == "objectID" || step.name == "self" { return }
+      throw unknown(step, of: entity)
+    }
+    switch property {
+    case .attribute(let attribute):
+      guard attribute.column != nil else { throw transient(step) }
+      walk.end(at: attribute, FormatType(attribute))
+    case .relationship(let relationship):
+      if case .transient = relationship.home { throw transient(step) }
+      walk.go(relationship, to: model.entities[relationship.destination])
+    }
+  }
+
+  private func unknown(_ step: FormatPath.Step, of entity: Entity) -> PredicateFormatError {
+    let closest = NearestName.closest(to: step.name, among: entity.properties.lazy.map(\.name))
+    let hint = closest.map { "; did you mean '\($0)'?" } ?? "."
+    return error(
+      .unknownProperty, "Entity '\(entity.name)' has no property '\(step.name.prefix(60))'\(hint)", at: step.start,
+      suggestion: closest)
+  }
+
+  private func transient(_ step: FormatPath.Step) -> PredicateFormatError {
+    error(.unsupported, "'\(step.name)' is transient, so no store can be asked about it.", at: step.start)
+  }
+
+  // MARK: Collections
+
+  static let aggregates: [String: AggregateFunction] = [
+    "sum": .sum, "avg": .average, "average": .average, "min": .minimum, "max": .maximum,
+  ]
+
+  /// `@count` and its like: about the members that the steps before lead to, and the values that those after name.
+  private func aggregate(
+    _ step: FormatPath.Step, after walk: PathWalk, rest: ArraySlice<FormatPath.Step>
+  ) throws(PredicateFormatError) -> ResolvedPath {
+    let name = step.name.lowercased()
+    guard name == "count" || Self.aggregates[name] != nil else {
+      let closest = NearestName.closest(to: name, among: ["count"] + Self.aggregates.keys.sorted())
+      throw error(
+        .unknownFunction, "'@\(step.name.prefix(60))' is not known; there are @count, @sum, @avg, @min and @max.",
+        at: step.start, suggestion: closest)
+    }
+    var members = walk
+    var values: PathWalk?
+    // Core Data also knows `images.size.@sum`, where the last name is the value's.
+    if !members.isWhole, !rest.isEmpty || members.crossings.isEmpty {
+      throw error(.notMany, "'@\(step.name)' needs a to-many relationship before it.", at: step.start)
+    }
+    if !members.isWhole {
+      values = members
+      members.isWhole = true
+    }
+    guard members.crossings.count == 1, let many = members.crossings.first else {
+      throw error(
+        .manyValues, "'@\(step.name)' goes over one to-many relationship, and here are several; use SUBQUERY.",
+        at: step.start)
+    }
+    guard let function = Self.aggregates[name] else {
+      guard rest.isEmpty, values == nil else {
+        throw error(.unexpected, "'@count' comes last, behind the relationship.", at: step.start)
+      }
+      return ResolvedPath(operand: .count(many.path), type: .integer)
+    }
+    var walk =
+      values
+      ?? PathWalk(Scope(name: nil, variable: many.variable, entity: many.entity), nextVariable: many.variable + 1)
+    for step in rest {
+      guard !step.isOperator else { throw error(.unsupported, "One '@' follows another.", at: step.start) }
+      try advance(&walk, step)
+    }
+    if values == nil, !walk.crossings.isEmpty {
+      throw error(.manyValues, "The values behind '@\(step.name)' lie behind a further to-many.", at: step.start)
+    }
+    return try aggregated(function, many, walk.end, at: step.start)
+  }
+
+  func aggregated(
+    _ function: AggregateFunction, _ many: (path: PropertyPath, variable: Int, entity: Entity), _ value: ResolvedPath,
+    at start: Int
+  ) throws(PredicateFormatError) -> ResolvedPath {
+    let isNumeric = function == .sum || function == .average
+    let type = value.type
+    guard type.isNumber || (!isNumeric && (type == .date || type == .text)) else {
+      throw error(
+        .typeMismatch,
+        "The values are \(type.name); \(isNumeric ? "numbers are" : "a number, date or text is") needed.",
+        at: start)
+    }
+    let operand = Operand.computed(
+      .aggregate(function, many.path, variable: many.variable, value.operand, type.kind))
+    return ResolvedPath(operand: operand, type: function == .average && type == .integer ? .real : type)
+  }
+}
+
+extension FormatType {
+  init(_ attribute: Attribute) {
+    self =
+      switch attribute.type {
+      case .string: .text
+      case .bool: .bool
+      case .int16, .int32, .int64: .integer
+      case .float, .double: .real
+      case .decimal: .decimal
+      case .date: .date
+      case .data: .data
+      case .uuid: .uuid
+      case .url: .url
+      case .enumeration(let name): .enumeration(name)
+      case .array, .codable: .json(attribute.type.spelling)
+      }
+  }
+
+  /// How such values are compared.
+  var kind: ValueKind {
+    switch self {
+    case .integer, .bool, .date, .object: .integer
+    case .real: .real
+    case .decimal: .decimal
+    case .text, .url, .json, .enumeration: .text
+    case .data, .uuid: .blob
+    }
+  }
+}
+
+/// Where a walk along a path stands.
+struct PathWalk {
+  private(set) var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
+  /// Whether the last step was to a to-many.
+  var isWhole = false
+  /// Nil behind an attribute.
+  private(set) var entity: Entity?
+  private var path: PropertyPath
+  private var type: FormatType
+  private var nextVariable: Int
+
+  init(_ scope: FormatChecker.Scope, nextVariable: Int) {
+    entity = scope.entity
+    path = PropertyPath(variable: scope.variable)
+    type = .object(scope.entity.index)
+    self.nextVariable = nextVariable
+  }
+
+  mutating func end(at attribute: Attribute, _ type: FormatType) {
+    path = path.appending(attribute.index)
+    self.type = type
+    entity = nil
+    isWhole = false
+  }
+
+  mutating func go(_ relationship: Relationship, to destination: Entity) {
+    path = path.appending(relationship.index)
+    type = .object(destination.index)
+    entity = destination
+    isWhole = relationship.isToMany
+    guard relationship.isToMany else { return }
+    crossings.append((path, nextVariable, destination))
+    path = PropertyPath(variable: nextVariable)
+    nextVariable += 1
+  }
+
+  var end: ResolvedPath { ResolvedPath(crossings: crossings, operand: .path(path), type: type, isWhole: isWhole) }
+}

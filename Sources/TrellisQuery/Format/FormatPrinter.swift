@@ -1,0 +1,272 @@
+public import TrellisSchema
+
+extension QueryPredicate {
+  /// The predicate as a format that reads back as the same tree; a list of and or or with fewer than two terms reads back
+  /// as what it means.
+  ///
+  /// - Parameter entity: the number of the entity whose objects are asked about.
+  /// - Throws: ``EvaluationError`` when the predicate is nested too deep.
+  /// - Complexity: linear in the number of nodes and values.
+  public func formatText(of entity: Int, in model: Model) throws(EvaluationError) -> String {
+    try checkDepth()
+    var printer = FormatPrinter(model, entity)
+    printer.print(self)
+    return printer.text
+  }
+}
+
+/// Writes a predicate whose depth is checked.
+struct FormatPrinter {
+  let model: Model
+  private(set) var text = ""
+  /// The entities of the variables around.
+  private var scopes: [(variable: Int, entity: Int)]
+
+  init(_ model: Model, _ entity: Int) {
+    self.model = model
+    scopes = [(0, entity)]
+  }
+
+  // MARK: Conditions
+
+  mutating func print(_ predicate: QueryPredicate) {
+    switch predicate {
+    case .constant(let value): text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .not(let inner):
+      text += "NOT "
+      printTerm(inner)
+    case .and(let terms): print(terms, " AND ", none: "TRUEPREDICATE")
+    case .or(let terms): print(terms, " OR ", none: "FALSEPREDICATE")
+    case .comparison(let comparison): print(comparison)
+    case .isIn(let operand, let values, let kind): print(operand, values, kind)
+    case .quantified(let quantifier, let path, let variable, let condition):
+      text += ["ANY(", "ALL(", "NONE("][quantifier == .any ? 0 : quantifier == .all ? 1 : 2]
+      print(path)
+      within(path, variable) { printer in printer.print(condition) }
+    }
+  }
+
+  private mutating func printTerm(_ predicate: QueryPredicate) {
+    text += "("
+    print(predicate)
+    text += ")"
+  }
+
+  private mutating func print(_ terms: [QueryPredicate], _ separator: String, none: String) {
+    if terms.isEmpty { text += none }
+    for (place, term) in terms.enumerated() {
+      if place > 0 { text += separator }
+      switch term {
+      case .and, .or, .not: printTerm(term)
+      default: print(term)
+      }
+    }
+  }
+
+  /// `, $v1, …)` with the variable bound inside.
+  private mutating func within(_ path: PropertyPath, _ variable: Int, _ body: (inout FormatPrinter) -> Void) {
+    text += ", $v\(variable), "
+    scopes.append((variable, relationship(path)?.destination ?? -1))
+    body(&self)
+    scopes.removeLast()
+    text += ")"
+  }
+
+  private mutating func print(_ comparison: Comparison) {
+    let type = self.type(comparison.left) ?? self.type(comparison.right) ?? FormatType(comparison.kind)
+    print(comparison.left, as: comparison.left.isConstant && comparison.right.isConstant ? Self.alone(type) : type)
+    text += " \(Self.sign(comparison.relation))"
+    let letters: [(TextOptions, String)] = [(.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n")]
+    let options = letters.filter { comparison.options.contains($0.0) }.map(\.1).joined()
+    text += options.isEmpty ? " " : "[\(options)] "
+    print(comparison.right, as: type)
+  }
+
+  private static func sign(_ relation: ComparisonOperator) -> String {
+    switch relation {
+    case .equal: "=="
+    case .notEqual: "!="
+    case .less: "<"
+    case .lessOrEqual: "<="
+    case .greater: ">"
+    case .greaterOrEqual: ">="
+    case .contains: "CONTAINS"
+    case .hasPrefix: "BEGINSWITH"
+    case .hasSuffix: "ENDSWITH"
+    case .like: "LIKE"
+    case .matches: "MATCHES"
+    }
+  }
+
+  private mutating func print(_ operand: Operand, _ values: [StoredValue], _ kind: ValueKind) {
+    let type = self.type(operand) ?? FormatType(kind)
+    print(operand, as: Self.alone(type))
+    text += " IN {"
+    for (place, value) in values.enumerated() {
+      if place > 0 { text += ", " }
+      text += FormatValueText.text(value, type)
+    }
+    text += "}"
+  }
+
+  // MARK: Values
+
+  /// What a constant is printed as when nothing beside it tells its type: decimals say theirs themselves.
+  private static func alone(_ type: FormatType) -> FormatType { type == .decimal ? .integer : type }
+
+  /// - Parameter type: what a constant is, which what is beside it tells.
+  private mutating func print(_ operand: Operand, as type: FormatType) {
+    switch operand {
+    case .value(let value): text += FormatValueText.text(value, type)
+    case .path(let path): print(path)
+    case .count(let path):
+      print(path)
+      text += ".@count"
+    case .now: text += "now()"
+    case .computed(let computation): print(computation)
+    }
+  }
+
+  private mutating func print(_ computation: Computation) {
+    switch computation {
+    case .arithmetic(let sign, let left, let right): print(left, sign, right)
+    case .function(let function, let operand): print(function, operand)
+    case .aggregate(let function, let path, let variable, let operand, let kind):
+      text +=
+        ["sum(", "average(", "min(", "max("][
+          function == .sum ? 0 : function == .average ? 1 : function == .minimum ? 2 : 3]
+      print(path)
+      within(path, variable) { printer in printer.print(operand, as: Self.alone(FormatType(kind))) }
+    case .countWhere(let path, let variable, let condition):
+      text += "SUBQUERY("
+      print(path)
+      within(path, variable) { printer in printer.print(condition) }
+      text += ".@count"
+    }
+  }
+
+  private mutating func print(_ left: Operand, _ sign: ArithmeticOperator, _ right: Operand) {
+    let common = type(.computed(.arithmetic(sign, left, right))) ?? .integer
+    text += "("
+    // A decimal needs no word beside a decimal only.
+    print(left, as: type(right) == .decimal ? .decimal : Self.alone(common))
+    switch sign {
+    case .add: text += " + "
+    case .subtract: text += " - "
+    case .multiply: text += " * "
+    case .divide: text += " / "
+    case .power: text += " ** "
+    }
+    // Seconds beside a date.
+    if common == .date, case .computed(.function(.microseconds, let seconds)) = right {
+      print(seconds, as: .integer)
+    } else {
+      print(right, as: type(left) == .decimal ? .decimal : Self.alone(common))
+    }
+    text += ")"
+  }
+
+  private mutating func print(_ function: ValueFunction, _ operand: Operand) {
+    let type = self.type(operand) ?? .integer
+    let (before, after) =
+      switch function {
+      case .lowercase: ("lowercase(", ")")
+      case .uppercase: ("uppercase(", ")")
+      case .length: ("length(", ")")
+      case .absolute: ("abs(", ")")
+      case .negative: ("-(", ")")
+      case .ceiling: ("ceiling(", ")")
+      case .floor: ("floor(", ")")
+      case .truncated: ("trunc(", ")")
+      case .rounded: ("round(", ")")
+      case .decimal: ("CAST(", ", 'Decimal')")
+      case .real: ("CAST(", ", 'Double')")
+      // Stands behind a date and a sign only, where it is not written.
+      case .microseconds: ("(", ")")
+      }
+    text += before
+    print(operand, as: function == .lowercase || function == .uppercase || function == .length ? .text : type)
+    text += after
+  }
+
+  private mutating func print(_ path: PropertyPath) {
+    var words = path.variable == 0 ? [] : ["$v\(path.variable)"]
+    var entity = scopes.last { $0.variable == Int(path.variable) }?.entity
+    for step in path.steps {
+      let property = property(step, of: entity)
+      let name = property?.name ?? "?"
+      words.append(words.isEmpty && FormatKeywords.all.contains(name.lowercased()) ? "#\(name)" : name)
+      entity = property?.relationship?.destination
+    }
+    text += words.isEmpty ? "SELF" : words.joined(separator: ".")
+  }
+
+  // MARK: Types
+
+  private func property(_ number: Int, of entity: Int?) -> Property? {
+    guard let entity, model.entities.indices.contains(entity) else { return nil }
+    let properties = model.entities[entity].properties
+    return properties.indices.contains(number) ? properties[number] : nil
+  }
+
+  private func relationship(_ path: PropertyPath) -> Relationship? { last(path)?.relationship }
+
+  private func last(_ path: PropertyPath) -> Property? {
+    var entity = scopes.last { $0.variable == Int(path.variable) }?.entity
+    var last: Property?
+    for step in path.steps {
+      last = property(step, of: entity)
+      entity = last?.relationship?.destination
+    }
+    return last
+  }
+
+  /// Nil for a constant.
+  private func type(_ operand: Operand) -> FormatType? {
+    switch operand {
+    case .value: nil
+    case .count: .integer
+    case .now: .date
+    case .path(let path): last(path)?.attribute.map { FormatType($0) } ?? .object(nil)
+    case .computed(.countWhere): .integer
+    case .computed(.aggregate(let function, let path, let variable, let operand, let kind)):
+      function == .average && kind == .integer ? .real : type(operand, of: variable, path) ?? FormatType(kind)
+    case .computed(.function(let function, let operand)): type(function, operand)
+    case .computed(.arithmetic(_, let left, let right)): type(left, right)
+    }
+  }
+
+  /// The type of an operand in which a variable stands for the members of a to-many.
+  private func type(_ operand: Operand, of variable: Int, _ path: PropertyPath) -> FormatType? {
+    var inside = self
+    inside.scopes.append((variable, relationship(path)?.destination ?? -1))
+    return inside.type(operand)
+  }
+
+  private func type(_ function: ValueFunction, _ operand: Operand) -> FormatType? {
+    switch function {
+    case .lowercase, .uppercase: .text
+    case .length: .integer
+    case .decimal: .decimal
+    case .real: .real
+    case .absolute, .negative, .ceiling, .floor, .truncated, .rounded, .microseconds: constantType(operand)
+    }
+  }
+
+  private func type(_ left: Operand, _ right: Operand) -> FormatType? {
+    // Seconds stand beside dates only, be the date a constant or not.
+    if case .computed(.function(.microseconds, _)) = right { return .date }
+    let types = [constantType(left), constantType(right)]
+    return [.date, .real, .decimal].first { types.contains($0) } ?? .integer
+  }
+
+  /// The type of an operand; that of a constant by its value, in which a text is a decimal.
+  private func constantType(_ operand: Operand) -> FormatType? {
+    guard case .value(let value) = operand else { return type(operand) }
+    return switch value {
+    case .real: .real
+    case .text: .decimal
+    default: .integer
+    }
+  }
+}

@@ -1,0 +1,66 @@
+public import TrellisSchema
+
+/// One side of a comparison.
+public enum Operand: Hashable, Sendable {
+  case value(StoredValue)
+  /// The attribute at the path's end; a to-one there stands for its object's key, and a path without steps for the
+  /// object's own key. A path that meets a nil to-one on the way is nil.
+  case path(PropertyPath)
+  /// How many members the to-many at the path's end has; 0 where the path meets a nil to-one.
+  case count(PropertyPath)
+  /// The moment at which the request is run, in microseconds since 1970.
+  case now
+  /// A value that is made of others.
+  indirect case computed(Computation)
+}
+
+/// A value that is made of others. Where one of them is nil, or there is no result, it is nil; see
+/// ``ArithmeticOperator`` and ``ValueFunction``.
+public enum Computation: Hashable, Sendable {
+  case arithmetic(ArithmeticOperator, Operand, Operand)
+  case function(ValueFunction, Operand)
+  /// Something about the values that an operand has for the members of the to-many at the path's end. In the operand the
+  /// member is the given variable. Nils among the values are left out.
+  case aggregate(AggregateFunction, PropertyPath, variable: Int, Operand, ValueKind)
+  /// How many members of the to-many at the path's end satisfy the condition.
+  case countWhere(PropertyPath, variable: Int, QueryPredicate)
+}
+
+/// What is done with two numbers.
+///
+/// Two whole numbers give a whole number, and a quotient of them drops its fraction. With a decimal among them the result
+/// is a decimal of up to 38 digits, rounded to even; with a real it is a real. A division by zero, a whole number beyond 64
+/// bits, a decimal beyond 165 places before the point, a real beyond all bounds: all are nil.
+public enum ArithmeticOperator: Hashable, Sendable, CaseIterable {
+  case add, subtract, multiply, divide
+  /// A whole number to a power below zero is nil, as is a decimal to a power that is no whole number from 0 to 1,000.
+  case power
+}
+
+/// What is made of one value. A value of a kind that the function is not for gives nil.
+public enum ValueFunction: Hashable, Sendable, CaseIterable {
+  /// Texts, by Unicode's rules and in no country's way.
+  case lowercase, uppercase
+  /// The number of Unicode scalars of a text, or of bytes.
+  case length
+  /// Numbers, which keep their kind.
+  case absolute, negative, ceiling, floor, truncated
+  /// Halves go away from zero.
+  case rounded
+  /// A number as a decimal; a real as the shortest decimal that names it.
+  case decimal
+  /// A number as a real.
+  case real
+  /// A number of seconds as a whole number of microseconds, rounded.
+  case microseconds
+}
+
+/// What is asked about many values.
+public enum AggregateFunction: Hashable, Sendable, CaseIterable {
+  /// 0 for no values. Reals are added in ascending order, so that the sum is the same everywhere.
+  case sum
+  /// A real for whole numbers. Nil for no values.
+  case average
+  /// Nil for no values.
+  case minimum, maximum
+}

@@ -1,0 +1,143 @@
+public import TrellisQuery
+import TrellisSchema
+public import TrellisStorage
+
+/// A predicate as text, in the language that Core Data people know, with values bound to its places.
+///
+/// ```swift
+/// let found = try context.fetch(EmotionDiary.where("content CONTAINS[cd] \(keyword) OR emotion == %@", "happy"))
+/// ```
+/// Both an interpolation and `%@` bind a value: it is compared, never read as a part of the text. So a format is a literal;
+/// for text that comes at run time there is ``init(verbatim:_:)``. The format is read and checked against the model by the
+/// fetch, which throws ``PredicateFormatError`` with the place, what was expected, and the nearest name.
+public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
+  /// The text; interpolations stand in it as `%@`.
+  public let text: String
+  private let interpolated: [Int: FormatArgument]
+  private var arguments: [FormatArgument] = []
+  private var bindings: [String: FormatArgument] = [:]
+
+  /// The format of a text that is not known when the program is written. Whoever may write the text may ask about
+  /// everything that the model has; never put a user's input into it, but bind that with `%@`.
+  public init(verbatim text: String, _ arguments: any PredicateArgument...) {
+    self.text = text
+    interpolated = [:]
+    self.arguments = arguments.map(\.formatArgument)
+  }
+
+  public init(stringLiteral text: String) {
+    self.text = text
+    interpolated = [:]
+  }
+
+  public init(stringInterpolation: StringInterpolation) {
+    text = stringInterpolation.text
+    interpolated = stringInterpolation.values
+  }
+
+  /// Collects a literal's texts, and its values with their places.
+  public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+    fileprivate var text = ""
+    fileprivate var values: [Int: FormatArgument] = [:]
+
+    public init(literalCapacity: Int, interpolationCount: Int) {
+      text.reserveCapacity(literalCapacity + interpolationCount * 2)
+    }
+
+    public mutating func appendLiteral(_ literal: String) { text += literal }
+
+    /// Binds a value.
+    public mutating func appendInterpolation(_ value: some PredicateArgument) { append(value.formatArgument, "%@") }
+
+    /// Binds the name of a property, or a path of names with points, as `%K` does: `"\(key: "createdAt") > %@"`.
+    public mutating func appendInterpolation(key path: String) { append(.value(.text(path), .text), "%K") }
+
+    private mutating func append(_ value: FormatArgument, _ place: String) {
+      values[text.utf8.count] = value
+      text += place
+    }
+  }
+
+  /// The format with values for its `$variables`; those that it had under the same names are replaced.
+  ///
+  /// ```swift
+  /// let byEmotion: PredicateFormat = "emotion == $emotion"
+  /// let happy = try context.fetch(EmotionDiary.where(byEmotion.binding(["emotion": Emotion.happy])))
+  /// ```
+  public func binding(_ values: [String: any PredicateArgument]) -> PredicateFormat {
+    var bound = self
+    for (name, value) in values { bound.bindings[name] = value.formatArgument }
+    return bound
+  }
+
+  func with(_ more: [any PredicateArgument]) -> PredicateFormat {
+    var format = self
+    format.arguments += more.map(\.formatArgument)
+    return format
+  }
+
+  /// The predicate for the objects of an entity.
+  ///
+  /// - Throws: ``PredicateFormatError``.
+  func predicate(of entity: Int, in model: Model) throws(PredicateFormatError) -> QueryPredicate {
+    let checked = try CheckedFormat(
+      text, of: entity, in: model, arguments: arguments, interpolated: interpolated, bindings: bindings)
+    if let variable = checked.variables.first {
+      throw PredicateFormatError(
+        .unboundVariable, "$\(variable.name) has no value; bind it with binding([\"\(variable.name)\": …]).", in: text,
+        at: variable.offset)
+    }
+    return checked.predicate
+  }
+}
+
+extension FetchRequest {
+  /// The request with a predicate in a format string, which must hold too.
+  ///
+  /// ```swift
+  /// let request = EmotionDiary.where { $0.emotion == .happy }.where("images.@count > %d", 3)
+  /// ```
+  /// The format is read by the fetch, which throws ``PredicateFormatError`` when something is wrong with it.
+  ///
+  /// - Parameter arguments: the values of `%@` and its like, in order; interpolations are not among them.
+  public func `where`(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
+    self.where(format, arguments: arguments)
+  }
+
+  /// As ``where(_:_:)``, with the arguments as a list.
+  public func `where`(_ format: PredicateFormat, arguments: [any PredicateArgument]) -> FetchRequest {
+    var refined = self
+    refined.formats.append(format.with(arguments))
+    return refined
+  }
+
+  /// The request as stores understand it, its formats read.
+  ///
+  /// - Throws: ``PredicateFormatError``.
+  func storeRequest(in context: ManagedObjectContext) throws(PredicateFormatError) -> StoreRequest {
+    guard !formats.isEmpty else { return typedStoreRequest }
+    var request = typedStoreRequest
+    var terms = request.predicate.map { [$0] } ?? []
+    for format in formats { terms.append(try format.predicate(of: request.entity, in: context.runtime.model)) }
+    request.predicate = terms.count == 1 ? terms[0] : .and(terms)
+    return request
+  }
+}
+
+extension ManagedObject: PredicateArgument {
+  public var formatArgument: FormatArgument { .value(.integer(_key), .object(Self.numberForFormats(type(of: self)))) }
+
+  fileprivate static func numberForFormats(_ type: ManagedObject.Type) -> Int? {
+    type._entity < 0 ? nil : type._entity
+  }
+}
+
+extension ObjectID {
+  public var formatArgument: FormatArgument {
+    .value(.integer(key), .object(ManagedObject.numberForFormats(Object.self)))
+  }
+}
+
+extension AnyObjectID: PredicateArgument {
+  public var formatArgument: FormatArgument { .value(.integer(key), .object(nil)) }
+}

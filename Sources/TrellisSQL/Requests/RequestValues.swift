@@ -1,0 +1,40 @@
+package import TrellisQuery
+package import TrellisSchema
+
+/// One value of a request, or one list of them.
+package enum BoundValue: Sendable {
+  case single(StoredValue)
+  case list([StoredValue])
+}
+
+/// What a statement's parameter takes from the values of a request.
+package struct Parameter: Hashable, Sendable {
+  package enum Form: Hashable, Sendable {
+    case plain
+    /// Folded as the column is.
+    case folded(TextOptions)
+    /// The least text after all that have the value as their prefix.
+    case endOfPrefix
+    /// Decimals as canonical text.
+    case canonical
+  }
+
+  /// The place among the values.
+  package let value: Int
+  package let form: Form
+}
+
+extension StoredValue {
+  /// Whether SQLite would keep the value as null.
+  var isNil: Bool {
+    switch self {
+    case .null: true
+    case .real(let real): real.isNaN
+    default: false
+    }
+  }
+}
+
+extension [StoredValue] {
+  var hasNull: Bool { contains { $0.isNil } }
+}

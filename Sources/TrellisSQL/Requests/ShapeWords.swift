@@ -1,0 +1,107 @@
+package import TrellisQuery
+
+extension ValueKind {
+  var word: UInt8 {
+    switch self {
+    case .integer: 0
+    case .real: 1
+    case .text: 2
+    case .decimal: 3
+    case .blob: 4
+    }
+  }
+}
+
+extension ComparisonOperator {
+  var word: UInt64 {
+    switch self {
+    case .equal: 0
+    case .notEqual: 1
+    case .less: 2
+    case .lessOrEqual: 3
+    case .greater: 4
+    case .greaterOrEqual: 5
+    case .contains: 6
+    case .hasPrefix: 7
+    case .hasSuffix: 8
+    case .like: 9
+    case .matches: 10
+    }
+  }
+}
+
+extension Quantifier {
+  var word: UInt64 {
+    switch self {
+    case .any: 0
+    case .all: 1
+    case .none: 2
+    }
+  }
+}
+
+extension ArithmeticOperator {
+  /// The number under which SQL names the operator.
+  var word: UInt64 {
+    switch self {
+    case .add: 0
+    case .subtract: 1
+    case .multiply: 2
+    case .divide: 3
+    case .power: 4
+    }
+  }
+
+  package init?(word: Int64) {
+    guard let found = Self.allCases.first(where: { $0.word == UInt64(bitPattern: word) }) else { return nil }
+    self = found
+  }
+}
+
+extension ValueFunction {
+  /// The number under which SQL names the function.
+  var word: UInt64 {
+    switch self {
+    case .lowercase: 0
+    case .uppercase: 1
+    case .length: 2
+    case .absolute: 3
+    case .negative: 4
+    case .ceiling: 5
+    case .floor: 6
+    case .truncated: 7
+    case .rounded: 8
+    case .decimal: 9
+    case .real: 10
+    case .microseconds: 11
+    }
+  }
+
+  package init?(word: Int64) {
+    guard let found = Self.allCases.first(where: { $0.word == UInt64(bitPattern: word) }) else { return nil }
+    self = found
+  }
+}
+
+extension AggregateFunction {
+  var word: UInt64 {
+    switch self {
+    case .sum: 0
+    case .average: 1
+    case .minimum: 2
+    case .maximum: 3
+    }
+  }
+}
+
+extension ValueKind {
+  /// The end of the name that an aggregate over such values has in SQL. A kind of its own for each, as a sum of nothing
+  /// has no values to tell the kind.
+  package var numberName: String {
+    switch self {
+    case .integer: "integer"
+    case .decimal: "decimal"
+    case .real, .text, .blob: "real"
+    }
+  }
+}

@@ -1,0 +1,7 @@
+// expect: has no dynamic member 'txet'
+import MisuseModel
+import Trellis
+
+func misuse(_ context: ManagedObjectContext) throws {
+  _ = try context.fetch(Page.where { $0.note.txet == "a" })
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Trellis
+import TrellisStorage
+
+/// The stores that every rule is tried on.
+enum StoreKind: String, CaseIterable {
+  case memory, sqlite
+}
+
+/// A store for one test, removed when it ends, which hands out planted values and fails when it is told to.
+final class Place {
+  let interference = Interference()
+  let container: PersistentContainer
+  let problems = Problems()
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-edges-\(UUID().uuidString)")
+
+  init(_ kind: StoreKind) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let plain: StoreConfiguration =
+      switch kind {
+      case .memory: .memory
+      case .sqlite: .sqlite(at: folder.appending(path: "store"), durability: .relaxed)
+      }
+    let (interference, problems) = (interference, problems)
+    let store = StoreConfiguration { model in InterferingStore(try plain.open(model), interference, model) }
+    container = try PersistentContainer(model: .edges, store: store) { problems.add($0) }
+  }
+
+  deinit {
+    container.close()
+    try? FileManager.default.removeItem(at: folder)
+  }
+}
+
+/// Collects what is reported from any thread.
+final class Problems: @unchecked Sendable {  // a lock guards the only field
+  private let lock = NSLock()
+  private var found: [GraphProblem] = []
+
+  func add(_ problem: GraphProblem) { lock.withLock { found.append(problem) } }
+  var codes: [GraphProblem.Code] { lock.withLock { found.map(\.code) } }
+}

@@ -1,0 +1,145 @@
+import Testing
+import Trellis
+
+/// What the random graphs have shown.
+@Suite("Undo of what random graphs did") struct UndoCaseTests {
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+
+  init() throws {
+    container = try PersistentContainer(model: .rules, store: .memory) { _ in }
+    context = container.newContext()
+  }
+
+  @Test(
+    "an object that was deleted and brought back in one step stays when the step is undone", arguments: [false, true])
+  func deleteAndUndelete(saved: Bool) throws {
+    let tree = Tree(in: context)
+    if saved { try context.save() }
+    context.undo.enable()
+    try context.delete(tree)
+    context.undelete(tree)
+    try context.undo.undo()
+    #expect(!tree.isDeleted && tree.managedObjectContext === context)
+    #expect(try context.fetch(Tree.all) == [tree])
+  }
+
+  /// Two saved objects, and their one-to-one, which lies at the left.
+  private func makePair() throws -> (OneLeft, OneRight) {
+    let pair = (OneLeft(in: context), OneRight(in: context))
+    try context.save()
+    context.undo.enable()
+    return pair
+  }
+
+  @Test("an undone link leaves the unsaved ones alone, whatever is loaded anew", arguments: [false, true])
+  func otherLinks(drops: Bool) throws {
+    let (left, right) = try makePair()
+    let id = right.objectID
+    left.oneDenyDeny = right
+    context.undo.endStep()
+    left.oneDenyNullify = right
+    try context.undo.undo()
+    if drops { context.dropUnusedObjects() } else { context.refreshAll() }
+    #expect(try context.object(with: id)?.oneDenyDeny === left)
+    #expect(right.oneDenyNullify == nil)
+  }
+
+  @Test("a rollback brings back a saved link that was undone, at both ends")
+  func rollbackAfterUndo() throws {
+    let (left, right) = try makePair()
+    left.oneNullifyNullify = right
+    try context.save()
+    try context.undo.undo()
+    #expect(left.oneNullifyNullify == nil && right.oneNullifyNullify == nil)
+    context.rollback()
+    #expect(left.oneNullifyNullify === right && right.oneNullifyNullify === left)
+  }
+
+  @Test("a one-way to-many that holds its own object comes back with it", arguments: [false, true])
+  func ownMember(saves: Bool) throws {
+    let arrow = Arrow(in: context)
+    arrow.setDeny = [arrow]
+    try context.save()
+    context.undo.enable()
+    try context.delete(arrow)
+    if saves { try context.save() } else { try arrow.validate() }
+    try context.undo.undo()
+    #expect(arrow.setDeny.objects == [arrow])
+  }
+
+  @Test("who left a many-to-many before it was deleted is no member when it is back, whatever was loaded meanwhile")
+  func leftBefore() throws {
+    let (one, two) = (Mesh(in: context), Mesh(in: context))
+    one.likesBothNoActionDeny = [two]
+    try context.save()
+    context.undo.enable()
+    one.likesBothNoActionDeny.remove(two)
+    context.undo.endStep()
+    try context.delete(one)
+    try context.refresh(two, discardingChanges: true)
+    try context.undo.undo()
+    #expect(one.likesBothNoActionDeny.isEmpty && two.likedByBothNoActionDeny.isEmpty)
+  }
+
+  @Test("what no action left behind comes back with its object")
+  func leftBehind() throws {
+    let (link, other) = (Link(in: context), Link(in: context))
+    link.nextNoActionNoAction = other
+    try context.save()
+    try context.delete(other)
+    try context.save()
+    context.undo.enable()
+    try context.delete(link)
+    try context.save()
+    try context.undo.undo()
+    try context.save()
+    #expect(link.nextNoActionNoAction == nil && link.snapshot.nextNoActionNoAction == other.objectID)
+  }
+
+  @Test("a former partner that is gone from the store is none again")
+  func lostPartner() throws {
+    let links = (0..<3).map { _ in Link(in: context) }
+    links[0].nextNoActionDeny = links[1]
+    try context.save()
+    try context.delete(links[1])
+    context.undo.enable()
+    links[0].nextNoActionDeny = links[2]
+    try context.save()
+    try context.undo.undo()
+    #expect(links[0].nextNoActionDeny == nil && links[0].snapshot.nextNoActionDeny == nil)
+    try context.save()
+    try context.undo.redo()
+    #expect(links[0].nextNoActionDeny === links[2])
+  }
+
+  @Test("an order that a refresh gives up comes back by undo")
+  func discardedOrder() throws {
+    let (one, two) = (Tree(in: context), Tree(in: context))
+    one.childrenListNoActionNullify = [one, two]
+    try context.save()
+    context.undo.enable()
+    one.childrenListNoActionNullify.append(one)
+    context.undo.endStep()
+    try context.refresh(one, discardingChanges: true)
+    #expect(one.childrenListNoActionNullify.objects == [one, two])
+    try context.undo.undo()
+    #expect(one.childrenListNoActionNullify.objects == [two, one])
+    try context.undo.undo()
+    #expect(one.childrenListNoActionNullify.objects == [one, two])
+  }
+
+  @Test("a member that a one-way to-many has moved is back where it was when its delete is taken back")
+  func movedMember() throws {
+    let arrows = (0..<3).map { _ in Arrow(in: context) }
+    arrows[1].listDeny = [arrows[2], arrows[0]]
+    try context.save()
+    let other = container.newContext()
+    let same = try other.fetch(Arrow.all)
+    same[1].listDeny.append(same[2])
+    try other.delete(same[0])
+    #expect(same[1].listDeny.objects == [same[2]])
+    other.undelete(same[0])
+    #expect(same[1].listDeny.objects == [same[0], same[2]])
+  }
+}

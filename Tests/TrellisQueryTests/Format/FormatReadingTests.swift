@@ -1,0 +1,267 @@
+import Foundation
+import Testing
+import TrellisQuery
+import TrellisSchema
+
+@Suite("Reading formats") struct FormatReadingTests {
+  /// A format and how it is printed after it was read.
+  static let accepted: [(String, String)] = [
+    // Every spelling of a comparison.
+    ("stars = 1", "stars == 1"), ("stars == 1", "stars == 1"), ("stars != 1", "stars != 1"),
+    ("stars <> 1", "stars != 1"),
+    ("stars < 1", "stars < 1"), ("stars <= 1", "stars <= 1"), ("stars =< 1", "stars <= 1"), ("stars > 1", "stars > 1"),
+    ("stars >= 1", "stars >= 1"), ("stars => 1", "stars >= 1"), ("1 < stars", "1 < stars"),
+    ("stars BETWEEN {1, 5}", "stars >= 1 AND stars <= 5"), ("stars in {1,2}", "stars IN {1, 2}"),
+    ("stars NOT IN {1}", "NOT (stars IN {1})"), ("stars IN {}", "stars IN {}"),
+    // Texts.
+    ("content BEGINSWITH 'a'", "content BEGINSWITH 'a'"), ("content endswith[c] \"a\"", "content ENDSWITH[c] 'a'"),
+    ("content CONTAINS[cd] 'a'", "content CONTAINS[cd] 'a'"), ("content LIKE[n] 'a*?'", "content LIKE[n] 'a*?'"),
+    ("content MATCHES '\\d+'", "content MATCHES '\\\\d+'"), ("content =[c] 'A'", "content ==[c] 'A'"),
+    ("content CONTAINS[l] 'a'", "content CONTAINS[cd] 'a'"),
+    ("content IN[c] {'a', 'b'}", "content ==[c] 'a' OR content ==[c] 'b'"),
+    ("content == 'it\\'s \\u00e9 \\u{1F600} \\\\ 100%%'", "content == 'it\\'s é 😀 \\\\ 100%%'"),
+    ("content == \"\"", "content == ''"),
+    // Logic.
+    ("NOT stars = 1 AND stars = 2 OR stars = 3", "((NOT (stars == 1)) AND stars == 2) OR stars == 3"),
+    ("!(stars = 1) && stars = 2 || stars = 3", "((NOT (stars == 1)) AND stars == 2) OR stars == 3"),
+    ("TRUEPREDICATE or falsepredicate", "TRUEPREDICATE OR FALSEPREDICATE"), ("isDraft", "isDraft == TRUE"),
+    ("not isDraft", "NOT (isDraft == TRUE)"), ("isDraft == YES", "isDraft == TRUE"),
+    ("isDraft = no", "isDraft == FALSE"),
+    ("isDraft == 1", "isDraft == TRUE"), ("mood = nil", "mood == NIL"), ("mood != NULL", "mood != NIL"),
+    // Numbers.
+    ("stars == 0xFF", "stars == 255"), ("stars == 0b101", "stars == 5"), ("stars == 0o17", "stars == 15"),
+    ("stars == 1_000", "stars == 1000"), ("weight > 6e23", "weight > 6e+23"), ("weight > .5", "weight > 0.5"),
+    ("weight == 2", "weight == 2.0"), ("stars > 2.5", "stars > 2.5"), ("stars == 2.0", "stars == 2"),
+    ("price == 9.50", "price == 9.5"), ("price > -1", "price > -1"), ("stars == -5", "stars == -5"),
+    ("price == stars", "price == CAST(stars, 'Decimal')"), ("weight == stars", "weight == stars"),
+    // Arithmetic binds as usual.
+    ("stars + 1 * 2 ** 3 > 4", "(stars + (1 * (2 ** 3))) > 4"), ("(stars + 1) * 2 > 4", "((stars + 1) * 2) > 4"),
+    ("price * 1.1 > 5", "(price * 1.1) > 5"), ("stars / 2.0 > 5", "(stars / 2.0) > 5.0"),
+    ("stars / 2 > 2.5", "(stars / 2) > 2.5"),
+    ("CAST(2, 'Decimal') / 3 > stars", "(CAST(2, 'Decimal') / CAST(3, 'Decimal')) > CAST(stars, 'Decimal')"),
+    ("-stars < 0", "-(stars) < 0"), ("stars - -1 = 0", "(stars - -1) == 0"),
+    // Paths.
+    ("next.next.content == 'a'", "next.next.content == 'a'"), ("next == nil", "next == NIL"),
+    ("images.@count > 2", "images.@count > 2"), ("images[SIZE] > 2", "images.@count > 2"),
+    ("images.@sum.size > 2", "sum(images, $v1, $v1.size) > 2"),
+    ("images.size.@max > 2", "max(images, $v1, $v1.size) > 2"),
+    ("images.@avg.size > 2", "average(images, $v1, $v1.size) > 2.0"),
+    ("sum(images, $i, $i.size * 2) > 2", "sum(images, $v1, ($v1.size * 2)) > 2"),
+    ("next.images.@min.size = 2", "min(next.images, $v1, $v1.size) == 2"),
+    ("#in = 3", "#in == 3"), ("SELF.in = 3", "#in == 3"), ("self == nil", "SELF == NIL"),
+    // Many values.
+    ("ANY images.size > 3", "ANY(images, $v1, $v1.size > 3)"),
+    ("some images.size > 3", "ANY(images, $v1, $v1.size > 3)"),
+    ("ALL images.size > 3", "ALL(images, $v1, $v1.size > 3)"),
+    ("NONE images.size > 3", "NONE(images, $v1, $v1.size > 3)"),
+    ("NONE tags.diaries.stars > 3", "NONE(tags, $v1, ANY($v1.diaries, $v2, $v2.stars > 3))"),
+    ("'x' IN tags.name", "ANY(tags, $v1, $v1.name == 'x')"),
+    ("ANY images.size BETWEEN {1, 2}", "ANY(images, $v1, $v1.size >= 1 AND $v1.size <= 2)"),
+    (
+      "SUBQUERY(images, $i, $i.size > 3 AND $i.path LIKE '*.png').@count >= 2",
+      "SUBQUERY(images, $v1, $v1.size > 3 AND $v1.path LIKE '*.png').@count >= 2"
+    ),
+    (
+      "ALL(tags, $t, ANY($t.diaries, $d, $d.stars > stars))",
+      "ALL(tags, $v1, ANY($v1.diaries, $v2, $v2.stars > stars))"
+    ),
+    // Functions.
+    ("length(content) > 3", "length(content) > 3"), ("length:(content) > 3", "length(content) > 3"),
+    ("lowercase:(content) = 'a'", "lowercase(content) == 'a'"), ("count:(images) = 1", "images.@count == 1"),
+    ("sum(images.size) = 1", "sum(images, $v1, $v1.size) == 1"), ("abs(stars) = 1", "abs(stars) == 1"),
+    ("multiply:by:(stars, 2) = 4", "(stars * 2) == 4"),
+    ("FUNCTION(content, 'lowercaseString') = 'a'", "lowercase(content) == 'a'"),
+    ("createdAt > now() - 3600", "createdAt > (now() - 3600)"),
+    ("createdAt < CAST('2026-01-31', 'NSDate')", "createdAt < CAST('2026-01-31T00:00:00Z', 'NSDate')"),
+    ("CAST(0, 'NSDate') < createdAt", "CAST('2001-01-01T00:00:00Z', 'NSDate') < createdAt"),
+    // Types by constants.
+    ("emotion == 'happy'", "emotion == 'happy'"), ("emotion CONTAINS 'app'", "emotion CONTAINS 'app'"),
+    ("level == 9", "level == 9"), ("level == 'high'", "level == 9"),
+    ("emotion IN {'happy', 'sad'}", "emotion IN {'happy', 'sad'}"),
+    (
+      "id == '00112233-4455-6677-8899-AABBCCDDEEFF'", "id == '00112233-4455-6677-8899-AABBCCDDEEFF'"
+    ),
+    ("picture = CAST('AQID', 'NSData')", "picture == CAST('AQID', 'NSData')"),
+    ("  stars\n==\t1 ", "stars == 1"),
+  ]
+
+  @Test("every form of the language is read, and prints itself as what reads back the same", arguments: accepted)
+  func accepts(_ format: String, _ printed: String) throws {
+    let bench = try FormatBench()
+    let tree = try bench.read(format)
+    let text = try tree.formatText(of: 0, in: bench.model)
+    #expect(text == printed)
+    #expect(try bench.read(text) == tree)
+  }
+
+  /// A format, the code of its error, the column, and a part of the message.
+  static let refused: [(String, PredicateFormatError.Code, Int, String)] = [
+    ("", .unexpected, 1, "Expected a value, but the format ends"), ("stars ==", .unexpected, 9, "Expected a value"),
+    ("stars = 1 1", .unexpected, 11, "Expected 'AND', 'OR' or the end"),
+    ("stars = 1 = 2", .unexpected, 11, "between two"),
+    ("(stars = 1", .unexpected, 11, "Expected ')'"), ("stars IN {1,", .unexpected, 13, "Expected a value"),
+    ("stars ; 1", .unexpected, 7, "no meaning"), ("content == 'a", .unterminatedText, 12, "closing quote"),
+    ("content == '\\u12'", .invalidEscape, 13, "hexadecimal"), ("stars = 12ab", .invalidNumber, 9, "no number"),
+    ("stars = 0xFFFFFFFFFFFFFFFFF", .invalidNumber, 9, "no number"), ("stars = 1__0", .invalidNumber, 9, "no number"),
+    ("emotoin == 'happy'", .unknownProperty, 1, "did you mean 'emotion'?"),
+    ("next.contnt == 'a'", .unknownProperty, 6, "did you mean 'content'?"),
+    ("content.x == 'a'", .unknownProperty, 9, "no relationship"),
+    ("emotion == 'hapy'", .unknownCase, 12, "did you mean 'happy'?"), ("level == 5", .unknownCase, 10, "no such case"),
+    ("stars == 'x'", .typeMismatch, 10, "a whole number"), ("content == 5", .typeMismatch, 12, "a text"),
+    ("stars == TRUE", .typeMismatch, 10, "TRUE or FALSE"), ("createdAt > 5", .typeMismatch, 13, "Bind a date"),
+    ("createdAt > '2026-01-31'", .typeMismatch, 13, "CAST"), ("isDraft == 2", .typeMismatch, 12, "a Bool"),
+    ("stars CONTAINS '1'", .typeMismatch, 1, "only texts"), ("stars ==[c] 1", .typeMismatch, 1, "are for texts"),
+    ("id < '00112233-4455-6677-8899-AABBCCDDEEFF'", .typeMismatch, 1, "no order"),
+    ("id == 'x'", .invalidConstant, 7, "no UUID"),
+    ("next < next", .typeMismatch, 1, "no order"), ("content == stars", .typeMismatch, 12, "never be equal"),
+    ("images.size > 3", .manyValues, 1, "ANY"), ("images == nil", .manyValues, 1, "@count"),
+    ("ANY stars > 3", .notMany, 5, "to-many"),
+    ("next.@count > 3", .notMany, 7, "to-many"), ("images.@median.size > 3", .unknownFunction, 9, "@avg"),
+    ("images.@cout > 3", .unknownFunction, 9, "is not known"),
+    ("lenght(content) > 3", .unknownFunction, 1, "did you mean 'length'?"),
+    ("content", .notACondition, 1, "condition"), ("stars + 1", .notACondition, 1, "condition"),
+    ("(stars = 1) + 1 = 2", .notAValue, 2, "value is needed"),
+    ("content MATCHES '('", .invalidPattern, 17, "wrong at character"),
+    ("stars BETWEEN 5", .wrongArgument, 15, "two bounds"), ("stars BETWEEN {1}", .wrongArgument, 15, "two bounds"),
+    ("stars IN 5", .notMany, 10, "IN needs a list"), ("stars == %@", .missingArgument, 10, "needs more than 0"),
+    ("stars == %q", .unexpected, 10, "'%'"), ("SUBQUERY(images, $i, $i.size > 3)", .unexpected, 34, ".@count"),
+    ("images[0].size = 1", .unsupported, 7, "by their place"), ("cached == 'a'", .unsupported, 1, "transient"),
+    ("in = 3", .unexpected, 1, "#in"), ("NOT stars", .notACondition, 5, "condition"),
+    ("$x.size > 3", .unboundVariable, 1, "Nothing around binds"), ("words == 'a'", .typeMismatch, 10, "[string]"),
+    ("stars = 1 AND\n  strs = 2", .unknownProperty, 3, "did you mean 'stars'?"),
+    ("content = %%", .unexpected, 11, "inside quotes"),
+    ("UPPER(content) = 'A'", .unknownFunction, 1, "uppercase"), ("createdAt * 2 > now()", .typeMismatch, 1, "Seconds"),
+  ]
+
+  @Test("a mistake is an error with its place and the way out", arguments: refused)
+  func refuses(_ format: String, _ code: PredicateFormatError.Code, _ column: Int, _ part: String) throws {
+    let bench = try FormatBench()
+    let error = try #require(throws: PredicateFormatError.self) { try bench.read(format) }
+    #expect(error.code == code, "\(error)")
+    #expect(error.column == column, "\(error)")
+    #expect(error.message.contains(part), "\(error)")
+  }
+
+  @Test("an error shows the line and marks the place, and names the line")
+  func marks() throws {
+    let bench = try FormatBench()
+    let error = try #require(throws: PredicateFormatError.self) { try bench.read("stars = 1 AND\n  strs = 2") }
+    #expect(error.line == 2)
+    #expect(error.suggestion == "stars")
+    #expect(
+      error.description
+        == "Entity 'Diary' has no property 'strs'; did you mean 'stars'? [unknown-property] at 2:3\n  strs = 2\n  ^")
+  }
+
+  @Test("an argument is a value, whatever it holds")
+  func injection() throws {
+    let bench = try FormatBench()
+    let attack = "x' OR TRUEPREDICATE OR content == 'x"
+    let tree = try bench.read("content == %@", [.value(.text(attack), .text)])
+    guard case .comparison(let comparison) = tree else { throw PredicateFormatError(.unexpected, "", in: "", at: 0) }
+    #expect(comparison.right == .value(.text(attack)))
+    let error = try #require(throws: PredicateFormatError.self) {
+      try bench.read("%K == 1", [.value(.text("stars == 1 OR stars"), .text)])
+    }
+    #expect(error.code == .unknownProperty)
+    #expect(
+      try bench.printed(
+        "%K.%K == %d", [.value(.text("next"), .text), .value(.text("stars"), .text), .value(.integer(3), .integer)])
+        == "next.stars == 3")
+  }
+
+  @Test("arguments are checked like constants")
+  func arguments() throws {
+    let bench = try FormatBench()
+    func code(_ format: String, _ arguments: FormatArgument...) -> PredicateFormatError.Code? {
+      do {
+        _ = try bench.read(format, arguments)
+        return nil
+      } catch { return (error as? PredicateFormatError)?.code }
+    }
+    #expect(code("stars == %@", .value(.text("x"), .text)) == .typeMismatch)
+    #expect(code("stars == %d", .value(.text("x"), .text)) == .wrongArgument)
+    #expect(code("stars == 1", .null) == .surplusArgument)
+    #expect(code("stars == %@", .list([])) == .manyValues)
+    #expect(code("emotion == %@", .value(.text("hapy"), .text)) == .unknownCase)
+    #expect(code("createdAt > %@", .value(.integer(5), .integer)) == .typeMismatch)
+    #expect(code("next == %@", .value(.integer(5), .object(1))) == .typeMismatch)
+    #expect(code("next == %@", .value(.integer(5), .object(0))) == nil)
+    #expect(code("%@ IN tags", .value(.integer(5), .object(2))) == nil)
+    #expect(code("tags CONTAINS %@", .value(.integer(5), .object(2))) == nil)
+    #expect(code("stars IN %@", .list([.value(.integer(5), .integer)])) == nil)
+    #expect(code("stars IN %@", .range(.integer(1), .integer(5), .integer, isClosed: false)) == nil)
+    #expect(code("price == %@", .value(.real(0.1), .real)) == nil)
+    #expect(try bench.printed("price == %@", [.value(.real(0.1), .real)]) == "price == 0.1")
+    #expect(try bench.printed("mood == %@", [.null]) == "mood == NIL")
+  }
+
+  @Test("variables without a value are told with their types; those with one are values")
+  func variables() throws {
+    let model = try FormatModel.make()
+    let checked = try CheckedFormat("emotion == $e AND stars IN $list AND createdAt > $e2", of: 0, in: model)
+    #expect(checked.variables.map(\.name) == ["e", "list", "e2"])
+    #expect(checked.variables.map(\.type) == [.enumeration("Emotion"), .integer, .date])
+    #expect(checked.variables.map(\.isList) == [false, true, false])
+    let bound = try CheckedFormat(
+      "emotion == $e", of: 0, in: model, bindings: ["e": .value(.text("sad"), .enumeration(nil))])
+    #expect(bound.variables.isEmpty)
+    #expect(try bound.predicate.formatText(of: 0, in: model) == "emotion == 'sad'")
+  }
+
+  @Test("interpolated values lie at their offsets, between those that are given; inside quotes they are refused")
+  func interpolations() throws {
+    let model = try FormatModel.make()
+    let checked = try CheckedFormat(
+      "stars == %@ AND stars == %@", of: 0, in: model, arguments: [.value(.integer(1), .integer)],
+      interpolated: [25: .value(.integer(2), .integer)])
+    #expect(try checked.predicate.formatText(of: 0, in: model) == "stars == 1 AND stars == 2")
+    let error = #expect(throws: PredicateFormatError.self) {
+      try CheckedFormat("content == '%@'", of: 0, in: model, interpolated: [12: .null])
+    }
+    #expect(error?.code == .argumentInQuotes)
+  }
+
+  @Test("nesting and length have limits that are errors, on a small stack")
+  func limits() async throws {
+    // What is as deep as may be, on the stack of a small thread.
+    for format in [
+      Self.nested("("), Self.nested("NOT ("), Self.nested("-(", "stars", ") = 1"),
+      Self.nested("abs(", "stars", ") = 1"),
+    ] {
+      let found = await withCheckedContinuation { (done: CheckedContinuation<String?, Never>) in
+        let thread = Thread {
+          let found = try? FormatBench().printed(format)
+          done.resume(returning: found)
+        }
+        thread.stackSize = EvaluationTests.smallStack
+        thread.start()
+      }
+      #expect(found != nil)
+    }
+    try Self.tooDeep()
+  }
+
+  private static func nested(_ opening: String, _ inner: String = "stars = 1", _ end: String = ")") -> String {
+    let count = 90
+    let closing = String(repeating: ")", count: count - 1) + end
+    return String(repeating: opening, count: count) + inner + closing
+  }
+
+  private static func tooDeep() throws {
+    let bench = try FormatBench()
+    let deep = String(repeating: "(", count: 50_000) + "stars = 1"
+    #expect(throws: PredicateFormatError.self) { try bench.read(deep) }
+    for prefix in ["NOT ", "!", "-", "ANY ", "abs("] {
+      #expect(throws: PredicateFormatError.self) { try bench.read(String(repeating: prefix, count: 20_000)) }
+    }
+    let chain = "stars" + String(repeating: " + 1", count: 20_000) + " = 1"
+    let error = #expect(throws: PredicateFormatError.self) { try bench.read(chain) }
+    #expect(error?.code == .tooDeep)
+    let long = "stars = 1" + String(repeating: " ", count: 200_000)
+    #expect(#expect(throws: PredicateFormatError.self) { try bench.read(long) }?.code == .tooLong)
+    // What is long and not deep is read.
+    let wide = Array(repeating: "stars = 1", count: 5_000).joined(separator: " OR ")
+    _ = try bench.read(wide)
+  }
+}

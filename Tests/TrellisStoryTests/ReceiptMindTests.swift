@@ -1,0 +1,180 @@
+import Foundation
+import Testing
+import Trellis
+import TrellisReceiptMindModel
+
+@Suite("The story of ReceiptMind") struct ReceiptMindTests {
+  /// Books with a coffee on them.
+  private final class World {
+    let shelf: Shelf
+    let context: ManagedObjectContext
+    let ledger: Ledger
+    let coffee: Receipt
+
+    init(_ kind: StoreKind) throws {
+      shelf = try Shelf(.receiptMind, kind)
+      context = shelf.container.newContext()
+      ledger = Ledger.open("우리집", in: context)
+      coffee = Receipt(in: context, amount: 4.5, memo: "라떼", ledger: ledger, category: ledger.categories[5])
+      try context.save()
+    }
+
+    func category(_ kind: Kind, _ name: String) throws -> Category {
+      try #require(ledger.categories(for: kind).first { $0.name == name })
+    }
+  }
+
+  @Test("a new ledger offers each kind its options, with icons, in their order", arguments: StoreKind.allCases)
+  func options(kind: StoreKind) throws {
+    let world = try World(kind)
+    #expect(Kind.allCases == [.income, .expense] && Kind.allCases.map(\.icon) == ["💰", "💸"])
+    let fresh = world.shelf.container.newContext()
+    let ledger = try #require(try fresh.first(Ledger.all))
+    for kind in Kind.allCases {
+      #expect(ledger.categories(for: kind).map(\.name) == kind.options.map(\.name))
+      #expect(ledger.categories(for: kind).map(\.icon) == kind.options.map(\.icon))
+    }
+    #expect(ledger.receipts.first?.category?.icon == "☕️")
+  }
+
+  @Test("one form makes a receipt and edits it", arguments: StoreKind.allCases)
+  func form(kind: StoreKind) throws {
+    let world = try World(kind)
+    let form = ReceiptForm(newIn: world.ledger, in: world.context)
+    #expect(form.isNew && form.choices.map(\.name) == Kind.expense.options.map(\.name))
+    #expect(try form.problems() == ["amount": "must be at least 0.01", "category": "must be set"])
+    form.receipt.choose(.income)
+    form.receipt.amount = 3_000_000
+    form.receipt.category = form.choices.first
+    #expect(try form.problems().isEmpty)
+    try form.save()
+    #expect(!form.isNew && world.ledger.receipts.count == 2 && world.ledger.balance == Decimal(string: "2999995.5"))
+
+    let again = ReceiptForm(editing: world.coffee)
+    again.receipt.amount = 5
+    again.receipt.memo = nil
+    again.receipt.picture = Data(repeating: 7, count: 200_000)
+    #expect(!again.isNew && world.coffee.amount == 5)
+    try again.save()
+    let fresh = world.shelf.container.newContext()
+    let read = try #require(try fresh.object(with: world.coffee.objectID))
+    #expect(read.amount == 5 && read.memo == nil && read.picture == Data(repeating: 7, count: 200_000))
+    #expect(read.ledger?.balance == 2_999_995)
+  }
+
+  @Test("a form that is discarded leaves nothing behind, and other edits alone", arguments: StoreKind.allCases)
+  func discarding(kind: StoreKind) throws {
+    let world = try World(kind)
+    world.ledger.name = "새집"
+    let new = ReceiptForm(newIn: world.ledger, in: world.context)
+    new.receipt.category = try world.category(.expense, "교통")
+    try new.discard()
+    #expect(new.receipt.managedObjectContext == nil && world.ledger.receipts.objects == [world.coffee])
+    #expect(try world.category(.expense, "교통").receipts.isEmpty)
+
+    let edit = ReceiptForm(editing: world.coffee)
+    edit.receipt.choose(.income)
+    edit.receipt.amount = 9
+    edit.receipt.memo = "?"
+    #expect(edit.receipt.category == nil)
+    try edit.discard()
+    #expect(world.coffee.kind == .expense && world.coffee.amount == 4.5 && world.coffee.memo == "라떼")
+    #expect(world.coffee.category == (try world.category(.expense, "커피")) && !world.coffee.hasChanges)
+    #expect(world.context.updatedObjects == [world.ledger] && world.ledger.name == "새집")
+  }
+
+  @Test("the category belongs to the kind: at the insert, at each edit, and when the category changes")
+  func rule() throws {
+    let world = try World(.memory)
+    let (context, coffee) = (world.context, world.coffee)
+    let salary = try world.category(.income, "월급")
+    let wrong = Receipt(in: context, kind: .expense, amount: 1, ledger: world.ledger, category: salary)
+    #expect(try ReceiptForm(editing: wrong).problems() == ["category": "must belong to the kind of the receipt"])
+    #expect(throws: ValidationError.self) { try context.save() }
+    wrong.kind = .income
+    try context.save()
+
+    coffee.kind = .income
+    #expect(try ReceiptForm(editing: coffee).problems().keys.sorted() == ["category"])
+    coffee.category = salary
+    try context.save()
+
+    salary.kind = .expense
+    let error = #expect(throws: ValidationError.self) { try context.save() }
+    #expect(error?.failures.map(\.property) == ["kind"])
+    for receipt in salary.receipts { receipt.kind = .expense }
+    try context.save()
+    #expect(world.ledger.balance == -5.5)
+  }
+
+  @Test("a receipt and its category lie in the same books")
+  func books() throws {
+    let world = try World(.memory)
+    let other = Ledger.open("회사", in: world.context)
+    world.coffee.category = other.categories(for: .expense).first
+    #expect(
+      try ReceiptForm(editing: world.coffee).problems() == ["category": "must belong to the ledger of the receipt"])
+    try world.coffee.rollback()
+    try world.context.save()
+    #expect(try world.context.count(Category.where { $0.ledger.name == "회사" && $0.kind == .expense }) == 4)
+  }
+
+  @Test("a category in use stays; books go with everything in them", arguments: StoreKind.allCases)
+  func deleting(kind: StoreKind) throws {
+    let world = try World(kind)
+    let coffee = try world.category(.expense, "커피")
+    guard case .no(let refusal) = try world.context.canDelete(coffee) else {
+      Issue.record("a category in use may not go")
+      return
+    }
+    #expect(refusal.failures.map(\.property) == ["receipts"])
+    try world.context.delete(coffee)
+    #expect(throws: refusal) { try world.context.save() }
+    try world.context.delete(world.ledger)
+    try world.context.save()
+    let fresh = world.shelf.container.newContext()
+    #expect(try fresh.count(Ledger.all) == 0 && fresh.count(Category.all) == 0 && fresh.count(Receipt.all) == 0)
+  }
+
+  @Test("amounts are exact, and compared as numbers", arguments: StoreKind.allCases)
+  func amounts(kind: StoreKind) throws {
+    let world = try World(kind)
+    let food = try world.category(.expense, "식비")
+    for text in ["0.1", "0.2", "9", "10", "99999999999999999999999999999999999.99"] {
+      _ = Receipt(in: world.context, amount: try #require(Decimal(string: text)), ledger: world.ledger, category: food)
+    }
+    try world.context.save()
+    let context = world.shelf.container.newContext()
+    let sorted = try context.fetch(Receipt.where { $0.category.name == "식비" }.sorted { $0.amount.descending })
+    #expect(
+      sorted.map { "\($0.amount)" } == ["99999999999999999999999999999999999.99", "10", "9", "0.2", "0.1"])
+    #expect(try context.count(Receipt.where { $0.amount > 9 }) == 2)
+    #expect(sorted.suffix(2).reduce(0) { $0 + $1.amount } == Decimal(string: "0.3"))
+  }
+
+  @Test("two categories of a kind have different names in one ledger")
+  func names() throws {
+    let world = try World(.sqlite)
+    _ = Category(in: world.context, kind: .income, name: "커피", ledger: world.ledger)
+    try world.context.save()
+    _ = Category(in: world.context, kind: .expense, name: "커피", ledger: world.ledger)
+    let error = #expect(throws: StoreError.self) { try world.context.save() }
+    #expect(error?.code == .notUnique)
+  }
+
+  @Test("an edit is undone and done again")
+  func undo() throws {
+    let world = try World(.memory)
+    world.context.undo.enable()
+    world.context.undo.group("Choose the kind") {
+      world.coffee.choose(.income)
+      world.coffee.category = world.ledger.categories(for: .income).first
+    }
+    try world.context.save()
+    try world.context.undo.undo()
+    #expect(world.coffee.kind == .expense && world.coffee.category?.name == "커피")
+    try world.context.save()
+    try world.context.undo.redo()
+    #expect(world.coffee.kind == .income && world.coffee.category?.name == "월급")
+  }
+}
