@@ -51,7 +51,6 @@ import Trellis
       Book.where { $0.genre == .novel }.sorted { $0.pages }.limit(3),
       Book.all.sorted { $0.pages.descending }.offset(2).limit(4),
       Book.all.sorted { $0.title }.offset(3),
-      Book.all.limit(0),
       Book.where { $0.shelf.height > 1 }.sorted { $0.pages },
       Book.all.sorted {
         $0.shelf.height
@@ -60,7 +59,7 @@ import Trellis
       Book.where { $0.readers.any { $0.name.hasPrefix("reader") } },
       Book.where { $0.shelf == nil }.sorted { $0.pages },
     ]
-    .filter { $0.storeRequest.limit != 0 }
+    
   }
 
   private var readerRequests: [FetchRequest<Reader.Columns>] {

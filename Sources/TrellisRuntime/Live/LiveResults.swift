@@ -128,6 +128,6 @@ extension ManagedObjectContext {
   /// - Complexity: that of the store's query. Kept are, for each result, its identity and what it is sorted by.
   public func live<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> LiveResults<Columns> {
     try prepareFetch()
-    return try LiveResults(request.storeRequest, isSectioned: false, self)
+    return try LiveResults(request.storeRequest(in: self), isSectioned: false, self)
   }
 }

@@ -60,7 +60,7 @@ extension ManagedObjectContext {
   ) throws -> LiveSections<Columns, Value> {
     try prepareFetch()
     let key = section(Columns(PropertyPath(variable: 0))).ascending.key
-    var storeRequest = request.storeRequest
+    var storeRequest = try request.storeRequest(in: self)
     if storeRequest.sort.first?.path != key.path { storeRequest.sort.insert(key, at: 0) }
     return LiveSections(try LiveResults(storeRequest, isSectioned: true, self))
   }
