@@ -120,11 +120,12 @@ import Trellis
     let container = try PersistentContainer(model: .library, store: .memory)
     let context = container.mainContext
     let live = try context.live(Book.all.sorted { $0.title })
-    var titles: [String] = []
+    var rows: [ObjectID<Book>] = []
+    let changes = live.changes
     let watching = Task { @MainActor in
-      for await change in live.changes {
-        for case .insert(_, let place) in change.steps { titles.append(live[place].title) }
-        if titles.count == 20 { break }
+      for await change in changes {
+        for step in change.steps { rows.apply(step) { $0 } }
+        if rows.count == 20 { break }
       }
     }
     for number in 0..<20 {
@@ -134,7 +135,7 @@ import Trellis
       }
     }
     await watching.value
-    #expect(titles.count == 20 && live.count == 20)
+    #expect(rows == live.ids && live.count == 20)
     let endless = Task { @MainActor in for await _ in live.changes {} }
     await Task.yield()
     endless.cancel()
