@@ -59,7 +59,7 @@ import Trellis
       Book.where { $0.readers.any { $0.name.hasPrefix("reader") } },
       Book.where { $0.shelf == nil }.sorted { $0.pages },
     ]
-    
+
   }
 
   private var readerRequests: [FetchRequest<Reader.Columns>] {
