@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .executable(name: "diary", targets: ["TrellisDiary"]),
+    .executable(name: "dex", targets: ["TrellisDex"]),
   ],
   targets: [
     // The values that describe a model, and everything that is built on them. Arrows point one way: down this list.
@@ -80,6 +81,11 @@ let package = Package(
     .executableTarget(
       name: "TrellisDiary", dependencies: ["TrellisDiaryModel", "Trellis"], path: "Sources/diary",
       swiftSettings: settings),
+    .target(
+      name: "TrellisDexModel", dependencies: ["Trellis"], path: "Models/Dex", swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .executableTarget(
+      name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis"], path: "Sources/dex", swiftSettings: settings),
 
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
     .testTarget(
@@ -109,6 +115,9 @@ let package = Package(
     .testTarget(
       name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisRuntime", "TrellisSchema", "TrellisStorage"],
       swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisLiveTests", dependencies: ["Trellis", "TrellisRuntime"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisMemoryTests",

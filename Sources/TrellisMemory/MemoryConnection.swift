@@ -7,23 +7,31 @@ public final class MemoryConnection: StoreConnection {
   private let store: any SnapshotSource
   private let reader = ValueReader()
 
+  /// What is read while it is pinned.
+  private var pinned: Snapshot?
+
   package init(_ store: any SnapshotSource) { self.store = store }
 
+  public func pin() throws { pinned = try store.snapshot() }
+  public func unpin() { pinned = nil }
+
+  private func snapshot() throws -> Snapshot { try pinned ?? store.snapshot() }
+
   public func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
-    try RowSelection(request, store.snapshot()).forEach { row in
+    try RowSelection(request, snapshot()).forEach { row in
       reader.show(row)
       try body(reader)
     }
   }
 
   public func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
-    try RowSelection(request, store.snapshot()).forEach { try body($0.key, $0.entity) }
+    try RowSelection(request, snapshot()).forEach { try body($0.key, $0.entity) }
   }
 
   public func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    let snapshot = try store.snapshot()
+    let snapshot = try snapshot()
     try RowSelection(request, snapshot).forEach { row in
       let object = RowObject(row: row, snapshot: snapshot)
       try body(try paths.map { try object.value(at: $0.path) })
@@ -34,8 +42,8 @@ public final class MemoryConnection: StoreConnection {
     let model = store.layout.model
     guard model.entities.indices.contains(request.entity) else { throw StoreError.noSuchEntity }
     let entity = model.entities[request.entity]
-    let lookup = KeyLookup(snapshot: try store.snapshot(), entity: entity)
-    if !lookup.findsFew(request.predicate), let walk = IndexWalk(request, try store.snapshot(), entity) {
+    let lookup = KeyLookup(snapshot: try snapshot(), entity: entity)
+    if !lookup.findsFew(request.predicate), let walk = IndexWalk(request, try snapshot(), entity) {
       let names = walk.index.shape.columns.map { entity.properties[entity.columns[$0].property].name }
       return QueryPlan(
         steps: ["goes along the index \(names.joined(separator: ", ")) in order"], scansWholeTable: false,
@@ -52,12 +60,12 @@ public final class MemoryConnection: StoreConnection {
     var request = request
     request.sort = []
     var count = 0
-    try RowSelection(request, store.snapshot()).forEach { _ in count += 1 }
+    try RowSelection(request, snapshot()).forEach { _ in count += 1 }
     return count
   }
 
   public func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
-    let snapshot = try store.snapshot()
+    let snapshot = try snapshot()
     let model = snapshot.layout.model
     guard model.entities.indices.contains(entity) else { throw StoreError.noSuchEntity }
     let isWanted = model.wanted(model.entities[entity], withSubentities: true)
@@ -72,7 +80,7 @@ public final class MemoryConnection: StoreConnection {
   public func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {
-    let members = try Members(relationship, store.snapshot())
+    let members = try Members(relationship, snapshot())
     try members.forEach(owners) { owner, key, _ in
       guard let row = members.row(key) else { return }
       reader.show(row)
@@ -84,13 +92,13 @@ public final class MemoryConnection: StoreConnection {
     of relationship: RelationshipNumber, owners: [Int64],
     _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
   ) throws {
-    try Members(relationship, store.snapshot()).forEach(owners, body)
+    try Members(relationship, snapshot()).forEach(owners, body)
   }
 
   public func lastPlaces(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
   ) throws {
-    let members = try Members(relationship, store.snapshot())
+    let members = try Members(relationship, snapshot())
     var last: [Int64: Int64] = [:]
     try members.forEach(owners) { owner, _, place in last[owner] = place }
     for owner in owners { if let place = last.removeValue(forKey: owner) { try body(owner, place) } }

@@ -8,6 +8,7 @@ package import TrellisStorage
 package final class SQLiteStore: Store {
   package let name: String
   let setup: StoreSetup
+  let ledger = CommitLedger()
   private let pool: Mutex<Pool>
 
   init(url: URL, model: Model, options: OpenOptions) throws {

@@ -73,9 +73,27 @@ public protocol StoreConnection: AnyObject {
   ///   ``BrokenRules`` when the request's counts or denials do not hold; ``StoreError`` for everything else, with the code
   ///   `notUnique` when two rows would have one unique key.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
+  /// Whether somebody wrote to the store who does not use the same ``Store`` object, such as another process, since a
+  /// connection of it last said so. It is asked often, so it must cost next to nothing. Without an implementation of yours,
+  /// nobody ever did.
+  func noticesStrangers() -> Bool
+  /// Makes every read from now on, until ``unpin()``, show the store as it is now. Nothing is saved meanwhile.
+  ///
+  /// - Throws: ``StoreError``; when the store cannot do that, one with the code `unsupported`.
+  func pin() throws
+  func unpin()
 }
 
 extension StoreConnection {
+  public func noticesStrangers() -> Bool { false }
+
+  public func pin() throws {
+    throw StoreError(
+      .unsupported, "The store cannot show one moment while others write.", remedy: "Read without pinned.")
+  }
+
+  public func unpin() {}
+
   public var trace: StatementTrace? {
     get { nil }
     set {}

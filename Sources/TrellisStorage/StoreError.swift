@@ -38,6 +38,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let unstorableValue = Code(rawValue: "unstorable-value")
     /// The container, and its store with it, was closed.
     public static let closed = Code(rawValue: "closed")
+    /// The store cannot do what was asked, and no store of its kind can.
+    public static let unsupported = Code(rawValue: "unsupported")
     /// A limit of the store was passed.
     public static let limit = Code(rawValue: "limit")
     /// A mistake in Trellis or in a store.

@@ -9,6 +9,12 @@
 /// Returns a result code.
 int trellis_sqlite_extend(sqlite3 *db);
 
+/// Where the commits to a file in WAL mode are counted, in memory that all its users share; null when that is not to be had.
+/// The connection must have read the file before. Valid as long as the connection is open.
+const void *trellis_sqlite_commit_counter(sqlite3 *db);
+/// The counter as it is now.
+uint32_t trellis_sqlite_read_counter(const void *counter);
+
 /// SQLite copies the bytes before the call returns.
 static inline trellis_destructor trellis_sqlite_transient(void) { return (trellis_destructor)(intptr_t)-1; }
 

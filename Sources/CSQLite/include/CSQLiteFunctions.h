@@ -15,6 +15,8 @@
     (db, sql, callback, data, message)) \
   X(const char *, sqlite3_errmsg, (sqlite3 *db), (db)) \
   X(int, sqlite3_extended_errcode, (sqlite3 *db), (db)) \
+  X(int, sqlite3_file_control, \
+    (sqlite3 *db, const char *schema, int operation, void *argument), (db, schema, operation, argument)) \
   X(int, sqlite3_get_autocommit, (sqlite3 *db), (db)) \
   X(int, sqlite3_changes, (sqlite3 *db), (db)) \
   X(int, sqlite3_prepare_v3, \

@@ -72,3 +72,15 @@ public struct SortOrder: Sendable {
     self.values = values
   }
 }
+
+extension SortOrder {
+  /// What an object is sorted by: one value for each sort key, to be kept and compared later.
+  ///
+  /// - Throws: what the object's methods throw.
+  package func values<Object: QueryObject>(of object: Object) throws -> [StoredValue] { try sortValues(of: object) }
+
+  /// Below zero when what has the first values and key comes before the other.
+  package func order(_ a: [StoredValue], _ aKey: Int64, _ b: [StoredValue], _ bKey: Int64) -> Int {
+    compare(a, aKey, b, bKey)
+  }
+}

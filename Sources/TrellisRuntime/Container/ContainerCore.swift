@@ -6,7 +6,8 @@ final class ContainerCore: Sendable {
   let runtime: RuntimeModel
   let store: any Store
   let keys: KeyAllocator
-  let hub = ChangeHub()
+  let hub: ChangeHub
+  let strangers: Strangers
   private let log: QueryLog?
   private let closed = Atomic(false)
   private let errorHandler: @Sendable (GraphProblem) -> Void
@@ -15,6 +16,9 @@ final class ContainerCore: Sendable {
     runtime: RuntimeModel, store: any Store, log: QueryLog?,
     errorHandler: @escaping @Sendable (GraphProblem) -> Void
   ) throws {
+    let hub = ChangeHub()
+    self.hub = hub
+    strangers = Strangers(hub) { try store.connect() }
     self.log = log
     self.runtime = runtime
     self.store = store
@@ -37,6 +41,7 @@ final class ContainerCore: Sendable {
 
   func close() {
     guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    hub.close()
     keys.giveBackUnused()
     store.close()
   }

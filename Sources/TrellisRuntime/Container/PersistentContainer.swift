@@ -42,11 +42,16 @@ public final class PersistentContainer: Sendable {
   /// Closing again does nothing. Call it when no work is under way, or that work may throw half-way between two calls.
   public func close() { core.close() }
 
-  /// The context of the main actor. It takes over by itself what ``perform(_:)`` saves.
+  /// The context of the main actor. It takes over by itself what other contexts of the container save: as soon as the main
+  /// actor is free, and in any case before ``perform(_:)`` returns.
   @MainActor public var mainContext: ManagedObjectContext {
     if let main { return main }
     let made = ManagedObjectContext(core: core)
     main = made
+    let bells = made.inbox.listen()
+    Task { @MainActor [weak made] in
+      for await _ in bells { made?.mergeSavesOfOthers() }
+    }
     return made
   }
 

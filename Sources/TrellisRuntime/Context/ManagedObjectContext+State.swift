@@ -105,12 +105,14 @@ extension ManagedObjectContext {
 
   /// Makes an object one of no context.
   private func letGo(_ object: ManagedObject) {
+    object.announceAll()
     map.remove(object._key)
     object.phase = .detached
     object._attention.insert(.readOnly)
   }
 
   private func revive(_ object: ManagedObject) {
+    object.announceAll()
     object.phase = .persistent
     object._attention.subtract([.readOnly, .deleted])
     if !object.isNoted { restore(object) }
@@ -127,6 +129,7 @@ extension ManagedObjectContext {
   }
 
   func turnIntoFault(_ object: ManagedObject) {
+    object.announceAll()
     object._attention.insert(.fault)
     object._changed = 0
     object.extras = nil

@@ -52,12 +52,20 @@ public final class ManagedObjectContext {
   /// How many loads failed where nothing could be thrown.
   private(set) var failedLoads = 0
   let inbox: ContextInbox
+  /// Who looks at the objects through Swift's Observation; nil while the context is not observing.
+  @exclusivity(unchecked) var observation: ContextObservation?
+  /// What the context calls itself in what others hear of its saves.
+  public var author: String?
+  /// The requests whose results are kept up to date.
+  var liveResults: [LiveResultsReference] = []
+  /// Whether reads show one moment of the store, which what others save must not disturb.
+  var isPinned = false
   /// What was done here, step by step, to be undone; off until it is enabled.
   public let undo: UndoHistory
 
   private var keys: Range<Int64> = 0..<0
   private var keyBlock: Int64 = 1
-  private var openConnection: (any StoreConnection)?
+  private(set) var openConnection: (any StoreConnection)?
 
   init(core: ContainerCore) {
     self.core = core
@@ -105,6 +113,7 @@ public final class ManagedObjectContext {
 
   func registerInserted(_ object: ManagedObject) {
     map.insert(object, for: object._key)
+    if observation != nil { object._attention.insert(.observed) }
     inserted.append(object)
   }
 

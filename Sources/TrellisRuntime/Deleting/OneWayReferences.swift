@@ -28,7 +28,11 @@ extension ManagedObjectContext {
   func forgetOneWayReferences(to victims: [ManagedObject]) {
     let references = oneWayReferences(to: victims).filter(\.isColumn)
     if references.isEmpty { return }
-    let keys = Set(victims.map(\._key))
+    forgetReferences(to: Set(victims.map(\._key)), references)
+  }
+
+  /// The store has cleared references in rows without making newer versions of them; objects in memory follow.
+  func forgetReferences(to keys: Set<Int64>, _ references: [RelationshipInfo]) {
     map.forEach { holder in
       guard !holder._attention.contains(.fault) else { return }
       for reference in references where info(of: holder).relationships.contains(reference) {

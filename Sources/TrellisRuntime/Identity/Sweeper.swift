@@ -26,6 +26,7 @@ extension ManagedObjectContext {
       object.phase == .persistent && !object.isNoted && !(sparingRecent && object.generation == generation)
     }
     sweeper.didSweep(leaving: map.count)
+    if dropped > 0 { observation?.forget { map[$0] == nil } }
     batches.removeUnused(in: map)
     return dropped
   }

@@ -17,6 +17,7 @@ extension ManagedObjectContext {
     if row.problem != nil { throw unreadable(row) }
     object.batch = batch
     object.generation = sweeper.generation
+    if observation != nil { object._attention.insert(.observed) }
     map.insert(object, for: row.key)
     return object
   }
@@ -34,6 +35,8 @@ extension ManagedObjectContext {
 
   func replaceRow(of object: ManagedObject, with row: RowReader) throws {
     row.problem = nil
+    // A fault was announced when it became one.
+    if !object._attention.contains(.fault) { object.announceAll() }
     object._read(row)
     if row.problem != nil { throw unreadable(row) }
     object.version = row.version

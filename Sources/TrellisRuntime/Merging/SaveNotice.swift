@@ -1,74 +1,78 @@
-import Synchronization
+import TrellisStorage
 
-/// What one save changed, for the other contexts of a container.
+/// What one save changed, for everybody but the context that saved.
 struct SaveNotice: Sendable {
-  var updated: [Int64] = []
-  var deleted: [Int64] = []
-  /// Objects that the store deleted by cascade. Nobody knows whose members they were beside.
+  struct Row: Sendable {
+    let key: Int64
+    let entity: Int
+    /// What changed of it, to-manys included.
+    var properties = ColumnMask(bits: 0)
+  }
+
+  var author: String?
+  /// Whether somebody outside the container wrote: then nobody knows what.
+  var isUnknown = false
+  var inserted: [Row] = []
+  /// Rows with other values, and objects of which only to-manys changed.
+  var updated: [Row] = []
+  var relinked: [Row] = []
+  var deleted: [Row] = []
+  /// What the store deleted by itself.
   var cascaded: [Int64] = []
-  /// Objects whose to-manys changed, and objects that new ones refer to.
-  var relinked: [Int64] = []
+  /// Objects that changed ones refer to, or referred to, have other members now.
+  var referred: [Int64] = []
+  /// One-way references that the store may have cleared, in whatever rows.
+  var cleared: [RelationshipNumber] = []
+
+  static let ofStrangers = {
+    var notice = SaveNotice()
+    notice.isUnknown = true
+    return notice
+  }()
+
+  /// How many objects it names.
+  var count: Int { inserted.count + updated.count + relinked.count + deleted.count + cascaded.count }
+}
+
+extension SaveNotice {
+  /// What a plan is about to change. Lists forget what came and went as soon as it is saved, so this comes before.
+  init(_ plan: SavePlan, _ context: ManagedObjectContext) {
+    author = context.author
+    inserted = plan.inserted.map { Row($0) }
+    updated = plan.updated.map { Row($0.object, $0.mask) }
+    relinked = plan.relinked.map { Row($0) }
+    deleted = plan.deleted.map { Row($0) }
+    cascaded = plan.outcome.cascaded
+    for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, context) }
+    cleared = plan.request.clearedReferences.map(\.relationship)
+  }
 
   /// Whom an object refers to, and whom it referred to before: they have other members now, even if others do not know the
   /// object itself.
-  mutating func addPartners(of object: ManagedObject, _ context: ManagedObjectContext) {
+  private mutating func addPartners(of object: ManagedObject, _ context: ManagedObjectContext) {
     let isNew = object.phase == .inserted
     let committed = object.extras?.committed
     for relationship in context.info(of: object).allRelationships
     where relationship.isColumn && relationship.inverse != nil {
       let key = object._reference(relationship.property)
       guard case .integer(let former) = committed?.value(relationship.property) ?? .integer(key) else {
-        if key > 0 { relinked.append(key) }
+        if key > 0 { referred.append(key) }
         continue
       }
       if key == former && object.phase == .persistent { continue }
-      if key > 0 { relinked.append(key) }
-      if former > 0 && former != key && !isNew { relinked.append(former) }
+      if key > 0 { referred.append(key) }
+      if former > 0 && former != key && !isNew { referred.append(former) }
     }
   }
 }
 
-/// Where a context finds what others saved.
-final class ContextInbox: Sendable {
-  private let notices = Mutex<[SaveNotice]>([])
-  /// Whether there is anything, to be asked without a lock.
-  private let isFull = Atomic<Bool>(false)
-
-  func put(_ notice: SaveNotice) {
-    notices.withLock { $0.append(notice) }
-    isFull.store(true, ordering: .releasing)
-  }
-
-  func takeAll() -> [SaveNotice] {
-    guard isFull.load(ordering: .acquiring) else { return [] }
-    return notices.withLock { waiting in
-      isFull.store(false, ordering: .releasing)
-      defer { waiting = [] }
-      return waiting
+extension SaveNotice.Row {
+  fileprivate init(_ object: ManagedObject, _ mask: ColumnMask = ColumnMask(bits: 0)) {
+    key = object._key
+    entity = type(of: object)._entity
+    properties = mask
+    for entry in object.extras?.lists ?? [] where entry.list.hasChanges {
+      properties.bits |= ColumnMask.bit(of: entry.property)
     }
-  }
-}
-
-/// Carries notices of saves between the contexts of one container.
-final class ChangeHub: Sendable {
-  private let inboxes = Mutex<[ContextInbox]>([])
-
-  func makeInbox() -> ContextInbox {
-    let inbox = ContextInbox()
-    inboxes.withLock { $0.append(inbox) }
-    return inbox
-  }
-
-  func close(_ inbox: ContextInbox) {
-    inboxes.withLock { $0.removeAll { $0 === inbox } }
-  }
-
-  func hasOthers(than inbox: ContextInbox) -> Bool {
-    inboxes.withLock { $0.contains { $0 !== inbox } }
-  }
-
-  func post(_ notice: SaveNotice, from sender: ContextInbox) {
-    let others = inboxes.withLock { all in all.filter { $0 !== sender } }
-    for inbox in others { inbox.put(notice) }
   }
 }

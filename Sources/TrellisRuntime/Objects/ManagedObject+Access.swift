@@ -29,6 +29,7 @@ extension ManagedObject {
     if _attention.contains(.fault) { fulfilFault() }
     if _attention.contains(.fetched) { runDidFetch() }
     if _attention.contains(.probed) { link.context?.probed.append(property) }
+    noteRead(property)
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
@@ -41,6 +42,7 @@ extension ManagedObject {
     // What could not be loaded is not written to either, lest a placeholder counts as the old value.
     if _attention.contains(.fault) { return false }
     if _changed == 0 || _attention.contains(.unrecorded) { willChangeValues() }
+    announce(property)
     return true
   }
 
@@ -108,6 +110,7 @@ final class ObjectExtras {
 extension ManagedObject {
   /// Puts values back to those that are committed.
   final func restoreCommitted(_ properties: ColumnMask) {
+    announceAll()
     if let committed = extras?.committed { _restore(properties, from: committed) }
     if let transients = extras?.committedTransients { _restoreTransients(properties, from: transients) }
   }

@@ -122,6 +122,8 @@ enum ObjectPhase: UInt8 {
   static let fetched = Attention(rawValue: 16)
   /// Reads are noted, to find out which properties a key path reads.
   static let probed = Attention(rawValue: 4)
+  /// Somebody may look at the object through Swift's Observation.
+  static let observed = Attention(rawValue: 32)
   /// The object was deleted and is of no context any more.
   static let deleted = Attention(rawValue: 64)
 }

@@ -46,6 +46,7 @@ extension ManagedObjectContext {
 
   func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
     if relationship.isToMany {
+      object.announce(relationship.property)
       let list = list(of: object, relationship)
       recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
       list.insert(key, at: place)
@@ -62,6 +63,7 @@ extension ManagedObjectContext {
       return take(object, relationship, key)
     }
     let list = list(of: object, relationship)
+    object.announce(relationship.property)
     if !list.contains(key) {
       recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
     }
@@ -71,6 +73,7 @@ extension ManagedObjectContext {
 
   func letGo(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isToMany {
+      object.announce(relationship.property)
       let list = list(of: object, relationship)
       recorder?.recordMember(key, isComing: false, list: list, owner: object, object._key, relationship)
       list.remove(key)
@@ -106,6 +109,7 @@ extension ManagedObjectContext {
       object._setReference(relationship.property, key)
       object._setPlace(relationship.property, nil)
     } else {
+      object.announce(relationship.property)
       recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
       object.needExtras().setPartner(relationship.property, key)
       noteListChanged(object)

@@ -89,6 +89,7 @@ extension ManagedObject {
   private final func place(of property: Int) -> (ManagedObjectContext, RelationshipInfo)? {
     guard phase != .detached, let context = link.context, let relationship = context.relationship(property, of: self)
     else { return nil }
+    noteRead(property)
     return (context, relationship)
   }
 }
@@ -100,6 +101,7 @@ extension ManagedObjectContext {
     let order = ContiguousArray(keys.filter { seen.insert($0).inserted })
     let list = list(of: owner, relationship)
     guard order != list.keys, order.count == list.keys.count else { return }
+    owner.announce(relationship.property)
     recorder?.record(.order(owner, relationship, list.keys))
     list.reorder(order)
     noteListChanged(owner)

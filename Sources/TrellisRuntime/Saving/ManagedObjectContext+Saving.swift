@@ -17,11 +17,12 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save(mergePolicy: MergePolicy? = nil) throws {
     try checkAllowed("save")
+    try checkNotPinned()
     try throwPendingFailure()
     mergeInbox()
     let policy = mergePolicy ?? self.mergePolicy
     let plan = try withWillSave { try write(policy) }
-    if let notice = plan.notice { core.hub.post(notice, from: inbox) }
+    publish(plan)
     runDidSave(plan)
   }
 
@@ -95,7 +96,7 @@ extension ManagedObjectContext {
       plan.takeBackPlaces()
       throw error
     }
-    plan.notice = makeNotice(plan)
+    plan.notice = notice(of: plan)
     finish(plan)
   }
 
@@ -146,21 +147,14 @@ extension ManagedObjectContext {
     for entry in extras.lists { entry.list.didSave() }
   }
 
-  /// What other contexts have to know, while the committed rows still tell who had what partners; nil when there are none.
-  private func makeNotice(_ plan: SavePlan) -> SaveNotice? {
-    guard core.hub.hasOthers(than: inbox) else { return nil }
-    var notice = SaveNotice()
-    for (object, _) in plan.updated {
-      notice.updated.append(object._key)
-      notice.addPartners(of: object, self)
-    }
-    for object in plan.relinked { notice.relinked.append(object._key) }
-    for object in plan.deleted {
-      notice.deleted.append(object._key)
-      notice.addPartners(of: object, self)
-    }
-    notice.cascaded = plan.outcome.cascaded
-    for object in plan.inserted { notice.addPartners(of: object, self) }
-    return notice
+  /// What the save tells others; nil when nobody wants to know.
+  private func notice(of plan: SavePlan) -> SaveNotice? {
+    liveResults.isEmpty && !core.hub.hasAudience(beside: inbox) ? nil : SaveNotice(plan, self)
+  }
+
+  private func publish(_ plan: SavePlan) {
+    guard let notice = plan.notice, !plan.isEmpty else { return }
+    core.hub.post(notice, from: inbox)
+    refreshLiveResults(after: [notice])
   }
 }

@@ -71,6 +71,7 @@ private struct TakingBack {
     where relationship.isColumn && values.differences.contains(relationship.property) {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
+    object.announceAll()
     for mask in ColumnMask.masks(of: values.differences) {
       object._restore(mask, from: values.row)
       if let transients = values.transients { object._restoreTransients(mask, from: transients) }

@@ -14,6 +14,8 @@ package final class SQLiteConnection: StoreConnection {
   private var reader: SQLiteRowReader?
   private var isRunning = false
   package var trace: StatementTrace?
+  /// Where the file counts its commits, once it was looked for.
+  var commitCounter: UnsafeRawPointer?
 
   init(_ store: SQLiteStore, _ database: Database) {
     self.store = store

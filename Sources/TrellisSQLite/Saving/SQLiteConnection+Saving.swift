@@ -64,6 +64,9 @@ extension SQLiteConnection {
   }
 
   private func commit() throws {
+    let count = commitCount
+    if let count { store.ledger.willCommit(at: count) }
+    defer { if count != nil { store.ledger.didEnd() } }
     do {
       try runFixed(.commit, "COMMIT", doing: "save")
     } catch let error as StoreError {

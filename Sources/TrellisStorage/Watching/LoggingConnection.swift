@@ -108,6 +108,10 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
+  package func pin() throws { try connection.pin() }
+  package func unpin() { connection.unpin() }
+  package func noticesStrangers() -> Bool { connection.noticesStrangers() }
+
   // MARK: Steps
 
   private func logged<Result>(

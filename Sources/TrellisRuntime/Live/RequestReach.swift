@@ -1,0 +1,93 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+/// Whose changes can change the answer to a request.
+struct RequestReach {
+  /// The entities of the results.
+  let own: Set<Int>
+  /// Those that the predicate and the sort look at beside the result's own row, with their subtrees; empty when none.
+  private(set) var others: Set<Int> = []
+  /// Whether a result depends on its own row alone.
+  let isOwnRowOnly: Bool
+  private let model: Model
+
+  init(_ request: StoreRequest, _ model: Model) {
+    let entity = model.entities[request.entity]
+    self.model = model
+    own = Set(request.includesSubentities ? entity.subtree : [request.entity])
+    isOwnRowOnly = !request.looksAtOthers(of: entity)
+    guard !isOwnRowOnly else { return }
+    for key in request.sort { add(key.path, [0: request.entity]) }
+    if let predicate = request.predicate { add(predicate, [0: request.entity]) }
+  }
+
+  /// What a save means for the request.
+  enum Meaning {
+    case nothing
+    /// These rows may have come, gone or moved, and nothing else.
+    case rows(changed: [Int64], gone: [Int64])
+    case anything
+  }
+
+  func meaning(of notice: SaveNotice) -> Meaning {
+    if notice.isUnknown { return .anything }
+    if notice.cleared.contains(where: { own.contains($0.entity) || isBelow($0.entity) }) { return .anything }
+    guard isOwnRowOnly else { return isConcerned(notice) ? .anything : .nothing }
+    let changed = [notice.inserted, notice.updated, notice.relinked].joined().filter { own.contains($0.entity) }
+    let gone = notice.deleted.filter { own.contains($0.entity) }.map(\.key) + notice.cascaded
+    return changed.isEmpty && gone.isEmpty ? .nothing : .rows(changed: changed.map(\.key), gone: gone)
+  }
+
+  private func isConcerned(_ notice: SaveNotice) -> Bool {
+    let rows = [notice.inserted, notice.updated, notice.relinked, notice.deleted].joined()
+    return !notice.cascaded.isEmpty || !notice.cleared.isEmpty
+      || rows.contains { own.contains($0.entity) || others.contains($0.entity) }
+  }
+
+  /// Whether the results inherit from an entity.
+  private func isBelow(_ entity: Int) -> Bool { !own.isDisjoint(with: model.entities[entity].subtree) }
+
+  // MARK: Finding out
+
+  private mutating func add(_ predicate: QueryPredicate, _ variables: [Int: Int]) {
+    switch predicate {
+    case .constant: break
+    case .not(let inner): add(inner, variables)
+    case .and(let terms), .or(let terms): for term in terms { add(term, variables) }
+    case .comparison(let comparison):
+      add(comparison.left, variables)
+      add(comparison.right, variables)
+    case .isIn(let operand, _, _): add(operand, variables)
+    case .quantified(_, let path, let variable, let condition):
+      var inside = variables
+      inside[variable] = add(path, variables)
+      add(condition, inside)
+    }
+  }
+
+  private mutating func add(_ operand: Operand, _ variables: [Int: Int]) {
+    switch operand {
+    case .value, .now: break
+    case .computed(.arithmetic(_, let left, let right)):
+      add(left, variables)
+      add(right, variables)
+    case .computed(.function(_, let inner)): add(inner, variables)
+    // What is made of many objects' values may look at any.
+    case .computed: others.formUnion(model.entities.indices)
+    case .path(let path), .count(let path): add(path, variables)
+    }
+  }
+
+  /// - Returns: the entity that the path leads to.
+  @discardableResult private mutating func add(_ path: PropertyPath, _ variables: [Int: Int]) -> Int? {
+    guard var entity = variables[Int(path.variable)] else { return nil }
+    for step in path.steps {
+      let properties = model.entities[entity].properties
+      guard properties.indices.contains(step), let relationship = properties[step].relationship else { break }
+      entity = relationship.destination
+      others.formUnion(model.entities[entity].subtree)
+    }
+    return entity
+  }
+}

@@ -1,0 +1,112 @@
+import Synchronization
+
+/// Where a context finds what others saved.
+final class ContextInbox: Sendable {
+  private let notices = Mutex<[SaveNotice]>([])
+  /// Whether there is anything, to be asked without a lock.
+  private let isFull = Atomic<Bool>(false)
+  /// Who waits for something to come.
+  private let bells = Mutex<[(number: Int, bell: AsyncStream<Void>.Continuation)]>([])
+
+  func put(_ notice: SaveNotice) {
+    notices.withLock { waiting in
+      // After news that anything may have changed, more of the kind says nothing more.
+      if notice.isUnknown && waiting.last?.isUnknown == true { return }
+      waiting.append(notice)
+    }
+    isFull.store(true, ordering: .releasing)
+    ring()
+  }
+
+  func takeAll() -> [SaveNotice] {
+    guard isFull.load(ordering: .acquiring) else { return [] }
+    return notices.withLock { waiting in
+      isFull.store(false, ordering: .releasing)
+      defer { waiting = [] }
+      return waiting
+    }
+  }
+
+  // MARK: Waking
+
+  /// Wakes whoever waits.
+  func ring() {
+    let all = bells.withLock { $0.map(\.bell) }
+    for bell in all { bell.yield() }
+  }
+
+  /// A stream with an element whenever something has come since the last one, however much.
+  func listen() -> AsyncStream<Void> {
+    let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = bells.withLock { bells in
+      let number = (bells.last?.number ?? 0) + 1
+      bells.append((number, bell))
+      return number
+    }
+    bell.onTermination = { [weak self] _ in self?.bells.withLock { $0.removeAll { $0.number == number } } }
+    return stream
+  }
+
+  /// Nothing comes any more.
+  func finish() {
+    let all = bells.withLock { $0.map(\.bell) }
+    for bell in all { bell.finish() }
+  }
+}
+
+/// Carries notices of saves between the contexts of one container, and to whoever listens.
+final class ChangeHub: Sendable {
+  typealias Listener = @Sendable (SaveNotice) -> Void
+
+  private struct State {
+    var inboxes: [ContextInbox] = []
+    var listeners: [(number: Int, hear: Listener, end: @Sendable () -> Void)] = []
+    var lastNumber = 0
+  }
+
+  private let state = Mutex(State())
+
+  func makeInbox() -> ContextInbox {
+    let inbox = ContextInbox()
+    state.withLock { $0.inboxes.append(inbox) }
+    return inbox
+  }
+
+  func close(_ inbox: ContextInbox) {
+    state.withLock { $0.inboxes.removeAll { $0 === inbox } }
+    inbox.finish()
+  }
+
+  /// - Parameter end: called when nothing comes any more.
+  /// - Returns: the number by which the listener is removed.
+  func add(_ listener: @escaping Listener, end: @escaping @Sendable () -> Void) -> Int {
+    state.withLock { state in
+      state.lastNumber += 1
+      state.listeners.append((state.lastNumber, listener, end))
+      return state.lastNumber
+    }
+  }
+
+  /// Nothing comes any more.
+  func close() {
+    let ends = state.withLock { $0.listeners.map(\.end) }
+    for end in ends { end() }
+  }
+
+  func removeListener(_ number: Int) {
+    state.withLock { $0.listeners.removeAll { $0.number == number } }
+  }
+
+  func hasAudience(beside inbox: ContextInbox) -> Bool {
+    state.withLock { state in !state.listeners.isEmpty || state.inboxes.contains { $0 !== inbox } }
+  }
+
+  /// - Parameter sender: whose own save it is; nil when it is nobody's here.
+  func post(_ notice: SaveNotice, from sender: ContextInbox?) {
+    let (others, listeners) = state.withLock { state in
+      (state.inboxes.filter { $0 !== sender }, state.listeners.map(\.hear))
+    }
+    for inbox in others { inbox.put(notice) }
+    for hear in listeners { hear(notice) }
+  }
+}
