@@ -68,7 +68,7 @@ struct RequestReach {
 
   private mutating func add(_ operand: Operand, _ variables: [Int: Int]) {
     switch operand {
-    case .value, .now: break
+    case .value, .now, .parameter: break
     case .computed(.arithmetic(_, let left, let right)):
       add(left, variables)
       add(right, variables)
