@@ -46,6 +46,7 @@ struct GRDBBench {
     try smallSaves("smallSaves", pool)
     try saveOneDirty(pool)
     try rollback(pool)
+    try upsert(pool)
     try deleteCascade(pool)
     report.peak("peakMegabytes")
   }

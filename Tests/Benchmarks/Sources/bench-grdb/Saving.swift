@@ -63,4 +63,19 @@ extension GRDBBench {
       return all.reduce(0) { $0 &+ $1.intensity }
     }
   }
+
+  /// Every diary once more under its unique key with another text, in one transaction.
+  func upsert(_ pool: DatabasePool) throws {
+    try report.run("upsert", items: count) {
+      try pool.write { db in
+        try makeDiaries(count) { values, _ in
+          var diary = Diary(
+            pk: nil, id: values.id, emotion: emotions[values.emotion], content: values.content + "!",
+            createdAt: values.createdAt, intensity: values.intensity, isFavorite: values.isFavorite)
+          try diary.upsert(db)
+        }
+      }
+      return count
+    }
+  }
 }
