@@ -21,7 +21,7 @@ extension ObjectRules {
 
   /// Asks a hook for what else is wrong.
   mutating func askHook(_ hook: LifecycleHook, of object: ManagedObject) {
-    guard context.info(of: object).hooks.contains(hook) else { return }
+    guard context.runtime.hooks.contains(hook), context.info(of: object).hooks.contains(hook) else { return }
     var found = HookFailures()
     context.run(hook, of: object) {
       switch hook {

@@ -35,7 +35,7 @@ private struct PairChanges {
   init(_ context: ManagedObjectContext) { self.context = context }
 
   mutating func add(_ object: ManagedObject) {
-    guard let extras = object.extras else { return }
+    guard let extras = object.extras, !extras.lists.isEmpty else { return }
     let relationships = context.info(of: object).relationships
     for entry in extras.lists where relationships.indices.contains(entry.property) {
       guard let relationship = relationships[entry.property], relationship.isJoined else { continue }

@@ -126,7 +126,7 @@ private struct PlaceAssignment {
   }
 
   mutating func add(_ owner: ManagedObject) throws {
-    guard let extras = owner.extras else { return }
+    guard let extras = owner.extras, !extras.lists.isEmpty else { return }
     let relationships = context.info(of: owner).relationships
     for entry in extras.lists where relationships.indices.contains(entry.property) {
       guard let relationship = relationships[entry.property], relationship.isOrdered,

@@ -2,8 +2,8 @@ import Foundation
 import TrellisQuery
 import TrellisSchema
 
-/// An attribute whose values have something to obey.
-struct CheckedAttribute: Sendable {
+/// An attribute whose values have something to obey. A class, since every save goes through them for every object.
+final class CheckedAttribute: Sendable {
   let index: Int
   let name: String
   private let type: AttributeType
@@ -27,7 +27,11 @@ struct CheckedAttribute: Sendable {
   func failures(of value: StoredValue) -> [Failure] {
     if isNoNumber(value) { return [(.notANumber, numberMessage)] }
     if value.isNull || rules.isEmpty { return [] }
-    return [bounds(value), length(value), patternFailure(value)].compactMap(\.self)
+    var failures: [Failure] = []
+    if let failure = bounds(value) { failures.append(failure) }
+    if let failure = length(value) { failures.append(failure) }
+    if let failure = patternFailure(value) { failures.append(failure) }
+    return failures
   }
 
   private var numberMessage: String {
@@ -49,6 +53,7 @@ struct CheckedAttribute: Sendable {
   }
 
   private func bounds(_ value: StoredValue) -> Failure? {
+    if rules.minimum == nil && rules.maximum == nil { return nil }
     let kind: ValueKind = type == .decimal ? .decimal : .text
     let isDate = type == .date
     if let minimum = rules.minimum, ValueOrder.compare(value, minimum, kind: kind) < 0 {
