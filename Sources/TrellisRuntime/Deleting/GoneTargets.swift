@@ -6,10 +6,15 @@ struct GoneTargets {
   private(set) var keys: ContiguousArray<Int64> = []
   /// How many of them are deleted in the store, too.
   private(set) var savedCount = 0
+  /// Where each of them was last added, once any came back.
+  private var places: [Int64: Int]?
 
   var count: Int { keys.count }
 
-  mutating func add(_ key: Int64) { keys.append(key) }
+  mutating func add(_ key: Int64) {
+    places?[key] = keys.count
+    keys.append(key)
+  }
 
   mutating func didSave() { savedCount = keys.count }
 
@@ -20,8 +25,14 @@ struct GoneTargets {
   }
 
   /// Some are back, even if their delete was saved.
+  ///
+  /// - Complexity: linear in how many are back; in all of them the first time.
   mutating func remove(_ back: Set<Int64>) {
-    for index in keys.indices where back.contains(keys[index]) { keys[index] = 0 }
+    if keys.isEmpty { return }
+    var known = places ?? [:]
+    if places == nil { for (place, key) in keys.enumerated() { known[key] = place } }
+    places = known
+    for key in back { if let place = known[key] { keys[place] = 0 } }
   }
 }
 

@@ -35,11 +35,20 @@ extension ManagedObjectContext {
     deleted.removeAll { $0.phase != .deleted }
   }
 
-  /// Objects are back: to-manys show them again that were only found to have them while they were deleted.
-  func tieLate(_ victims: Set<Int64>) {
+  /// Objects are back: to-manys show them again that were only found to have them while they were deleted. That they did not
+  /// show them was recorded by nobody, and so is this.
+  ///
+  /// - Parameter unlessMembers: whether those who are members again already stay where they are.
+  func tieLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
     gone.remove(victims)
+    let recorder = recorder
+    self.recorder = nil
+    defer { self.recorder = recorder }
     for victim in victims.sorted() {
-      for link in deletions.takeLate(victim).reversed() { tie(link) }
+      for link in deletions.takeLate(victim).reversed() {
+        if unlessMembers, list(of: link.owner, link.relationship).contains(victim) { continue }
+        tie(link)
+      }
     }
   }
 

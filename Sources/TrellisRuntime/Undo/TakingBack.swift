@@ -16,6 +16,7 @@ extension ManagedObjectContext {
 extension ManagedObjectContext {
   /// Loads what changes look at when they are taken back, so that nothing is half done when that fails.
   fileprivate func prepareToTakeBack(_ changes: ChangeSet) throws {
+    var leaving = changes.inserted
     for change in changes.changes {
       switch change {
       case .values(let values):
@@ -25,10 +26,13 @@ extension ManagedObjectContext {
         if let owner, owner.isAlive, member.relationship.isOrdered { _ = loadedList(of: owner, member.relationship) }
       case .order(let owner, let relationship, _):
         if owner.isAlive { _ = loadedList(of: owner, relationship) }
-      case .partner, .deleted, .revived: break
+      // Whom it leaves stays known to it: those let go first, and that is no reason not to deny its delete.
+      case .revived(let object): leaving.append(object)
+      case .partner, .deleted: break
       }
     }
     try throwPendingFailure()
+    _ = try loadToRestore(leaving.filter(\.isAlive))
   }
 }
 
@@ -145,6 +149,23 @@ private struct TakingBack {
     corrected.append(partner)
   }
 
+  /// Partners that were in memory while the object was deleted, and were loaded after that, know nothing of its reference.
+  private func showAgain(_ object: ManagedObject) {
+    for relationship in context.info(of: object).allRelationships where relationship.isColumn {
+      guard let inverse = context.runtime.inverse(of: relationship) else { continue }
+      let key = object._reference(relationship.property)
+      guard key > 0, let extras = context.map[key]?.extras else { continue }
+      if inverse.isToMany {
+        guard let list = extras.list(inverse.property), list.isLoaded || list.removed.contains(object._key) else {
+          continue
+        }
+        if !list.contains(object._key) { list.insert(object._key, at: list.committedPlace(of: object._key)) }
+      } else if extras.partner(inverse.property) == 0 {
+        extras.setPartner(inverse.property, object._key)
+      }
+    }
+  }
+
   // MARK: Life
 
   private mutating func revive(_ object: ManagedObject) {
@@ -175,7 +196,8 @@ private struct TakingBack {
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
     context.deleted.removeAll { $0.phase != .deleted }
-    context.tieLate(revived)
+    context.tieLate(revived, unlessMembers: true)
+    for key in revived { if let object = context.map[key], object.phase == .persistent { showAgain(object) } }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     if !reborn.isEmpty {
       let isBack = Set(reborn.map(ObjectIdentifier.init))
@@ -200,52 +222,6 @@ extension TakingBack {
       if missing.isEmpty { continue }
       let lost = missing.subtracting(try context.loadObjects(missing.sorted(), entity: destination).map(\._key))
       if !lost.isEmpty { for member in members where lost.contains(member.key) { member.list.forget([member.key]) } }
-    }
-  }
-}
-
-extension ManagedObjectContext {
-  /// The partners that an object kept while it was deleted take it back, unless they have somebody else.
-  fileprivate func reunite(_ object: ManagedObject) {
-    for relationship in info(of: object).allRelationships {
-      guard let inverse = runtime.inverse(of: relationship) else { continue }
-      for key in presentPartners(of: object, relationship) {
-        guard let partner = map[key], partner.isAlive else { continue }
-        prepareRecording(object, relationship, key)
-        if inverse.isToMany {
-          if !list(of: partner, inverse).contains(object._key) { take(partner, inverse, object._key) }
-        } else {
-          let taken = partnerKey(of: partner, inverse)
-          if taken == 0 { take(partner, inverse, object._key) }
-          if taken != 0 && taken != object._key { letGo(object, relationship, key) }
-        }
-      }
-    }
-  }
-
-  /// Lets go of a partner that is gone meanwhile, unless the rule is to do nothing about that.
-  fileprivate func letGoOfLost(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
-    let key = object._reference(relationship.property)
-    guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
-    if try storedObject(key, entity: relationship.destination) == nil { letGo(object, relationship, key) }
-  }
-
-  /// Objects that are back after a saved delete let go of partners that are gone meanwhile.
-  fileprivate func forgetLostPartners(of objects: [ManagedObject]) throws {
-    for object in objects {
-      for relationship in info(of: object).allRelationships {
-        // What no action left behind stays.
-        if !relationship.isToMany && runtime.inverse(of: relationship)?.deleteRule == .noAction { continue }
-        let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
-        if missing.isEmpty { continue }
-        let found = try loadObjects(missing, entity: relationship.destination)
-        let lost = Set(missing).subtracting(found.map(\._key))
-        if relationship.isToMany {
-          list(of: object, relationship).forget(lost)
-        } else {
-          for key in lost { letGo(object, relationship, key) }
-        }
-      }
     }
   }
 }

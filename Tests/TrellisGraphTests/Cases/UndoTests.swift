@@ -142,4 +142,80 @@ import Trellis
     other.undelete(same[0])
     #expect(same[1].listDeny.objects == [same[0], same[2]])
   }
+
+  @Test("a deleted member comes back where it was, though the order around it was given up meanwhile")
+  func memberOfDiscardedOrder() throws {
+    let left = PeerLeft(in: context)
+    let (first, second) = (PeerRight(in: context), PeerRight(in: context))
+    left.bothNoActionDeny = [first, second]
+    try context.save()
+    context.undo.enable()
+    left.bothNoActionDeny = [second, first]
+    context.undo.endStep()
+    try context.delete(second)
+    context.undo.endStep()
+    try context.refresh(left, discardingChanges: true)
+    #expect(left.bothNoActionDeny.objects == [first])
+    try context.undo.undo()
+    #expect(left.bothNoActionDeny.objects == [second, first])
+  }
+
+  @Test("a delete that is done again is denied as it was the first time, whatever was loaded anew meanwhile")
+  func deniedAgain() throws {
+    let (left, right) = (PeerLeft(in: context), PeerRightKind(in: context))
+    left.setDenyDeny = [right]
+    try context.save()
+    context.undo.enable()
+    try context.delete(right)
+    try context.undo.undo()
+    try context.refresh(right)
+    try context.undo.redo()
+    #expect(right.isDeleted && left.setDenyDeny.isEmpty)
+    let error = #expect(throws: ValidationError.self) { try context.save() }
+    #expect(error?.failures.map(\.rule) == [.deniedDelete] && error?.failures.map(\.key) == [right.objectID.key])
+  }
+
+  /// A child of a parent that is not in memory, in a context that records steps.
+  private func makeLonelyChild() throws -> (child: ManyChild, parent: ObjectID<ManyParent>) {
+    let (parent, child) = (ManyParent(in: context), ManyChild(in: context))
+    child.setDenyNoAction = parent
+    try context.save()
+    let ids = (child.objectID, parent.objectID)
+    context.reset()
+    context.undo.enable()
+    return (try #require(try context.object(with: ids.0)), ids.1)
+  }
+
+  @Test("a parent that was first looked at while its member was deleted has it after that is undone")
+  func lookedAtWhileDeleted() throws {
+    let (child, id) = try makeLonelyChild()
+    try context.delete(child)
+    let parent = try #require(try context.object(with: id))
+    #expect(parent.setDenyNoAction.isEmpty)
+    context.undelete(child)
+    #expect(parent.setDenyNoAction.objects == [child])
+    try context.undo.undo()
+    #expect(parent.setDenyNoAction.objects == [child] && !context.hasChanges)
+  }
+
+  @Test("the same holds when delete and undelete are steps of their own, undone and done again")
+  func lookedAtBetweenSteps() throws {
+    let (child, id) = try makeLonelyChild()
+    try context.delete(child)
+    context.undo.endStep()
+    let parent = try #require(try context.object(with: id))
+    #expect(parent.setDenyNoAction.isEmpty)
+    context.undelete(child)
+    context.undo.endStep()
+    for _ in 0..<2 {
+      try context.undo.undo()
+      #expect(parent.setDenyNoAction.isEmpty && child.isDeleted)
+      try context.undo.undo()
+      #expect(parent.setDenyNoAction.objects == [child] && !context.hasChanges)
+      try context.undo.redo()
+      #expect(parent.setDenyNoAction.isEmpty && child.isDeleted)
+      try context.undo.redo()
+      #expect(parent.setDenyNoAction.objects == [child])
+    }
+  }
 }
