@@ -6,6 +6,8 @@ import Testing
   private static let steps = environment["TRELLIS_GRAPH_STEPS"].flatMap { Int($0) } ?? 4000
   private static let seed =
     environment["TRELLIS_GRAPH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+  /// The only episode to be played, such as one that a report names; all of them otherwise.
+  private static let only = environment["TRELLIS_GRAPH_EPISODE"].flatMap { Int($0) }
   /// After so many differences a run ends.
   private static let enough = 10
 
@@ -23,6 +25,11 @@ import Testing
     while steps < count {
       let kind = episodes % 4 == 3 ? Episode.StoreKind.sqlite : .memory
       let episode = Episode(seed: random.next(), stores: kind, length: 200, cascading: cascading)
+      if let only = Self.only, episodes + 1 != only {
+        if episodes >= only { return }
+        episodes += 1
+        continue
+      }
       let outcome = try episode.run(rules)
       steps += outcome.steps
       saves += outcome.saves

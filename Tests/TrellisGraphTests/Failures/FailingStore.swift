@@ -97,6 +97,11 @@ final class FailingConnection: StoreConnection {
     failure.countFailure()
     return try connection.save(broken)
   }
+
+  func rehearse(_ request: SaveRequest) throws {
+    try failure.passCall()
+    try connection.rehearse(request)
+  }
 }
 
 extension SaveRequest {
