@@ -73,6 +73,12 @@ public protocol StoreConnection: AnyObject {
   ///   ``BrokenRules`` when the request's counts or denials do not hold; ``StoreError`` for everything else, with the code
   ///   `notUnique` when two rows would have one unique key.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
+  /// Looks whether ``save(_:)`` would refuse a request as it is now, and writes nothing. A context asks that when it has to
+  /// find out which of its changes can be saved. Without an implementation of yours nothing is ever refused, and what others
+  /// have written is only known by the save.
+  ///
+  /// - Throws: as ``save(_:)``.
+  func rehearse(_ request: SaveRequest) throws
   /// Whether somebody wrote to the store who does not use the same ``Store`` object, such as another process, since a
   /// connection of it last said so. It is asked often, so it must cost next to nothing. Without an implementation of yours,
   /// nobody ever did.
@@ -85,6 +91,8 @@ public protocol StoreConnection: AnyObject {
 }
 
 extension StoreConnection {
+  public func rehearse(_ request: SaveRequest) throws {}
+
   public func noticesStrangers() -> Bool { false }
 
   public func pin() throws {

@@ -22,6 +22,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let readOnly = Code(rawValue: "read-only")
     /// Somebody else held the store for longer than the time-out.
     public static let busy = Code(rawValue: "busy")
+    /// Others wrote the same objects faster than a save could take that over.
+    public static let contended = Code(rawValue: "contended")
     /// Another program has changed, replaced or removed the file while it was open.
     public static let changedByOthers = Code(rawValue: "changed-by-others")
     /// The disk is full.

@@ -7,6 +7,7 @@ final class Interference: Sendable {
   private struct State {
     var fails = false
     var planted: [String: StoredValue] = [:]
+    var rival: (@Sendable () throws -> Void)?
   }
 
   private let state = Mutex(State())
@@ -21,6 +22,17 @@ final class Interference: Sendable {
 
   /// Lets every row hold a value in a column, as if another program had written it.
   func plant(_ value: StoredValue?, in column: String) { state.withLock { $0.planted[column] = value } }
+
+  /// What somebody else does before each save; the saves of that are let through.
+  func setRival(_ rival: (@Sendable () throws -> Void)?) { state.withLock { $0.rival = rival } }
+
+  func letRivalGoFirst() throws {
+    let rival = state.withLock { $0.rival }
+    guard let rival else { return }
+    setRival(nil)
+    defer { setRival(rival) }
+    try rival()
+  }
 
   func pass() throws { if fails { throw Failure() } }
 
@@ -128,7 +140,13 @@ final class InterferingConnection: StoreConnection {
 
   func save(_ request: SaveRequest) throws -> SaveOutcome {
     try interference.pass()
+    try interference.letRivalGoFirst()
     return try connection.save(request)
+  }
+
+  func rehearse(_ request: SaveRequest) throws {
+    try interference.pass()
+    try connection.rehearse(request)
   }
 }
 

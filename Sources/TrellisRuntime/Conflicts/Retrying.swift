@@ -15,7 +15,7 @@ extension ManagedObjectContext {
   /// of the context that may not happen twice. Objects that were unsaved before the call would be lost, so there may be none.
   ///
   /// It is run again after a ``SaveConflict`` under the policy `error`, and after a ``ValidationError`` that only tells of
-  /// unique keys and of partners that others have deleted. Between later attempts the thread sleeps some milliseconds, so that
+  /// unique keys and of partners that others have deleted, and when a save gave up because of others. Between later attempts the thread sleeps some milliseconds, so that
   /// crowds thin out.
   ///
   /// - Parameters:
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
 
   /// Whether an error may be gone on what others have written.
   private static func comesOfOthers(_ error: any Error) -> Bool {
-    if error is SaveConflict { return true }
+    if error is SaveConflict || (error as? StoreError)?.code == .contended { return true }
     guard let failures = (error as? ValidationError)?.failures, !failures.isEmpty else { return false }
     return failures.allSatisfy { $0.rule == .unique || $0.rule == .deletedPartner }
   }

@@ -12,7 +12,8 @@ extension ManagedObjectContext {
   /// - Parameter mergePolicy: How conflicts are settled in this save; ``mergePolicy`` unless given.
   /// - Throws: ``ValidationError`` with every rule that is broken, by what is in memory or by what others have written since;
   ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile and the policy does not say who wins;
-  ///   ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before, inside
+  ///   ``StoreError`` when the store fails, with the code `contended` when others kept writing the same objects while the
+  ///   save was tried many times; ``GraphProblem`` when a lazy load failed before, inside
   ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save(mergePolicy: MergePolicy? = nil) throws {
@@ -21,30 +22,49 @@ extension ManagedObjectContext {
     try throwPendingFailure()
     mergeInbox()
     let policy = mergePolicy ?? self.mergePolicy
-    let plan = try withWillSave { try write(policy) }
+    let plan = try withWillSave {
+      try write(policy) { $0.isEmpty ? SaveOutcome() : try connection().save($0.request) }
+    }
     publish(plan)
     runDidSave(plan)
   }
+
+  /// Tries a save to its end and takes everything back: the context and the store are as they were.
+  ///
+  /// - Throws: what a save would throw now.
+  func rehearseSave() throws {
+    struct Passed: Error {}
+    mergeInbox()
+    try throwPendingFailure()
+    do {
+      _ = try withWillSave {
+        try write(mergePolicy) { plan in
+          if !plan.isEmpty && !isPinned { try connection().rehearse(plan.request) }
+          throw Passed()
+        }
+      }
+    } catch is Passed {}
+  }
+
+  /// Hands a plan to the store.
+  private typealias Sending = (SavePlan) throws -> SaveOutcome
 
   /// How often a save is tried, while others write the same objects faster than it can take that over.
   private static let attempts = 64
 
   /// Checks everything and writes it; when others refer to what is to be deleted, or have written the same, once more with
   /// that.
-  private func write(_ policy: MergePolicy) throws -> SavePlan {
+  private func write(_ policy: MergePolicy, _ send: Sending) throws -> SavePlan {
     var newcomers = Newcomers(self)
     var merge = SaveMerge(self, policy)
     do {
-      for _ in 1..<Self.attempts {
-        if let plan = try attempt(&newcomers, &merge) {
+      for _ in 0..<Self.attempts {
+        if let plan = try attempt(&newcomers, &merge, send) {
           merge.finish()
           return plan
         }
       }
-      var plan = try checkedPlan()
-      try write(&plan)
-      merge.finish()
-      return plan
+      throw Self.contended
     } catch {
       newcomers.takeBack()
       merge.takeBack()
@@ -53,11 +73,19 @@ extension ManagedObjectContext {
     }
   }
 
+  private static var contended: StoreError {
+    StoreError(
+      .contended,
+      "Others wrote the same objects each of the \(attempts) times that the save was tried; nothing was saved.",
+      remedy:
+        "Save again, or let saving(retries:) do that; where many write one object, let fewer of them write at a time.")
+  }
+
   /// - Returns: what was written; nil when the save is to be tried again with what others have written.
-  private func attempt(_ newcomers: inout Newcomers, _ merge: inout SaveMerge) throws -> SavePlan? {
+  private func attempt(_ newcomers: inout Newcomers, _ merge: inout SaveMerge, _ send: Sending) throws -> SavePlan? {
     var plan = try checkedPlan()
     do {
-      try write(&plan)
+      try write(&plan, send)
       return plan
     } catch let error as StoreError where error.code == .danglingReference {
       if try newcomers.takeAlong(after: plan) { return nil }
@@ -88,10 +116,10 @@ extension ManagedObjectContext {
     return isChanged ? makePlan() : plan
   }
 
-  private func write(_ plan: inout SavePlan) throws {
+  private func write(_ plan: inout SavePlan, _ send: Sending) throws {
     do {
       try prepare(&plan)
-      if !plan.isEmpty { plan.outcome = try connection().save(plan.request) }
+      plan.outcome = try send(plan)
     } catch {
       plan.takeBackPlaces()
       throw error

@@ -1,3 +1,5 @@
+import TrellisStorage
+
 /// A change that was given up because it broke rules.
 public struct DiscardedChange: Hashable, Sendable {
   /// What was done to the object.
@@ -33,14 +35,30 @@ extension ManagedObjectContext {
   /// New objects are withdrawn, changed ones are as they were last fetched or saved, deletes are taken back. Who breaks a rule
   /// only because of that goes the same way.
   ///
+  /// The save is rehearsed until nothing stands against it: with its hooks, and up to what the store says of unique keys,
+  /// numbers of members, denials and partners that others have written meanwhile. Nothing is written by that. What cannot be
+  /// known before the save is what others write after this call; then the save refuses again, and this can be called again.
+  /// A ``SaveConflict`` breaks no rule: it is left to the save and its policy, and what breaks rules behind it is known once
+  /// it is settled.
+  ///
   /// - Returns: what was given up and why, in the order in which it was; empty when no rule is broken.
-  /// - Throws: ``StoreError`` when former partners have to be loaded and the store fails.
-  /// - Complexity: linear in the number of changes, once for each round in which something was given up.
+  /// - Throws: ``StoreError`` when the store fails; what a `willSave` hook throws, if it is no failed rule.
+  /// - Complexity: that of a save, once for each round in which something was given up.
   @discardableResult public func discardInvalidChanges() throws -> [DiscardedChange] {
     guard isAllowed("discardInvalidChanges") else { return [] }
     var discarding = Discarding(self)
-    while try discarding.discardSome() {}
+    while let refusal = try refusalOfSave() { try discarding.giveUp(refusal.failures) }
     return discarding.discarded
+  }
+
+  /// The rules that a save would break.
+  private func refusalOfSave() throws -> ValidationError? {
+    do {
+      try rehearseSave()
+    } catch let refusal as ValidationError {
+      return refusal
+    } catch is SaveConflict {}
+    return nil
   }
 }
 
@@ -53,29 +71,46 @@ private struct Discarding {
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Gives up the changes that break rules now.
-  ///
-  /// - Returns: whether there were any.
-  mutating func discardSome() throws -> Bool {
-    let plan = context.makePlan()
+  /// Gives up changes that broke rules: at least one.
+  mutating func giveUp(_ failures: [ValidationFailure]) throws {
     let before = discarded.count
+    let told = Dictionary(grouping: failures, by: \.key)
+    let rescued = try rescuedByHooks(told)
+    // Giving up one change may put another right, or wrong, so each object is asked again.
+    try giveUp { [self] object in rescued.contains(object._key) ? [] : try brokenRules(of: object) }
+    // What only the store knows, or a hook has made wrong.
+    if discarded.count == before { try giveUp { told[$0._key] ?? [] } }
+    if discarded.count == before { try giveUpAround(failures) }
+    if discarded.count == before { giveUpEverything(failures) }
+  }
+
+  private func brokenRules(of object: ManagedObject) throws -> [ValidationFailure] {
+    var rules = ObjectRules(context)
+    switch object.phase {
+    case .deleted: try rules.checkDeleted([object])
+    case .inserted: try rules.checkAll(object, .validateInsert)
+    default: try rules.checkAll(object, .validateUpdate)
+    }
+    return rules.failures
+  }
+
+  /// Objects that break rules now, and whose hooks put that right before each save.
+  private func rescuedByHooks(_ told: [Int64: [ValidationFailure]]) throws -> Set<Int64> {
+    guard context.runtime.hooks.contains(.willSave) else { return [] }
+    let silent = context.makePlan().checked.filter { told[$0._key] == nil }
+    return Set(try silent.filter { try !brokenRules(of: $0).isEmpty }.map(\._key))
+  }
+
+  private mutating func giveUp(_ failures: (ManagedObject) throws -> [ValidationFailure]) throws {
+    let plan = context.makePlan()
     for object in plan.deleted where object.phase == .deleted {
-      let failures = try failures { try $0.checkDeleted([object]) }
+      let failures = try failures(object)
       if !failures.isEmpty { undelete(object, failures) }
     }
     for object in plan.checked where object.isAlive {
-      let failures = try failures {
-        try $0.checkAll(object, object.phase == .inserted ? .validateInsert : .validateUpdate)
-      }
+      let failures = try failures(object)
       if !failures.isEmpty { try discard(object, failures) }
     }
-    return discarded.count > before
-  }
-
-  private func failures(_ check: (inout ObjectRules) throws -> Void) rethrows -> [ValidationFailure] {
-    var rules = ObjectRules(context)
-    try check(&rules)
-    return rules.failures
   }
 
   private mutating func discard(_ object: ManagedObject, _ failures: [ValidationFailure]) throws {
@@ -84,6 +119,22 @@ private struct Discarding {
     if object.phase == .inserted { return try context.withdraw(object) }
     guard settled.insert(object._key).inserted else { return giveUpEverything(failures) }
     try object.rollback()
+  }
+
+  /// Puts right objects that were not changed themselves, but by what was done around them.
+  private mutating func giveUpAround(_ failures: [ValidationFailure]) throws {
+    for (key, failures) in Dictionary(grouping: failures, by: \.key).sorted(by: { $0.key < $1.key }) {
+      guard let object = context.map[key], object.phase == .persistent else { continue }
+      if failures.contains(where: { $0.rule == .deniedDelete }) {
+        // It would only go with others.
+        for victim in context.deletedObjects where victim.phase == .deleted { undelete(victim, failures) }
+      } else if try !bringBackPartners(of: object, failures), settled.insert(key).inserted {
+        note(object, .update, failures)
+        let names = Set(failures.map(\.property))
+        let broken = context.info(of: object).allRelationships.filter { names.contains($0.name) }
+        try context.rollback(object, broken.map(\.property))
+      }
+    }
   }
 
   /// Takes back the deletes that left an object without a partner that it must have.

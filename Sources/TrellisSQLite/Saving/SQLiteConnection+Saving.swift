@@ -18,6 +18,31 @@ extension SQLiteConnection {
     return outcome
   }
 
+  /// Writes everything, and rolls it back.
+  ///
+  /// - Throws: as ``save(_:)``.
+  package func rehearse(_ request: SaveRequest) throws {
+    guard !request.isEmpty else { return }
+    try checkWritable()
+    struct Rehearsed: Error {}
+    do {
+      try transaction {
+        var outcome = SaveOutcome()
+        let stale = try write(request, &outcome)
+        if !stale.isEmpty { throw SaveConflict(rows: stale) }
+        if hasDanglingReferences { throw danglingReference() }
+        throw Rehearsed()
+      }
+    } catch is Rehearsed {}
+  }
+
+  /// Whether a commit would be refused as things are.
+  private var hasDanglingReferences: Bool {
+    var (count, highest): (Int32, Int32) = (0, 0)
+    _ = trellis_sqlite3_db_status(database.handle, TRELLIS_SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
+    return count > 0
+  }
+
   /// Cascades and deletes, then updates, then inserts, so that a key that was freed can be taken; then what lies beside the rows.
   private func write(_ request: SaveRequest, _ outcome: inout SaveOutcome) throws -> [SaveConflict.Row] {
     var stale: [SaveConflict.Row] = []

@@ -108,6 +108,8 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
+  package func rehearse(_ request: SaveRequest) throws { try connection.rehearse(request) }
+
   package func pin() throws { try connection.pin() }
   package func unpin() { connection.unpin() }
   package func noticesStrangers() -> Bool { connection.noticesStrangers() }
