@@ -153,6 +153,21 @@ extension Payment {
     }
   }
 
+  @Test("what willSave puts right before each save is not given up")
+  func rescued() throws {
+    try script { sheet in
+      let context = try makeContainer().newContext()
+      sheet.onWillSave = { if $0.title == "forbidden" { $0.title = "allowed" } }
+      let good = Letter(in: context, title: "forbidden")
+      let bad = Letter(in: context, title: "bad", text: "no")
+      let discarded = try context.discardInvalidChanges()
+      #expect(discarded.map(\.object.key) == [bad.objectID.key])
+      #expect(good.title == "forbidden" && context.insertedObjects == [good])
+      try context.save()
+      #expect(good.title == "allowed")
+    }
+  }
+
   @Test("what hooks changed goes when the save fails, with and without undo", arguments: [false, true])
   func failing(undo: Bool) throws {
     try script { sheet in

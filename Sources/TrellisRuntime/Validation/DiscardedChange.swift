@@ -132,8 +132,17 @@ private struct Discarding {
         note(object, .update, failures)
         let names = Set(failures.map(\.property))
         let broken = context.info(of: object).allRelationships.filter { names.contains($0.name) }
+        try refreshPartners(of: object, broken)
         try context.rollback(object, broken.map(\.property))
       }
+    }
+  }
+
+  /// Others may have deleted whom it still has for a partner here.
+  private func refreshPartners(of object: ManagedObject, _ relationships: [RelationshipInfo]) throws {
+    for relationship in relationships {
+      let partners = context.presentPartners(of: object, relationship).compactMap { context.map[$0] }
+      try context.refreshRows(partners.filter { $0.phase == .persistent })
     }
   }
 

@@ -1,0 +1,84 @@
+import Testing
+import Trellis
+
+/// What only the store can say against a save is given up like what breaks a rule in memory.
+@Suite("Changes that the store refuses are given up") struct RefusedInStoreTests {
+  @Test("a new object with a key that is taken, and not the others", arguments: WriterPair.Place.allCases)
+  func takenKey(_ place: WriterPair.Place) throws {
+    let pair = try WriterPair(place)
+    _ = Species(in: pair.second, number: 25, name: "theirs")
+    try pair.second.save()
+    let mine = Species(in: pair.first, number: 25, name: "mine")
+    let other = Species(in: pair.first, number: 26, name: "other")
+    let discarded = try pair.first.discardInvalidChanges()
+    #expect(discarded.map(\.object.key) == [mine.objectID.key] && discarded.first?.failures.map(\.rule) == [.unique])
+    #expect(pair.first.insertedObjects == [other])
+    // A rehearsal writes nothing.
+    #expect(try pair.stored(Species.all).map(\.name) == ["theirs"])
+    try pair.first.save()
+    #expect(try pair.stored(Species.all).map(\.name).sorted() == ["other", "theirs"])
+  }
+
+  @Test("under a policy that settles keys nothing is given up, and nothing is merged before the save")
+  func settledKey() throws {
+    let pair = try WriterPair(.sqlite)
+    _ = Species(in: pair.second, number: 25, name: "theirs")
+    try pair.second.save()
+    pair.first.mergePolicy = .objectTrump
+    let mine = Species(in: pair.first, number: 25, name: "mine")
+    #expect(try pair.first.discardInvalidChanges() == [])
+    #expect(pair.first.insertedObjects == [mine] && mine.replacedBy == nil)
+    try pair.first.save()
+    #expect(try pair.stored(Species.all).map(\.name) == ["mine"])
+  }
+
+  @Test("a conflict breaks no rule and is left to the save", arguments: WriterPair.Place.allCases)
+  func conflict(_ place: WriterPair.Place) throws {
+    let pair = try WriterPair(place)
+    let mine = Counter(in: pair.first, name: "a")
+    try pair.first.save()
+    try pair.theirs(mine).value = 10
+    try pair.second.save()
+    mine.value = 5
+    #expect(try pair.first.discardInvalidChanges() == [] && mine.value == 5)
+    #expect(throws: SaveConflict.self) { try pair.first.save() }
+    try pair.first.save(mergePolicy: .objectTrump)
+    #expect(try pair.stored(Counter.all).map(\.value) == [5])
+  }
+
+  @Test("an object that breaks a rule by what was done around it", arguments: TwoWriters.StoreKind.allCases)
+  func unchangedOwner(_ kind: TwoWriters.StoreKind) throws {
+    let world = try TwoWriters(kind)
+    let pot = Pot(in: world.first)
+    let lid = Lid(in: world.first, pot: pot)
+    try world.first.save()
+    #expect(try world.theirs(pot).lid != nil)
+    let newLid = Lid(in: world.first, pot: pot)
+    try world.first.delete(lid)
+    try world.first.save()
+    let moved = try world.theirs(newLid)
+    moved.pot = Pot(in: world.second)
+    let kept = Box(in: world.second, name: "kept")
+    let discarded = try world.second.discardInvalidChanges()
+    #expect(discarded.contains { $0.object.key == pot.objectID.key && $0.failures.map(\.rule) == [.required] })
+    #expect(world.second.insertedObjects.contains(kept) && moved.pot?.objectID == pot.objectID)
+    try world.second.save()
+    #expect(try world.count(Box.where { $0.name == "kept" }) == 1)
+    #expect(try world.count(Pot.all) == 1)
+  }
+
+  @Test("a delete that another writer's reference denies is taken back, and what else it deletes is deleted")
+  func oneOfTwoDeletes() throws {
+    let world = try TwoWriters(.sqlite)
+    let (held, free) = (Box(in: world.first), Box(in: world.first))
+    try world.first.save()
+    try world.first.delete(held)
+    try world.first.delete(free)
+    _ = Lock(in: world.second, box: try world.theirs(held))
+    try world.second.save()
+    let discarded = try world.first.discardInvalidChanges()
+    #expect(discarded.map(\.object.key) == [held.objectID.key] && discarded.map(\.kind) == [.delete])
+    try world.first.save()
+    #expect(try world.first.fetch(Box.all) == [held])
+  }
+}
