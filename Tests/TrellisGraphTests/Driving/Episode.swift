@@ -74,7 +74,8 @@ struct Episode {
       let touched = Set(ends.flatMap { [$0.index, $0.inverse ?? $0.index] })
       self.touched = touched.sorted().map { shapes.all[$0] }
       holdsObjects = Bool.random(using: &random)
-      size = [3, 5, 9].randomElement(using: &random) ?? 3
+      // Cascades need somebody below them.
+      size = (cascading == nil ? [3, 5, 9] : [9, 15, 25]).randomElement(using: &random) ?? 3
       interval = (cascading == nil ? [1, 1, 4, 20] : [20]).randomElement(using: &random) ?? 1
       leavesToStore = cascading != nil || Bool.random(using: &random)
       // While steps are recorded nothing is left to the store.
