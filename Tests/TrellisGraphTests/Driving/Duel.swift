@@ -12,13 +12,16 @@ struct Duel {
   let live: LiveGraph
   /// The relationships that the test touches; the others are empty all the time.
   let touched: [Shape]
+  /// Whether it is asked before deletes if they may be, which loads what they take along.
+  private let asksBefore: Bool
   private(set) var saves = 0
   private(set) var refusals = 0
   private var history = StepHistory()
   /// Steps that were undone or done again.
   var undos: Int { history.turns }
 
-  init(_ shapes: Shapes, _ live: LiveGraph, touched: [Shape]) {
+  init(_ shapes: Shapes, _ live: LiveGraph, touched: [Shape], asksBefore: Bool = true) {
+    self.asksBefore = asksBefore
     reference = ReferenceWorld(shapes)
     self.live = live
     self.touched = touched
@@ -59,7 +62,7 @@ struct Duel {
   private mutating func delete(_ number: Int) throws {
     let object = try live.object(number)
     let before = reference.failures
-    let answer = number.isMultiple(of: 2) ? try live.context.canDelete(object) : nil
+    let answer = asksBefore && number.isMultiple(of: 2) ? try live.context.canDelete(object) : nil
     try live.context.delete(object)
     reference.delete(number)
     guard let answer else { return }

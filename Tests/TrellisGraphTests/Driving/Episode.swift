@@ -90,7 +90,7 @@ struct Episode {
     let live = LiveGraph(
       container, rules, holdsObjects: plan.holdsObjects, undoes: plan.undoes, leavesToStore: plan.leavesToStore)
     let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size, undoes: plan.undoes)
-    var duel = Duel(rules.shapes, live, touched: plan.touched)
+    var duel = Duel(rules.shapes, live, touched: plan.touched, asksBefore: cascading == nil)
     var outcome = Outcome()
     do {
       for step in steps {
@@ -107,7 +107,7 @@ struct Episode {
         }
         if cascading != nil { try forget(&duel, step, operation) }
         try duel.apply(operation)
-        if cascading != nil, case .delete = operation, step.kind >> 56 & 1 == 0 {
+        if cascading != nil, case .delete = operation, step.kind >> 56 & 3 != 0 {
           if live.context.leavesMembersToStore { outcome.cascades += 1 }
           try duel.apply(.save)
         }
@@ -126,7 +126,7 @@ struct Episode {
   /// Now and then, and before most deletes, everything is saved, so that the next operation finds nothing in memory.
   private func forget(_ duel: inout Duel, _ step: StepChooser.Step, _ operation: Operation) throws {
     let isDelete = if case .delete = operation { true } else { false }
-    guard step.kind >> 58 & 3 == 0 || isDelete && step.kind >> 60 & 1 == 0 else { return }
+    guard step.kind >> 58 & 3 == 0 || isDelete && step.kind >> 60 & 3 != 0 else { return }
     try duel.apply(.save)
     try duel.apply(.newContext)
   }
