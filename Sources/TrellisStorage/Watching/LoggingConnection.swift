@@ -108,6 +108,22 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
+  package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
+    try logged(.updateAll, name(update.request.entity)) { rows in
+      let outcome = try connection.updateAll(update, in: model)
+      rows = outcome.updated.count
+      return outcome
+    }
+  }
+
+  package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
+    try logged(.deleteAll, name(delete.request.entity)) { rows in
+      let outcome = try connection.deleteAll(delete, in: model)
+      rows = outcome.updated.count + outcome.deleted.count
+      return outcome
+    }
+  }
+
   package func pin() throws { try connection.pin() }
   package func unpin() { connection.unpin() }
   package func noticesStrangers() -> Bool { connection.noticesStrangers() }

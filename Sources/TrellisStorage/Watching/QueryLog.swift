@@ -29,6 +29,8 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     case memberKeys = "member keys"
     case lastPlaces = "last places"
     case save
+    case updateAll = "update all"
+    case deleteAll = "delete all"
   }
 
   public let kind: Kind
