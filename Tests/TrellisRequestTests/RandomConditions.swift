@@ -87,9 +87,9 @@ extension World {
     try context.save()
   }
 
-  /// Everything that the store holds, as text, but for versions.
-  func picture() throws -> [String] {
-    let context = container.newContext()
+  /// Everything that the store holds, as text, but for versions: as a new context sees it, or one that has been there.
+  func picture(in context: ManagedObjectContext? = nil) throws -> [String] {
+    let context = context ?? container.newContext()
     var lines: [String] = []
     for item in try context.fetch(Item.all) {
       let parts = item.parts.map { "\($0.objectID)\($0.screws.map(\.objectID))" }

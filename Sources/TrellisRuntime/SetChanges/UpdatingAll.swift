@@ -111,7 +111,18 @@ extension ManagedObjectContext {
         ValidationFailure(AnyObjectID(object), property: $0.property, rule: $0.rule, message: $0.message)
       }
     }
-    return ValidationError(failures: failures)
+    return ValidationError(failures: failures.isEmpty ? unnamedFailures(refused, update) : failures)
+  }
+
+  /// The objects in memory have other values than the rows that were refused.
+  private func unnamedFailures(_ refused: RefusedRows, _ update: SetUpdate) -> [ValidationFailure] {
+    let entity = runtime.entities[update.request.entity]
+    let names = update.assignments.map { entity.entity.properties[$0.property].name }
+    return refused.keys.map {
+      ValidationFailure(
+        AnyObjectID(entity: entity.name, key: $0), property: names.count == 1 ? names[0] : "", rule: .custom,
+        message: "would get a value that its rules forbid")
+    }
   }
 }
 
