@@ -64,6 +64,12 @@ extension World {
       mark.name = texts[number]
       return mark
     }
+    let crates = (0..<5).map { number in
+      let crate = Crate(in: context)
+      crate.name = texts[number]
+      return crate
+    }
+    for crate in crates where random.below(2) == 0 { crate.outer = crates[random.below(5)] }
     for _ in 0..<count {
       let item = random.below(4) == 0 ? Rare(in: context) : Item(in: context)
       item.count = Int64(random.below(8))
@@ -77,6 +83,8 @@ extension World {
       if random.below(3) == 0 { boxes[random.below(4)].queue.append(item) }
       if random.below(4) == 0 { item.kept = boxes[random.below(2)] }
       if random.below(3) == 0 { item.left = boxes[random.below(4)] }
+      if random.below(2) == 0 { crates[random.below(5)].items.append(item) }
+      if random.below(4) == 0 { crates[random.below(5)].lid = item }
       for mark in marks where random.below(3) == 0 { item.tags.append(mark) }
       for _ in 0..<random.below(3) { _ = Screw(in: context, part: Part(in: context, item: item)) }
       if random.below(4) == 0 { _ = Seal(in: context, item: item) }
@@ -99,6 +107,10 @@ extension World {
     for box in try context.fetch(Box.all) {
       let members = [box.items.map(\.objectID), box.queue.map(\.objectID), box.kept.map(\.objectID)]
       lines.append("\(box.snapshot) \(members) \(box.left.map(\.objectID))")
+    }
+    for crate in try context.fetch(Crate.all) {
+      let (items, inner) = (crate.items.map(\.objectID), crate.inner.map(\.objectID))
+      lines.append("\(crate.snapshot) \(items) \(inner) \(String(describing: crate.lid?.objectID))")
     }
     lines += try context.fetch(Part.all).map { "\($0.snapshot)" } + context.fetch(Screw.all).map { "\($0.snapshot)" }
     return try lines + context.fetch(Seal.all).map { "\($0.snapshot)" }

@@ -95,7 +95,11 @@ private struct BothWays: Sendable {
         try second.context.save()
         return items.count
       }
-    } else if random.below(3) > 0 {
+    } else if random.below(3) == 0 {
+      let text = ["", "a", "b", "ab", "É"][random.below(5)]
+      atOnce = { try first.context.deleteAll(Crate.where { $0.name == text }) }
+      oneByOne = { try Self.deleteEach(Crate.where { $0.name == text }, second.context) }
+    } else if random.below(2) > 0 {
       atOnce = { try first.context.deleteAll(request) }
       oneByOne = { try Self.deleteEach(request, second.context) }
     } else {

@@ -92,6 +92,26 @@ enum SetChangeCases {
       try bench.expectRows("Shelf", [shelf])
       bench.expect(try bench.members("Tag", "books", of: tag), is: [])
     },
+    ConformanceCase("members that let go have no place any more, and no other value changes") { bench in
+      let crates = try bench.inserted("Crate", [["label": .text("a")], ["label": .text("b")]])
+      let node = try bench.inserted("Node", [["name": .text("n")]])[0]
+      let leaves = try bench.inserted(
+        "Leaf",
+        crates.map { ["node": .integer(node.storedKey), "crate": .integer($0.storedKey)] })
+      let column = try bench.orderColumn(leaves[0], of: "crate")
+      try bench.save { request in
+        request.places = [
+          .init(entity: leaves[0].entity.index, column: column, keys: leaves.map(\.storedKey), places: [5, 6])
+        ]
+      }
+      let outcome = try bench.delete("Crate", bench.compare("Crate", "label", .equal, .text("a"), .text))
+      bench.expect(outcome.found, is: 1)
+      bench.expect(outcome.updated.map(\.key), is: [leaves[0].storedKey])
+      (leaves[0]["crate"], leaves[0].storedVersion) = (.null, 2)
+      leaves[1].values[column] = .integer(6)
+      try bench.expectRows("Leaf", leaves)
+      try bench.expectRows("Crate", [crates[1]])
+    },
     ConformanceCase("members of members go, also in circles, and those among the rows themselves once") { bench in
       let root = try bench.inserted("Node", [["name": .text("r")]])[0]
       let child = try bench.inserted("Node", [["name": .text("c"), "parent": .integer(root.storedKey)]])[0]
