@@ -71,6 +71,7 @@ extension SQLiteConnection {
   /// - Complexity: a few statements for each level of cascades, and memory for the keys of the rows; where a partner may forbid
   ///   the delete, or must keep a number of members, the rows are read.
   package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
+    guard layout.tables.indices.contains(delete.request.entity) else { throw PlanError.unknownEntity }
     let reach = DeleteReach(delete.request, model)
     if reach.asksPartners { return try deleteAllByRows(delete, in: model) }
     var outcome = SetOutcome()
@@ -107,7 +108,9 @@ extension SQLiteConnection {
     }
     for number in reach.lettingGo { try letGo(number, of: outcome.deleted, seen, &outcome) }
     for level in levels.reversed() {
-      for (root, keys) in keysByEntity(level, { layout.model.entities[$0].root }) { try deleteRows(of: root, keys) }
+      for root in Set(level.map { layout.model.entities[$0.entity].root }).sorted() {
+        try deleteRows(of: root, keys(in: level) { layout.model.entities[$0].root == root })
+      }
     }
     return outcome
   }
@@ -116,10 +119,11 @@ extension SQLiteConnection {
   private func members(under level: [SetOutcome.Row], _ seen: Set<Int64>) throws -> [SetOutcome.Row] {
     var found: [SetOutcome.Row] = []
     var new: Set<Int64> = []
-    for (entity, keys) in keysByEntity(level, { $0 }) {
+    for entity in Set(level.map(\.entity)).sorted() {
       for case .relationship(let relationship) in layout.model.entities[entity].properties
       where relationship.deleteRule == .cascade && relationship.home == .inverseColumn {
         guard let inverse = relationship.inverse else { continue }
+        let keys = keys(in: level) { $0 == entity }
         let path = PropertyPath(variable: 0).appending(inverse)
         let request = StoreRequest(
           entity: relationship.destination, predicate: .isIn(.path(path), keys.map { .integer($0) }, .integer))
@@ -137,7 +141,7 @@ extension SQLiteConnection {
   ) throws {
     guard let reference = layout.relationship(number.entity, number.property) else { return }
     let owners = layout.model.entities[reference.destination].subtree
-    let keys = victims.filter { owners.contains($0.entity) }.map(\.key).sorted()
+    let keys = keys(in: victims, owners.contains)
     let mask = ColumnMask(bits: ColumnMask.bit(of: number.property))
     let statement = try memberStatement(.letGo, number) { layout.letGoStatement(number) }
     try withKeys(keys, statement) {
@@ -148,10 +152,8 @@ extension SQLiteConnection {
     }
   }
 
-  private func keysByEntity(
-    _ rows: [SetOutcome.Row], _ group: (Int) -> Int
-  ) -> [(entity: Int, keys: [Int64])] {
-    Dictionary(grouping: rows) { group($0.entity) }.sorted { $0.key < $1.key }
-      .map { ($0.key, $0.value.map(\.key).sorted()) }
+  /// The keys of the rows of some entities, in order.
+  private func keys(in rows: [SetOutcome.Row], _ isWanted: (Int) -> Bool) -> [Int64] {
+    rows.compactMap { isWanted($0.entity) ? $0.key : nil }.sorted()
   }
 }

@@ -19,7 +19,7 @@ struct RowsToDelete<Connection: StoreConnection> {
     self.model = model
     self.connection = connection
     var level: [ReadRow] = []
-    try connection.fetch(request) { level.append(try ReadRow($0, model.entities[$0.entity])) }
+    try connection.fetch(request) { level.append(try ReadRow($0, model)) }
     found = level.count
     while !level.isEmpty {
       for row in level { victims[row.storedKey] = row }
@@ -57,14 +57,14 @@ struct RowsToDelete<Connection: StoreConnection> {
     var found: [(owner: Int64, row: ReadRow)] = []
     guard relationship.column != nil else {
       try connection.members(of: number(relationship), owners: rows.map(\.storedKey)) {
-        found.append(($0, try ReadRow($1, model.entities[$1.entity])))
+        found.append(($0, try ReadRow($1, model)))
       }
       return found
     }
     var owners: [Int64: [Int64]] = [:]
     for row in rows { if let key = reference(row, relationship) { owners[key, default: []].append(row.storedKey) } }
     try connection.rows(of: relationship.destination, keys: owners.keys.sorted()) {
-      let row = try ReadRow($0, model.entities[$0.entity])
+      let row = try ReadRow($0, model)
       found += (owners[row.storedKey] ?? []).map { ($0, row) }
     }
     return found

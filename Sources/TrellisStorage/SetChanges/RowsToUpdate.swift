@@ -17,7 +17,7 @@ struct RowsToUpdate {
     var groups: [Int: SaveRequest.Updates] = [:]
     let mask = update.mask
     try connection.fetch(update.request) { reader in
-      let row = try ReadRow(reader, model.entities[reader.entity])
+      let row = try ReadRow(reader, model)
       if try refused?.matches(row) == true { refusedKeys.append(row.storedKey) }
       let values = try evaluators.map { try $0.value.value(of: row) }
       for (evaluator, value) in zip(evaluators, values) { row.set(evaluator.property, value) }

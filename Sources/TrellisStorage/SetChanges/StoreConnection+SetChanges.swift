@@ -36,8 +36,12 @@ final class ReadRow: StoredRecord, QueryObject {
   let storedVersion: Int64
   private var values: [StoredValue]
 
-  init(_ row: RowReader, _ entity: Entity) throws {
-    self.entity = entity
+  init(_ row: RowReader, _ model: Model) throws {
+    guard model.entities.indices.contains(row.entity) else {
+      throw StoreError(
+        .unreadableValue, "A row belongs to no entity of the model.", remedy: "Restore the file from a backup.")
+    }
+    entity = model.entities[row.entity]
     storedKey = row.key
     storedVersion = row.version
     row.problem = nil
