@@ -120,6 +120,8 @@ let package = Package(
       name: "TrellisLiveTests", dependencies: ["Trellis", "TrellisRuntime"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisRequestTests", dependencies: ["Trellis"], swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
     // Saves until it is killed; a test starts and kills it.

@@ -79,6 +79,22 @@ public protocol StoreConnection: AnyObject {
   ///
   /// - Throws: as ``save(_:)``.
   func rehearse(_ request: SaveRequest) throws
+  /// Gives every row that a request asks for new values, in one transaction. The versions of those rows grow by one, whatever
+  /// values they had. Nobody asks it to change what is part of a unique key.
+  ///
+  /// Without an implementation of yours, the rows are read and saved; a store that can do it in one statement should.
+  ///
+  /// - Throws: ``RefusedRows`` when one of the rows is what must be refused; ``StoreError``.
+  func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome
+  /// Deletes every row that a request asks for, in one transaction, and does what the model's delete rules demand of others:
+  /// members under cascade go too, references under nullify become nil and their rows' versions grow by one, a partner
+  /// under deny that stays refuses everything. Pairs in join tables go with either row; one-way references become
+  /// nil, a required one refuses.
+  ///
+  /// Without an implementation of yours, the rows are read and saved.
+  ///
+  /// - Throws: ``BrokenRules`` when a rule forbids it; ``StoreError``.
+  func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome
   /// Whether somebody wrote to the store who does not use the same ``Store`` object, such as another process, since a
   /// connection of it last said so. It is asked often, so it must cost next to nothing. Without an implementation of yours,
   /// nobody ever did.

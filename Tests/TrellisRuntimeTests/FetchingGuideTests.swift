@@ -62,7 +62,47 @@ import TrellisDiaryModel
     let groups = try context.grouped(Entry.all, by: { $0.memo }) { ($0.count, $0.amount.sum) }
     let often = groups.filter { $0.value.0 > 1 }
     #expect(total == Decimal(string: "12.8") && entries == 4 && least == Decimal(string: "0.1"))
+    let byBoth = try context.grouped(Entry.all, by: { ($0.category.name.optional, $0.memo) }) { $0.amount.sum }
+    #expect(byBoth.count == 4 && byBoth.map(\.value).reduce(0, +) == total)
     #expect(groups.map(\.key) == [nil, "a", "b"] && often.map(\.key) == ["a"])
+  }
+
+  @Test("a list for people of one language is sorted when it is there")
+  func language() throws {
+    for name in ["zoo", "ärlig"] { _ = Tag(in: context, name: name) }
+    let names = try context.values(of: Tag.all) { $0.name }.sorted {
+      $0.compare($1, locale: Locale(identifier: "sv_SE")) == .orderedAscending
+    }
+    #expect(names == ["walk", "zoo", "ärlig"])
+    for name in ["apfelmus", "Äpfel", "apfel"] { _ = Tag(in: context, name: name) }
+    let folded = Tag.where { $0.name.contains("pfel") }.sorted {
+      $0.name.ascending([.caseInsensitive, .diacriticInsensitive])
+    }
+    #expect(try context.values(of: folded) { $0.name } == ["Äpfel", "apfel", "apfelmus"])
+  }
+
+  @Test("changing many at once")
+  func sets() throws {
+    let lastYear = Date(timeIntervalSinceNow: -365 * 86_400)
+    let old = EmotionDiary(in: context, emotion: .sad, content: "old")
+    old.createdAt = lastYear - 1
+    try context.save()
+    let read = try context.updateAll(EmotionDiary.where { $0.emotion == .sad }) { $0.mood.set("read") }
+    #expect(read == 1 && old.mood == "read")
+    try context.updateAll(EmotionDiary.all) { $0.mood.set($0.content.optional) }
+    #expect(old.mood == "old")
+    let gone = try context.deleteAll(EmotionDiary.where { $0.createdAt < lastYear })
+    #expect(try gone == 1 && old.isDeleted && context.count(EmotionDiary.all) == 3)
+
+    let world = try EntryWorld(.sqlite)
+    try world.context.updateAll(Entry.where { $0.memo == "a" }) {
+      $0.amount.multiply(by: 2)
+      $0.memo.set(nil)
+    }
+    #expect(try world.context.aggregate(Entry.all) { $0.memo.count } == 1)
+    let category = Category(in: world.context, name: "all")
+    try world.context.save()
+    #expect(try world.context.updateAll(Entry.all) { $0.category.set(category) } == 4 && category.entries.count == 4)
   }
 
   @Test("many objects")

@@ -18,8 +18,8 @@ struct RowSelection {
     self.snapshot = snapshot
     self.request = request
     entity = model.entities[request.entity]
-    evaluator = try StoreError.translating { try request.predicate.map { try PredicateEvaluator($0) } }
-    order = try StoreError.translating { request.sort.isEmpty ? nil : try SortOrder(request.sort) }
+    evaluator = try StoreError.evaluating { try request.predicate.map { try PredicateEvaluator($0) } }
+    order = try StoreError.evaluating { request.sort.isEmpty ? nil : try SortOrder(request.sort) }
     isWanted = model.wanted(entity, withSubentities: request.includesSubentities)
   }
 
@@ -92,13 +92,4 @@ extension StoreError {
   static let noSuchEntity = StoreError(
     .internalError, "A request names an entity that the store's model does not have.",
     remedy: "Use a store that was opened with the same model.")
-
-  /// Runs `body` and turns a predicate's own error into a store's.
-  static func translating<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as EvaluationError {
-      throw StoreError(.limit, "The store cannot evaluate the request.", remedy: error.description)
-    }
-  }
 }

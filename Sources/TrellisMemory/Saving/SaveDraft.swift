@@ -85,13 +85,6 @@ package struct SaveDraft {
 }
 
 extension Column {
-  /// The property that the column belongs to, by number.
-  package var property: Int {
-    switch content {
-    case .attribute(let property), .reference(let property, destination: _), .order(let property): property
-    }
-  }
-
   /// Refuses what the column cannot hold.
   func check(_ value: StoredValue, _ entity: Entity) throws {
     if case .real(let real) = value, real.isNaN { throw unstorable("a real that is not a number", entity) }

@@ -45,7 +45,7 @@ struct PredicatePreparation {
     return .quantified(PreparedQuantifier(quantifier, members, variable: variable, prepared))
   }
 
-  private mutating func operand(_ operand: Operand) throws(EvaluationError) -> PreparedOperand {
+  mutating func operand(_ operand: Operand) throws(EvaluationError) -> PreparedOperand {
     switch operand {
     case .value(let value): return .value(value)
     case .path(let path):

@@ -48,7 +48,7 @@ extension ManagedObjectContext {
       // An edited object keeps its edits, so that the save tells of the conflict.
       if !object.hasChanges { markGone(object) }
     }
-    if !notice.cascaded.isEmpty { map.forEach(forgetUnchangedLists) }
+    if !notice.cascaded.isEmpty || notice.movesMembers { map.forEach(forgetUnchangedLists) }
     if !notice.cleared.isEmpty {
       let references = notice.cleared.compactMap(runtime.relationship)
       forgetReferences(to: Set(notice.deleted.map(\.key) + notice.cascaded), references)

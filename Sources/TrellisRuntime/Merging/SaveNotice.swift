@@ -21,6 +21,8 @@ struct SaveNotice: Sendable {
   var cascaded: [Int64] = []
   /// Objects that changed ones refer to, or referred to, have other members now.
   var referred: [Int64] = []
+  /// Whether objects have other members now that nobody names.
+  var movesMembers = false
   /// One-way references that the store may have cleared, in whatever rows.
   var cleared: [RelationshipNumber] = []
 

@@ -158,5 +158,5 @@ enum VariableScope {
 }
 
 extension Optional where Wrapped: ManagedObject {
-  fileprivate var keyValue: StoredValue { map { .integer($0._key) } ?? .null }
+  var keyValue: StoredValue { map { .integer($0._key) } ?? .null }
 }

@@ -107,6 +107,9 @@ extension Entity {
     return properties[step].column != nil
   }
 
+  /// Whether an operand is made of nothing but constants and the object's own row.
+  func holdsAll(of operand: Operand) -> Bool { !isLeftBy(operand) }
+
   /// Whether a predicate looks at anything but the object's own row.
   fileprivate func isLeftBy(_ predicate: QueryPredicate) -> Bool {
     switch predicate {

@@ -39,7 +39,7 @@ extension PredicateTranslator {
   }
 
   /// An operand whose text nothing prepares.
-  private mutating func plain(_ operand: Operand) throws(StoreError) -> String {
+  mutating func plain(_ operand: Operand) throws(StoreError) -> String {
     switch try self.operand(operand).content {
     case .value(let number, _): parameter(number, .plain)
     case .column(let column): column.sql

@@ -9,7 +9,7 @@ package import TrellisStorage
 package struct RequestShape {
   /// Which statement is wanted.
   package enum Purpose: UInt64 {
-    case rows = 1, keys, count, values
+    case rows = 1, keys, count, values, update, delete
   }
 
   package private(set) var words: ContiguousArray<UInt64> = []
@@ -46,6 +46,17 @@ package struct RequestShape {
     if let predicate = request.predicate { try add(predicate, depth: 1) }
     if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
+  }
+
+  /// Takes up a change of many rows: its request, then what the rows get.
+  ///
+  /// - Throws: ``StoreError`` when a value is nested too deep.
+  package mutating func describe(_ update: SetUpdate) throws(StoreError) {
+    try describe(update.request, for: .update)
+    for assignment in update.assignments {
+      words.append(17 | UInt64(truncatingIfNeeded: assignment.property) << 8)
+      try add(assignment.value, 1)
+    }
   }
 
   private mutating func add(_ predicate: QueryPredicate, depth: Int) throws(StoreError) {

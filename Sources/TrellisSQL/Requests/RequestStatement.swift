@@ -15,16 +15,13 @@ package struct RequestStatement {
     guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
     let table = layout.tables[request.entity]
     var translator = PredicateTranslator(layout, entity: request.entity)
-    var terms: [String] = []
     let root = translator.rootAlias
-    if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm { terms.append(term(root)) }
-    if let predicate = request.predicate { terms += try translator.conjuncts(predicate) }
+    let condition = try translator.filter(request)
     var projected: [String] = []
     for path in paths { projected.append(try translator.property(path.path).sql) }
     let order = purpose == .count ? "" : try translator.order(by: request.sort)
     let window = translator.window(limit: request.limit != nil, offset: request.offset > 0)
-    let rest =
-      translator.rootSource + (terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")) + order + window
+    let rest = translator.rootSource + condition + order + window
     switch purpose {
     case .rows: text = "SELECT \(table.selection(root)) FROM \(rest)"
     case .keys:
@@ -33,6 +30,7 @@ package struct RequestStatement {
     case .values: text = "SELECT \(projected.isEmpty ? "1" : projected.joined(separator: ", ")) FROM \(rest)"
     case .count:
       text = window.isEmpty ? "SELECT count(*) FROM \(rest)" : "SELECT count(*) FROM (SELECT 1 FROM \(rest))"
+    case .update, .delete: throw PredicateTranslator.unknown("change of rows")
     }
     parameters = translator.parameters
   }

@@ -24,7 +24,7 @@ extension SQLiteConnection {
     }
   }
 
-  private func entity(of pointer: OpaquePointer, in entity: Int) throws(StoreError) -> Int {
+  func entity(of pointer: OpaquePointer, in entity: Int) throws(StoreError) -> Int {
     let start = trellis_sqlite3_column_blob(pointer, 1)
     let count = start == nil ? 0 : Int(trellis_sqlite3_column_bytes(pointer, 1))
     let bytes = UnsafeRawBufferPointer(start: start, count: count)

@@ -40,6 +40,22 @@ package final class SQLiteConnection: StoreConnection {
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 
+  /// The statement of a change of many rows.
+  func statement(_ update: SetUpdate) throws(StoreError) -> Statement {
+    try shape.describe(update)
+    if let known = database.cache.statement(shape.words) { return known }
+    let made = try SetStatement(update, in: layout)
+    return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
+  }
+
+  /// The statement that deletes what a request asks for.
+  func statement(deleting request: StoreRequest) throws(StoreError) -> Statement {
+    try shape.describe(request, for: .delete)
+    if let known = database.cache.statement(shape.words) { return known }
+    let made = try SetStatement(deleting: request, in: layout)
+    return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
+  }
+
   /// A statement that depends on numbers of the model only.
   func statement(
     _ kind: FixedStatement, _ entity: Int, _ detail: UInt64 = 0, _ text: () -> String?
@@ -110,5 +126,5 @@ enum FixedStatement: UInt64 {
   case insert, restore, update, delete, place, clear
   case insertPair, deletePair, movePair, deleteFirst, deletePartner
   case begin, commit, rollback
-  case memberCount, ownersOfMembers, deleteList
+  case memberCount, ownersOfMembers, deleteList, letGo
 }

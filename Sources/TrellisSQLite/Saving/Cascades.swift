@@ -32,7 +32,7 @@ extension SQLiteConnection {
     return victims
   }
 
-  private func deleteRows(of entity: Int, _ keys: [Int64]) throws {
+  func deleteRows(of entity: Int, _ keys: [Int64]) throws {
     for reference in layout.model.oneWayColumns(to: entity) {
       try write(SaveRequest.ClearedReferences(relationship: reference, targets: keys))
     }

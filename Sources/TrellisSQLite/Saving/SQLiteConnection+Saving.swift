@@ -8,14 +8,21 @@ extension SQLiteConnection {
   @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
     var outcome = SaveOutcome()
     guard !request.isEmpty else { return outcome }
-    try checkWritable()
-    try transaction {
+    try writing {
       let stale = try write(request, &outcome)
       if !stale.isEmpty { throw SaveConflict(rows: stale) }
+    }
+    return outcome
+  }
+
+  /// One transaction that writes all of what `body` does or nothing.
+  func writing(_ body: () throws -> Void) throws {
+    try checkWritable()
+    try transaction {
+      try body()
       if store.setup.hasOldModelText.load(ordering: .relaxed) { try SchemaUpdate.apply(layout.model, to: database) }
     }
     store.setup.hasOldModelText.store(false, ordering: .relaxed)
-    return outcome
   }
 
   /// Writes everything, and rolls it back.

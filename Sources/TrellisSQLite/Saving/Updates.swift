@@ -108,16 +108,3 @@ private final class ValueCollector: RowWriter {
   override func text(_ value: String) { values.append(.text(value)) }
   override func blob(_ value: UnsafeRawBufferPointer) { values.append(.blob([UInt8](value))) }
 }
-
-extension RowWriter {
-  /// Writes a value of any kind.
-  func write(_ value: StoredValue) {
-    switch value {
-    case .null: null()
-    case .integer(let value): integer(value)
-    case .real(let value): real(value)
-    case .text(let value): text(value)
-    case .blob(let value): value.withUnsafeBytes { blob($0) }
-    }
-  }
-}

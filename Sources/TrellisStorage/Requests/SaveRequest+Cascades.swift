@@ -47,6 +47,25 @@ extension Model {
     }
   }
 
+  /// The one-way relationships in join tables that may lead to rows of an entity.
+  ///
+  /// - Complexity: linear in the number of properties of the model.
+  func oneWayPairs(to entity: Int) -> [Relationship] {
+    entities.flatMap { source in
+      source.properties.compactMap(\.relationship).filter { relationship in
+        relationship.entity == source.index && relationship.inverse == nil && relationship.isJoined
+          && entities[relationship.destination].subtree.contains(entity)
+      }
+    }
+  }
+
+  /// The relationship of a number; nil when there is none.
+  package func relationship(_ number: RelationshipNumber) -> Relationship? {
+    guard entities.indices.contains(number.entity) else { return nil }
+    let properties = entities[number.entity].properties
+    return properties.indices.contains(number.property) ? properties[number.property].relationship : nil
+  }
+
   private func relationships(below entity: Int, _ isWanted: (Relationship) -> Bool) -> [RelationshipNumber] {
     var found: [RelationshipNumber] = []
     for number in entities[entity].subtree {
@@ -57,5 +76,12 @@ extension Model {
       }
     }
     return found
+  }
+}
+
+extension Relationship {
+  /// Whether pairs in a table of their own hold it.
+  package var isJoined: Bool {
+    if case .joinTable = home { true } else { false }
   }
 }

@@ -1,3 +1,5 @@
+package import TrellisSchema
+
 /// Where a row's values go, one after the other in the order of its columns. A store has one subclass.
 open class RowWriter {
   public init() {}
@@ -8,6 +10,28 @@ open class RowWriter {
   open func text(_ value: String) {}
   /// The bytes are valid during the call only.
   open func blob(_ value: UnsafeRawBufferPointer) {}
+}
+
+extension RowWriter {
+  /// Writes a value of any kind.
+  package final func write(_ value: StoredValue) {
+    switch value {
+    case .null: null()
+    case .integer(let value): integer(value)
+    case .real(let value): real(value)
+    case .text(let value): text(value)
+    case .blob(let value): value.withUnsafeBytes { blob($0) }
+    }
+  }
+}
+
+extension Column {
+  /// The property that the column belongs to, by number.
+  package var property: Int {
+    switch content {
+    case .attribute(let property), .reference(let property, destination: _), .order(let property): property
+    }
+  }
 }
 
 /// An object whose row a store can write.

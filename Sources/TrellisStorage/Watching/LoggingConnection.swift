@@ -23,7 +23,7 @@ package final class LoggingConnection: StoreConnection {
   }
 
   package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
-    try logged(.fetch, name(request.entity)) { rows in
+    try logged(.fetch, name(request.entity), request.constants) { rows in
       try connection.fetch(request) {
         rows += 1
         try body($0)
@@ -32,7 +32,7 @@ package final class LoggingConnection: StoreConnection {
   }
 
   package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
-    try logged(.keys, name(request.entity)) { rows in
+    try logged(.keys, name(request.entity), request.constants) { rows in
       try connection.fetchKeys(request) {
         rows += 1
         try body($0, $1)
@@ -43,7 +43,7 @@ package final class LoggingConnection: StoreConnection {
   package func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    try logged(.values, name(request.entity)) { rows in
+    try logged(.values, name(request.entity), request.constants) { rows in
       try connection.fetchValues(request, of: paths) {
         rows += 1
         try body($0)
@@ -52,13 +52,13 @@ package final class LoggingConnection: StoreConnection {
   }
 
   package func count(_ request: StoreRequest) throws -> Int {
-    try logged(.count, name(request.entity)) { _ in try connection.count(request) }
+    try logged(.count, name(request.entity), request.constants) { _ in try connection.count(request) }
   }
 
   package func plan(of request: StoreRequest) throws -> QueryPlan { try connection.plan(of: request) }
 
   package func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
-    try logged(.rows, name(entity)) { rows in
+    try logged(.rows, name(entity), Self.values(keys)) { rows in
       try connection.rows(of: entity, keys: keys) {
         rows += 1
         try body($0)
@@ -69,7 +69,7 @@ package final class LoggingConnection: StoreConnection {
   package func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {
-    try logged(.members, name(relationship)) { rows in
+    try logged(.members, name(relationship), Self.values(owners)) { rows in
       try connection.members(of: relationship, owners: owners) {
         rows += 1
         try body($0, $1)
@@ -81,7 +81,7 @@ package final class LoggingConnection: StoreConnection {
     of relationship: RelationshipNumber, owners: [Int64],
     _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
   ) throws {
-    try logged(.memberKeys, name(relationship)) { rows in
+    try logged(.memberKeys, name(relationship), Self.values(owners)) { rows in
       try connection.memberKeys(of: relationship, owners: owners) {
         rows += 1
         try body($0, $1, $2)
@@ -92,7 +92,7 @@ package final class LoggingConnection: StoreConnection {
   package func lastPlaces(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
   ) throws {
-    try logged(.lastPlaces, name(relationship)) { rows in
+    try logged(.lastPlaces, name(relationship), Self.values(owners)) { rows in
       try connection.lastPlaces(of: relationship, owners: owners) {
         rows += 1
         try body($0, $1)
@@ -101,7 +101,7 @@ package final class LoggingConnection: StoreConnection {
   }
 
   package func save(_ request: SaveRequest) throws -> SaveOutcome {
-    try logged(.save, nil) { rows in
+    try logged(.save, nil, []) { rows in
       let outcome = try connection.save(request)
       rows = request.rowCount + outcome.cascaded.count
       return outcome
@@ -110,6 +110,22 @@ package final class LoggingConnection: StoreConnection {
 
   package func rehearse(_ request: SaveRequest) throws { try connection.rehearse(request) }
 
+  package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
+    try logged(.updateAll, name(update.request.entity), update.constants) { rows in
+      let outcome = try connection.updateAll(update, in: model)
+      rows = outcome.updated.count
+      return outcome
+    }
+  }
+
+  package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
+    try logged(.deleteAll, name(delete.request.entity), delete.request.constants) { rows in
+      let outcome = try connection.deleteAll(delete, in: model)
+      rows = outcome.updated.count + outcome.deleted.count
+      return outcome
+    }
+  }
+
   package func pin() throws { try connection.pin() }
   package func unpin() { connection.unpin() }
   package func noticesStrangers() -> Bool { connection.noticesStrangers() }
@@ -117,7 +133,8 @@ package final class LoggingConnection: StoreConnection {
   // MARK: Steps
 
   private func logged<Result>(
-    _ kind: QueryLogEntry.Kind, _ subject: String?, _ body: (inout Int) throws -> Result
+    _ kind: QueryLogEntry.Kind, _ subject: String?, _ values: @autoclosure () -> [StoredValue],
+    _ body: (inout Int) throws -> Result
   ) throws -> Result {
     _ = statements.take()
     let clock = ContinuousClock()
@@ -128,7 +145,7 @@ package final class LoggingConnection: StoreConnection {
       log.add(
         QueryLogEntry(
           kind: kind, subject: subject, rows: rows, duration: clock.now - start, statements: statements.take(),
-          failure: failure))
+          values: log.includesValues ? values() : [], failure: failure))
     }
     do {
       return try body(&rows)
@@ -138,6 +155,8 @@ package final class LoggingConnection: StoreConnection {
       throw error
     }
   }
+
+  private static func values(_ keys: [Int64]) -> [StoredValue] { keys.map { .integer($0) } }
 
   private func name(_ entity: Int) -> String {
     model.entities.indices.contains(entity) ? model.entities[entity].name : "entity \(entity)"

@@ -1,3 +1,5 @@
+public import TrellisSchema
+
 /// Where a container says what it asks of its store.
 ///
 /// ```swift
@@ -29,6 +31,8 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     case memberKeys = "member keys"
     case lastPlaces = "last places"
     case save
+    case updateAll = "update all"
+    case deleteAll = "delete all"
   }
 
   public let kind: Kind
@@ -40,27 +44,39 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
   public let duration: Duration
   /// What the store ran; empty for a store without a language of its own.
   public let statements: [StatementTrace.Statement]
+  /// What was asked with: the values of a predicate in order, then limit and offset; the keys of objects or owners; the values
+  /// that many objects get. Empty unless values are wanted, and for a save.
+  public let values: [StoredValue]
   /// Why the request failed; nil when it did not.
   public let failure: String?
 
   package init(
     kind: Kind, subject: String?, rows: Int, duration: Duration, statements: [StatementTrace.Statement],
-    failure: String?
+    values: [StoredValue] = [], failure: String?
   ) {
     self.kind = kind
     self.subject = subject
     self.rows = rows
     self.duration = duration
     self.statements = statements
+    self.values = values
     self.failure = failure
   }
 
-  /// One line for the request, and one for each statement.
+  /// One line for the request, with its values where no statement has them, and one for each statement.
   public var description: String {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     var parts = [kind.rawValue + (subject.map { " \($0)" } ?? ""), "\(rows) rows", "\(microseconds) µs"]
     if let failure { parts.append("failed: \(failure)") }
-    return ([parts.joined(separator: ", ")] + statements.map { "  \($0)" }).joined(separator: "\n")
+    let first = parts.joined(separator: ", ") + (statements.allSatisfy(\.values.isEmpty) ? shownValues : "")
+    return ([first] + statements.map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  /// The first twenty values.
+  private var shownValues: String {
+    if values.isEmpty { return "" }
+    let more = values.count > 20 ? " and \(values.count - 20) more" : ""
+    return " ← \(values.prefix(20).map { "\($0)" }.joined(separator: ", "))\(more)"
   }
 }

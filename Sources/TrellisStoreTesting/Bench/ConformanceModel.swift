@@ -3,7 +3,8 @@ import TrellisSchema
 /// The model that the cases use: every shape of relationship, every type of attribute, a hierarchy.
 enum ConformanceModel {
   static let description = ModelDescription(
-    name: "Conformance", entities: [author, profile, book, tag, shelf, animal, dog, puppy, cat, sample, node, leaf])
+    name: "Conformance",
+    entities: [author, profile, book, tag, shelf, animal, dog, puppy, cat, sample, node, leaf, crate])
 
   private static let author = EntityDescription(
     "Author",
@@ -63,7 +64,15 @@ enum ConformanceModel {
     ])
 
   private static let leaf = EntityDescription(
-    "Leaf", relationships: [RelationshipDescription("node", to: "Node", inverse: "leaves", optional: true)])
+    "Leaf",
+    relationships: [
+      RelationshipDescription("node", to: "Node", inverse: "leaves", optional: true),
+      RelationshipDescription("crate", to: "Crate", inverse: "leaves", optional: true),
+    ])
+
+  private static let crate = EntityDescription(
+    "Crate", attributes: [AttributeDescription("label", .string)],
+    relationships: [RelationshipDescription("leaves", to: "Leaf", inverse: "crate", toMany: true, ordered: true)])
 
   private static let animal = EntityDescription(
     "Animal", isAbstract: true,

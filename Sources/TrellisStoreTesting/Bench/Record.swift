@@ -15,38 +15,17 @@ final class Record: StoredRecord {
   }
 
   func writeRow(to row: RowWriter) {
-    for value in values { row.append(value) }
+    for value in values { row.write(value) }
   }
 
   func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) { row.append(value) }
+    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) { row.write(value) }
   }
 
   /// The value of a column by name; null when there is none.
   subscript(column: String) -> StoredValue {
     get { entity.columns.firstIndex { $0.name == column }.map { values[$0] } ?? .null }
     set { if let place = entity.columns.firstIndex(where: { $0.name == column }) { values[place] = newValue } }
-  }
-}
-
-extension Column {
-  /// The property that the column belongs to, by number.
-  var property: Int {
-    switch content {
-    case .attribute(let property), .reference(let property, destination: _), .order(let property): property
-    }
-  }
-}
-
-extension RowWriter {
-  func append(_ value: StoredValue) {
-    switch value {
-    case .null: null()
-    case .integer(let value): integer(value)
-    case .real(let value): real(value)
-    case .text(let value): text(value)
-    case .blob(let value): value.withUnsafeBytes { blob($0) }
-    }
   }
 }
 

@@ -1,0 +1,159 @@
+internal import CSQLite
+import TrellisQuery
+import TrellisSQL
+package import TrellisSchema
+package import TrellisStorage
+
+/// Changes of many rows, in a number of statements that does not depend on how many they are.
+extension SQLiteConnection {
+  /// - Throws: ``RefusedRows``; ``StoreError``.
+  /// - Complexity: that of SQLite's plan, and memory for the keys of the rows.
+  package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
+    var outcome = SetOutcome()
+    try writing {
+      var update = update
+      if let refused = update.refused {
+        if update.request.limit != nil || update.request.offset > 0 {
+          update.request = try requestByKey(update.request)
+        }
+        try refuse(refused, update.request)
+      }
+      let mask = update.mask
+      let statement = try statement(update)
+      try database.bind(shape.values, to: statement)
+      try runForKeys(statement, update.request.entity) { key, entity in
+        outcome.updated.append(SetOutcome.Row(key: key, entity: entity, properties: mask))
+      }
+    }
+    outcome.found = outcome.updated.count
+    return outcome
+  }
+
+  /// - Throws: ``RefusedRows`` when there are such rows among those of a request.
+  private func refuse(_ refused: QueryPredicate, _ request: StoreRequest) throws {
+    var request = request
+    request.predicate = .and([request.predicate ?? .constant(true), refused])
+    request.limit = RefusedRows.most
+    var keys: [Int64] = []
+    try fetchKeys(request) { key, _ in keys.append(key) }
+    if !keys.isEmpty { throw RefusedRows(keys: keys) }
+  }
+
+  /// The same rows, by their keys.
+  private func requestByKey(_ request: StoreRequest) throws -> StoreRequest {
+    var keys: [StoredValue] = []
+    try fetchKeys(request) { key, _ in keys.append(.integer(key)) }
+    return StoreRequest(
+      entity: request.entity, includesSubentities: request.includesSubentities,
+      predicate: .isIn(.path(PropertyPath(variable: 0)), keys, .integer))
+  }
+
+  /// Runs a statement that writes and gives the keys of its rows.
+  private func runForKeys(
+    _ statement: Statement, _ entity: Int, _ body: (_ key: Int64, _ entity: Int) throws -> Void
+  ) throws {
+    let isInHierarchy = layout.tables[entity].isInHierarchy
+    let root = layout.model.entities[entity].root
+    try run(statement) { pointer in
+      while true {
+        let code = trellis_sqlite3_step(pointer)
+        if code == TRELLIS_SQLITE_DONE { return }
+        guard code == TRELLIS_SQLITE_ROW else { throw violation(code, entity) }
+        let key = trellis_sqlite3_column_int64(pointer, 0)
+        try body(key, isInHierarchy ? try self.entity(of: pointer, in: root) : entity)
+      }
+    }
+  }
+
+  // MARK: Deleting
+
+  /// - Throws: ``BrokenRules``; ``StoreError``.
+  /// - Complexity: a few statements for each level of cascades, and memory for the keys of the rows; where a partner may forbid
+  ///   the delete, or must keep a number of members, the rows are read.
+  package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
+    guard layout.tables.indices.contains(delete.request.entity) else { throw PlanError.unknownEntity }
+    let reach = DeleteReach(delete.request, model)
+    if reach.asksPartners { return try deleteAllByRows(delete, in: model) }
+    var outcome = SetOutcome()
+    try writing {
+      outcome = reach.isAlone ? try deleteAlone(delete.request) : try deleteWithMembers(delete.request, reach)
+    }
+    return outcome
+  }
+
+  private func deleteAlone(_ request: StoreRequest) throws -> SetOutcome {
+    var outcome = SetOutcome()
+    let statement = try statement(deleting: request)
+    try database.bind(shape.values, to: statement)
+    try runForKeys(statement, request.entity) { key, entity in
+      outcome.deleted.append(SetOutcome.Row(key: key, entity: entity))
+    }
+    outcome.found = outcome.deleted.count
+    return outcome
+  }
+
+  /// Level by level the keys are found; then those who stay let go, and the rows go, the last level first.
+  private func deleteWithMembers(_ request: StoreRequest, _ reach: DeleteReach) throws -> SetOutcome {
+    var outcome = SetOutcome()
+    var seen: Set<Int64> = []
+    var level: [SetOutcome.Row] = []
+    try fetchKeys(request) { level.append(SetOutcome.Row(key: $0, entity: $1)) }
+    outcome.found = level.count
+    var levels: [[SetOutcome.Row]] = []
+    while !level.isEmpty {
+      for row in level { seen.insert(row.key) }
+      outcome.deleted += level
+      levels.append(level)
+      level = try members(under: level, seen)
+    }
+    for number in reach.lettingGo { try letGo(number, of: outcome.deleted, seen, &outcome) }
+    for level in levels.reversed() {
+      for root in Set(level.map { layout.model.entities[$0.entity].root }).sorted() {
+        try deleteRows(of: root, keys(in: level) { layout.model.entities[$0].root == root })
+      }
+    }
+    return outcome
+  }
+
+  /// The members that go with a level under cascade.
+  private func members(under level: [SetOutcome.Row], _ seen: Set<Int64>) throws -> [SetOutcome.Row] {
+    var found: [SetOutcome.Row] = []
+    var new: Set<Int64> = []
+    for entity in Set(level.map(\.entity)).sorted() {
+      for case .relationship(let relationship) in layout.model.entities[entity].properties
+      where relationship.deleteRule == .cascade && relationship.home == .inverseColumn {
+        guard let inverse = relationship.inverse else { continue }
+        let keys = keys(in: level) { $0 == entity }
+        let path = PropertyPath(variable: 0).appending(inverse)
+        let request = StoreRequest(
+          entity: relationship.destination, predicate: .isIn(.path(path), keys.map { .integer($0) }, .integer))
+        try fetchKeys(request) { key, entity in
+          if !seen.contains(key) && new.insert(key).inserted { found.append(SetOutcome.Row(key: key, entity: entity)) }
+        }
+      }
+    }
+    return found
+  }
+
+  /// Rows that stay let go of those that go.
+  private func letGo(
+    _ number: RelationshipNumber, of victims: [SetOutcome.Row], _ seen: Set<Int64>, _ outcome: inout SetOutcome
+  ) throws {
+    guard let reference = layout.relationship(number.entity, number.property) else { return }
+    let owners = layout.model.entities[reference.destination].subtree
+    let keys = keys(in: victims, owners.contains)
+    let mask = ColumnMask(bits: ColumnMask.bit(of: number.property))
+    let statement = try memberStatement(.letGo, number) { layout.letGoStatement(number) }
+    try withKeys(keys, statement) {
+      try runForKeys(statement, number.entity) { key, entity in
+        guard !seen.contains(key) else { return }
+        outcome.updated.append(SetOutcome.Row(key: key, entity: entity, properties: mask))
+      }
+    }
+  }
+
+  /// The keys of the rows of some entities, in order.
+  private func keys(in rows: [SetOutcome.Row], _ isWanted: (Int) -> Bool) -> [Int64] {
+    rows.compactMap { isWanted($0.entity) ? $0.key : nil }.sorted()
+  }
+}

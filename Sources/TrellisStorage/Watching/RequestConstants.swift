@@ -1,0 +1,39 @@
+import TrellisQuery
+import TrellisSchema
+
+extension StoreRequest {
+  /// The values that a request is asked with: those of its predicate in order, then its limit and offset.
+  var constants: [StoredValue] {
+    (predicate?.constants ?? []) + (limit.map { [.integer(Int64($0))] } ?? [])
+      + (offset > 0 ? [.integer(Int64(offset))] : [])
+  }
+}
+
+extension SetUpdate {
+  /// The values of the request, then those that the rows get or that theirs are made with.
+  var constants: [StoredValue] { request.constants + assignments.flatMap(\.value.constants) }
+}
+
+extension QueryPredicate {
+  fileprivate var constants: [StoredValue] {
+    switch self {
+    case .constant: []
+    case .not(let inner), .quantified(_, _, variable: _, let inner): inner.constants
+    case .and(let terms), .or(let terms): terms.flatMap(\.constants)
+    case .comparison(let comparison): comparison.left.constants + comparison.right.constants
+    case .isIn(let operand, let values, _): operand.constants + values
+    }
+  }
+}
+
+extension Operand {
+  fileprivate var constants: [StoredValue] {
+    switch self {
+    case .value(let value): [value]
+    case .path, .count, .now, .parameter: []
+    case .computed(.arithmetic(_, let left, let right)): left.constants + right.constants
+    case .computed(.function(_, let inner)), .computed(.aggregate(_, _, variable: _, let inner, _)): inner.constants
+    case .computed(.countWhere(_, variable: _, let condition)): condition.constants
+    }
+  }
+}
