@@ -73,7 +73,7 @@ extension ManagedObjectContext {
       try merge.settle(conflict)
       return nil
     } catch let error as StoreError where error.code == .notUnique {
-      if try merge.settleKeys(of: plan) { return nil }
+      if try merge.settleKeys(of: plan) || merge.settlePartners(of: plan) { return nil }
       throw error
     }
   }
@@ -91,7 +91,7 @@ extension ManagedObjectContext {
   private func write(_ plan: inout SavePlan) throws {
     do {
       try prepare(&plan)
-      if !plan.isEmpty { plan.outcome = try connection().save(plan.request) }
+      if !plan.isEmpty || parent != nil { plan.outcome = try connection().save(plan.request) }
     } catch {
       plan.takeBackPlaces()
       throw error
@@ -149,12 +149,14 @@ extension ManagedObjectContext {
 
   /// What the save tells others; nil when nobody wants to know.
   private func notice(of plan: SavePlan) -> SaveNotice? {
-    liveResults.isEmpty && !core.hub.hasAudience(beside: inbox) ? nil : SaveNotice(plan, self)
+    let isHeard = parent == nil && core.hub.hasAudience(beside: inbox)
+    return liveResults.isEmpty && !isHeard ? nil : SaveNotice(plan, self)
   }
 
   private func publish(_ plan: SavePlan) {
     guard let notice = plan.notice, !plan.isEmpty else { return }
-    core.hub.post(notice, from: inbox)
+    // What a child saves is not saved for anybody else.
+    if parent == nil { core.hub.post(notice, from: inbox) }
     refreshLiveResults(after: [notice])
   }
 }
