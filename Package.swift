@@ -107,7 +107,8 @@ let package = Package(
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisStoryTests", dependencies: ["Trellis", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
+      name: "TrellisStoryTests",
+      dependencies: ["Trellis", "TrellisDexModel", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisEdgeTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
