@@ -48,8 +48,8 @@ import TrellisReceiptMindModel
       try form.save()
     } catch let conflict as SaveConflict {
       for row in conflict.rows {
-        print(
-          row.properties, row.mine(Receipt.Snapshot.self)?.amount ?? 0, row.theirs(Receipt.Snapshot.self)?.amount ?? 0)
+        let (mine, theirs) = (row.mine(Receipt.Snapshot.self), row.theirs(Receipt.Snapshot.self))
+        print(row.properties, mine?.amount ?? 0, theirs?.amount ?? 0)
       }
       try form.save(mergePolicy: .objectTrump)
     }
