@@ -22,7 +22,7 @@ struct HandedList {
   func link(in parent: ManagedObjectContext) {
     // Where members hold the reference they have been told already.
     guard relationship.isJoined else { return }
-    let difference = isNew ? (added: Array(list.keys), removed: []) : list.difference
+    let difference = isNew ? whole(in: parent) : list.difference
     for key in difference.removed where parent.loadedList(of: owner, relationship).contains(key) {
       if parent.isReady(toDisconnect: owner, relationship, key) { parent.disconnect(owner, relationship, key) }
     }
@@ -32,6 +32,12 @@ struct HandedList {
       }
       parent.connect(owner, relationship, member)
     }
+  }
+
+  /// What makes the parent's list the child's.
+  private func whole(in parent: ManagedObjectContext) -> (added: [Int64], removed: [Int64]) {
+    let kept = Set(list.keys)
+    return (Array(list.keys), parent.loadedList(of: owner, relationship).keys.filter { !kept.contains($0) })
   }
 
   /// Members that were moved in the child stand behind whom they stand behind there; those that are behind all others stay so.

@@ -18,7 +18,7 @@ struct HandingUp {
   private let parent: ManagedObjectContext
   private let inserted: [ManagedObject]
   private let updated: [ManagedObject]
-  private let deleted: [Int64]
+  private let deleted: [ManagedObject]
 
   /// Loads what is needed, so that little can go wrong later.
   ///
@@ -31,18 +31,19 @@ struct HandingUp {
     parent = connection.parent
     inserted = request.inserts.flatMap(\.records).compactMap { $0 as? ManagedObject }
     updated = request.updates.flatMap(\.records).compactMap { $0 as? ManagedObject }
-    deleted = request.deletes.flatMap(\.keys)
+    deleted = Array(child.deleted)
     try checkPartners()
   }
 
   func carryOut() throws {
+    try bringBack()
     let pairs = try inserted.map(insert) + updated.compactMap(pair)
     for pair in pairs { setValues(pair) }
     for pair in pairs { setPartners(pair) }
     let lists = try changedLists()
     for list in lists { list.link(in: parent) }
     for list in lists { list.arrange(in: parent) }
-    try parent.deleteAll(deleted.compactMap { parent.map[$0] }, callsHooks: false)
+    try delete()
     try parent.throwPendingFailure()
   }
 
@@ -85,11 +86,24 @@ struct HandingUp {
 
   // MARK: Objects
 
-  /// Makes the parent's object of a new one. One that is back in the child is perhaps still there, or is brought back here, too.
+  /// Objects that are back in the child, and deleted in the parent, are back there, too. Who comes back with them, since one
+  /// delete took all of them, goes again.
+  private func bringBack() throws {
+    let gone = inserted.compactMap { parent.map[$0._key] }.filter { $0.phase == .deleted }
+    guard !gone.isEmpty else { return }
+    let victims = parent.deletions.closures.flatMap(\.victims).map(\.object).filter { !$0.isAlive }
+    for object in gone where object.phase == .deleted { parent.undelete(object) }
+    let wanted = Set(inserted.map(\._key))
+    try parent.deleteAll(victims.filter { $0.isAlive && !wanted.contains($0._key) }, callsHooks: false)
+  }
+
+  /// Makes the parent's object of a new one. One that is back in the child is perhaps still there.
   private func insert(_ object: ManagedObject) throws -> Pair {
     let info = child.info(of: object)
     let properties = info.entity.storedProperties
-    if connection.seen.contains(object._key), let known = try known(object, info) {
+    if connection.seen.contains(object._key),
+      let known = try connection.objects([object._key], of: info.number).first
+    {
       return Pair(object: object, twin: known, properties: properties, isWhole: true)
     }
     let made = info.type.init(connection.show(object, in: child, version: 0), in: parent.link)
@@ -104,11 +118,6 @@ struct HandingUp {
     parent.registerInserted(made)
     return Pair(
       object: object, twin: made, properties: properties.filter { info.relationships[$0] != nil }, isWhole: true)
-  }
-
-  private func known(_ object: ManagedObject, _ info: EntityInfo) throws -> ManagedObject? {
-    if let deleted = parent.map[object._key], deleted.phase == .deleted { parent.undelete(deleted) }
-    return try connection.objects([object._key], of: info.number).first
   }
 
   private func pair(_ object: ManagedObject) -> Pair? {
@@ -148,22 +157,35 @@ struct HandingUp {
     }
   }
 
+  /// Whom an object let go of before it was deleted is none of those that its delete has to do with.
+  private func delete() throws {
+    let pairs = deleted.compactMap(pair)
+    for pair in pairs { setPartners(pair) }
+    for list in changedLists(of: deleted) { list.link(in: parent) }
+    try parent.deleteAll(pairs.map(\.twin), callsHooks: false)
+  }
+
   // MARK: To-manys
 
   private func changedLists() throws -> [HandedList] {
-    var lists: [HandedList] = []
-    for owner in child.inserted + child.changed where owner.isAlive {
-      guard let twin = parent.map[owner._key], twin.isAlive else { continue }
-      for (property, list) in owner.extras?.lists ?? [] where list.hasChanges || owner.phase == .inserted {
-        guard let relationship = parent.relationship(property, of: twin), !relationship.isTransient else { continue }
-        lists.append(HandedList(list, of: twin, relationship, isNew: owner.phase == .inserted))
-      }
-    }
+    var lists = changedLists(of: (child.inserted + child.changed).filter(\.isAlive))
     for (id, list) in child.waiting.lists {
       guard let relationship = parent.runtime.entities[id.entity].relationships[id.property],
         let twin = try connection.objects([id.owner], of: id.entity).first
       else { continue }
       lists.append(HandedList(list, of: twin, relationship, isNew: false))
+    }
+    return lists
+  }
+
+  private func changedLists(of owners: [ManagedObject]) -> [HandedList] {
+    var lists: [HandedList] = []
+    for owner in owners {
+      guard let twin = parent.map[owner._key], twin.isAlive else { continue }
+      for (property, list) in owner.extras?.lists ?? [] where list.hasChanges || owner.phase == .inserted {
+        guard let relationship = parent.relationship(property, of: twin), !relationship.isTransient else { continue }
+        lists.append(HandedList(list, of: twin, relationship, isNew: owner.phase == .inserted))
+      }
     }
     return lists
   }

@@ -105,7 +105,7 @@ struct Duel {
   private mutating func save() throws {
     let expected = reference.failures
     do {
-      try live.context.save()
+      try live.save()
     } catch let error as ValidationError {
       refusals += 1
       let found = failures(error)

@@ -106,7 +106,7 @@ final class LiveGraph {
     case .replace(let number, let shape, let partners):
       try members(object(number), shape).replaceAll(with: partners.map(object))
     case .delete(let number): try context.delete(object(number))
-    case .save: try context.save()
+    case .save: try save()
     case .rollback: context.rollback()
     case .reset: startAnew { context.reset() }
     case .newContext: startAnew(makeContext)
@@ -131,6 +131,16 @@ final class LiveGraph {
     if undoes { context.undo.enable(limit: .max) }
   }
 
+  /// Saves up to the root, which holds what is saved from then on.
+  func save() throws {
+    try context.save()
+    var parent = context.parent
+    while let next = parent, next !== root {
+      try next.save()
+      parent = next.parent
+    }
+  }
+
   /// Contexts that hold what is saved, as the context's parent or a reader of the store.
   ///
   /// - Parameter isWritten: whether parents are saved, so that the store has it, too.
@@ -138,8 +148,8 @@ final class LiveGraph {
     var readers: [ManagedObjectContext] = []
     while let parent = (readers.last ?? context).parent {
       readers.append(parent)
-      if parent.parent != nil || isWritten { try parent.save() }
     }
+    if isWritten { try root?.save() }
     if readers.isEmpty || isWritten { readers.append(container.newContext()) }
     return readers
   }
