@@ -107,7 +107,8 @@ let package = Package(
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisStoryTests", dependencies: ["Trellis", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
+      name: "TrellisStoryTests",
+      dependencies: ["Trellis", "TrellisDexModel", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisEdgeTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
@@ -124,6 +125,12 @@ let package = Package(
     .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
+    // Writes a file as it is told on its standard input; tests start several of it on one file.
+    .executableTarget(
+      name: "TrellisWriterProcess", dependencies: ["Trellis"], path: "Tests/TrellisWriterProcess",
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisProcessTests", dependencies: ["TrellisWriterProcess", "Trellis"], swiftSettings: settings),
     // Saves until it is killed; a test starts and kills it.
     .executableTarget(
       name: "TrellisSaveLoop", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],

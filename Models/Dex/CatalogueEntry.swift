@@ -18,41 +18,28 @@ public struct CatalogueEntry: Decodable, Sendable {
 }
 
 extension Pokemon {
-  /// Makes or changes the creatures of a catalogue, and saves them. What a catalogue does not know, such as nicknames, stays.
+  /// Makes the creatures of a catalogue, and saves them. Nobody looks whether one is known: who has the number of one that is
+  /// there becomes that one, and so do pictures of one kind. What a catalogue does not know, such as nicknames, stays.
   ///
+  /// - Parameter policy: `.objectTrump` when the catalogue is right, `.storeTrump` when what is there stays and only gaps are
+  ///   filled. Under `.error` a known creature is refused.
   /// - Returns: how many are new.
-  @discardableResult public static func importCatalogue(_ json: Data, into context: ManagedObjectContext) throws -> Int
-  {
-    let entries = try JSONDecoder().decode([CatalogueEntry].self, from: json)
-    let numbers = entries.map(\.id)
-    let present = try context.fetch(Pokemon.where { $0.number.isIn(numbers) })
-    var known = Dictionary(present.map { ($0.number, $0) }) { first, _ in first }
-    for entry in entries {
-      let pokemon = known[entry.id] ?? Pokemon(in: context, number: entry.id, name: entry.name)
-      known[entry.id] = pokemon
-      try pokemon.take(entry, in: context)
-    }
-    try context.save()
-    return known.count - present.count
+  /// - Throws: `DecodingError` when the catalogue cannot be read; what a save throws.
+  @discardableResult public static func importCatalogue(
+    _ json: Data, into context: ManagedObjectContext, _ policy: MergePolicy = .objectTrump
+  ) throws -> Int {
+    let made = try JSONDecoder().decode([CatalogueEntry].self, from: json).map { Pokemon($0, in: context) }
+    try context.save(mergePolicy: policy)
+    return made.count { $0.replacedBy == nil }
   }
 
-  private func take(_ entry: CatalogueEntry, in context: ManagedObjectContext) throws {
-    if name != entry.name { name = entry.name }
-    if types != entry.types { types = entry.types }
+  private convenience init(_ entry: CatalogueEntry, in context: ManagedObjectContext) {
     let points = entry.stats
-    if let stats {
-      (stats.hp, stats.attack, stats.defense, stats.speed) = (points.hp, points.attack, points.defense, points.speed)
-    } else {
-      stats = Stats(
-        in: context, hp: points.hp, attack: points.attack, defense: points.defense, speed: points.speed)
-    }
+    self.init(
+      in: context, number: entry.id, name: entry.name, types: entry.types, hp: points.hp, attack: points.attack,
+      defense: points.defense, speed: points.speed)
     for (kind, url) in entry.sprites.sorted(by: { $0.key < $1.key }) {
-      if let sprite = sprites.first(where: { $0.kind == kind }) {
-        sprite.url = url
-      } else {
-        sprites.append(Sprite(in: context, kind: kind, url: url))
-      }
+      sprites.append(Sprite(in: context, kind: kind, url: url))
     }
-    for sprite in sprites.objects where entry.sprites[sprite.kind] == nil { try context.delete(sprite) }
   }
 }

@@ -2,10 +2,10 @@ import Foundation
 import Trellis
 import TrellisDexModel
 
-// `swift run dex` imports a catalogue twice, and prints what a live list of the quick ones is told.
+// `swift run dex` imports a catalogue three times, and prints what a live list of the quick ones is told.
 let container = try PersistentContainer(model: .dex, store: .memory)
 let context = container.newContext()
-let live = try context.live(Pokemon.where { $0.stats.speed >= 45 }.sorted { $0.name }.limit(5))
+let live = try context.live(Pokemon.where { $0.speed >= 45 }.sorted { $0.name }.limit(5))
 
 /// Prints what came of some work, step by step.
 @MainActor func tell(_ title: String, _ work: () throws -> Void) async throws {
@@ -42,6 +42,12 @@ try await tell("A nickname, which no catalogue knows") {
 try await tell("The second import: one is quicker now, one has another name, one is new") {
   let count = try Pokemon.importCatalogue(Data(Catalogue.second.utf8), into: context)
   print("  \(count) new, \(try context.count(Pokemon.all)) in all")
+}
+try await tell("The first one again, where it may only fill gaps: one of its creatures was let go") {
+  if let bulbasaur = try context.first(Pokemon.where { $0.number == 1 }) { try context.delete(bulbasaur) }
+  try context.save()
+  let count = try Pokemon.importCatalogue(Data(Catalogue.first.utf8), into: context, .storeTrump)
+  print("  \(count) new, Zippo is still \(try context.first(Pokemon.where { $0.number == 4 })?.name ?? "gone")")
 }
 try await tell("One is let go") {
   if let pikachu = try context.first(Pokemon.where { $0.number == 25 }) {

@@ -30,13 +30,13 @@ import Trellis
 private struct UndoRun {
   let container: PersistentContainer
   var context: ManagedObjectContext
-  private var generator: SeededGenerator
+  private var changes: RandomChanges
   private var pictures: [GraphPicture] = []
   private let saves: Bool
   private let file: TemporaryFile?
 
   init(seed: UInt64, saves: Bool = true) throws {
-    generator = SeededGenerator(seed: seed)
+    changes = RandomChanges(seed: seed)
     self.saves = saves
     // Every fourth run is on SQLite.
     file = seed % 4 == 0 ? TemporaryFile() : nil
@@ -62,7 +62,7 @@ private struct UndoRun {
       context.undo.beginGroup()
       // So that each step is one, whatever else comes of it.
       try context.first(Team.where { $0.size == 9 })?.name = "step \(step)"
-      for _ in 0..<Int.random(in: 1...3, using: &generator) { try change() }
+      for _ in 0..<Int.random(in: 1...3, using: &changes.generator) { try change() }
       context.undo.endGroup()
       if chance(3) { context.dropUnusedObjects() }
       if saves && chance(3) { try? context.save() }
@@ -103,44 +103,6 @@ private struct UndoRun {
     #expect(differences == [], "in the store")
   }
 
-  // MARK: Changes
-
-  private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &generator) == 0 }
-
-  private mutating func node() throws -> Node {
-    try context.fetch(Node.all).randomElement(using: &generator) ?? Node(in: context)
-  }
-
-  private mutating func nodes() throws -> [Node] {
-    let all = try context.fetch(Node.all).shuffled(using: &generator)
-    return Array(all.prefix(Int.random(in: 0...3, using: &generator)))
-  }
-
-  private mutating func team() throws -> Team? {
-    try context.fetch(Team.where { $0.size < 9 }).randomElement(using: &generator)
-  }
-
-  private mutating func change() throws {
-    let node = try node()
-    switch Int.random(in: 0..<18, using: &generator) {
-    case 0: node.name = "\(Int.random(in: 0..<100, using: &generator))"
-    case 1: node.rank += 1
-    case 2: node.twin = chance(3) ? nil : try self.node()
-    case 3: node.next = chance(3) ? nil : try self.node()
-    case 4: node.previous = try self.node()
-    case 5: node.parent = chance(3) ? nil : try self.node()
-    case 6: node.children.append(try self.node())
-    case 7: node.children.insert(try self.node(), at: Int.random(in: 0...2, using: &generator))
-    case 8: node.children = OrderedToMany(try nodes())
-    case 9: node.friends.append(try self.node())
-    case 10: node.friends = ToMany(try nodes())
-    case 11: node.likes.insert(try self.node(), at: 0)
-    case 12: node.likes = OrderedToMany(try nodes())
-    case 13: node.likedBy = ToMany(try nodes())
-    case 14: node.team = chance(3) ? nil : try team()
-    case 15: Node(in: context, name: "new", parent: chance(2) ? node : nil).friends.append(node)
-    case 16: try context.delete(node)
-    default: if chance(3), let team = try team() { try context.delete(team) } else { node.guarded = try team() }
-    }
-  }
+  private mutating func chance(_ one: Int) -> Bool { changes.chance(one) }
+  private mutating func change() throws { try changes.change(context) }
 }

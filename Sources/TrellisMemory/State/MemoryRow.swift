@@ -1,4 +1,5 @@
 package import TrellisSchema
+import TrellisStorage
 
 /// One stored row. Rows never change: an update puts another in its place, so snapshots share them.
 package final class MemoryRow: Sendable {
@@ -22,5 +23,12 @@ package final class MemoryRow: Sendable {
   /// The key that a reference column holds; nil when it is null.
   package func reference(_ column: Int) -> Int64? {
     if case .integer(let key) = value(column) { key } else { nil }
+  }
+}
+
+extension ValueReader {
+  /// Makes the reader stand for this row.
+  func show(_ row: MemoryRow) {
+    show(key: row.key, version: row.version, entity: row.entity, values: row.values)
   }
 }

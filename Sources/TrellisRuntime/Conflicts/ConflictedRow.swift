@@ -26,6 +26,16 @@ struct ConflictedRow {
     return row
   }
 
+  /// The object's row is the same everywhere, but another one refers to it here than in the store.
+  func partnerTakenByBoth(_ relationship: RelationshipInfo) -> SaveConflict.Row {
+    var row = row
+    row.kind = .changedByBoth
+    row.properties = [relationship.name]
+    row.mine = values(of: object._copyRow())
+    row.theirs = row.original
+    return row
+  }
+
   func deletedHere(_ theirs: StoredVersion) -> SaveConflict.Row {
     var row = row
     row.kind = .deletedHere

@@ -20,9 +20,6 @@ struct RowMerge {
       if stored != (object.extras?.committed?.value(property) ?? object._value(property)) { others.insert(property) }
     }
     conflicting = mine.intersection(others)
-    // Change masks know the properties from 63 on together only, so they are kept or given up together.
-    let last = { (number: Int) in number >= 63 }
-    if mine.contains(where: last) && others.contains(where: last) { conflicting.formUnion(mine.filter(last)) }
   }
 
   /// Makes the stored row the one that was read, and puts what was set here on top of it.
@@ -30,7 +27,8 @@ struct RowMerge {
   /// - Parameter isWhole: whether every value of the object stays as it is here.
   func apply(_ context: ManagedObjectContext, keepingAll isWhole: Bool = false) {
     let edited = object._copyRow()
-    let mine = object.changedNumbers
+    let info = context.info(of: object)
+    let kept = isWhole ? info.entity.storedProperties : object.changedNumbers
     let places = object.placesOfReferences(context)
     let before = object.references(context)
     object._restore(.all, from: theirs.row)
@@ -38,10 +36,9 @@ struct RowMerge {
     for (property, place) in theirs.places { object._setPlace(property, place) }
     object.needExtras().keep(object._copyRow())
     object.version = theirs.version
-    let kept = isWhole ? context.info(of: object).storedMask : ColumnMask(numbers: mine)
-    object._restore(kept, from: edited)
+    for mask in ColumnMask.masks(of: kept) { object._restore(mask, from: edited) }
     for (property, place) in places where kept.contains(property) { object._setPlace(property, place) }
-    object._changed = kept.bits | object._changed & context.info(of: object).transients.bits
+    object._changed = ColumnMask(numbers: kept).bits | object._changed & info.transients.bits
     context.noteChanged(object)
     context.forgetViews(of: object, before)
   }

@@ -65,6 +65,30 @@ struct SaveMerge {
     return true
   }
 
+  /// Partners of one-to-ones that others have given to somebody else stay where they are or come here, as the policy says.
+  ///
+  /// - Returns: whether there were any.
+  /// - Throws: ``SaveConflict`` where the policy does not say who wins.
+  mutating func settlePartners(of plan: SavePlan) throws -> Bool {
+    var search = PartnerSearch(context)
+    for object in plan.inserted { search.add(object, .all) }
+    for (object, mask) in plan.updated { search.add(object, mask) }
+    let clashes = try search.clashes()
+    if clashes.isEmpty { return false }
+    if policy == .error { throw SaveConflict(rows: try clashes.map { try $0.conflict(context) }) }
+    begin()
+    defer { trace?.close() }
+    for clash in clashes {
+      for object in [clash.object, clash.holder] { trace?.note(object) }
+      switch policy {
+      case .storeTrump, .rollback: try clash.yield(context, isWhole: policy == .rollback)
+      case .objectTrump, .overwrite, .error: try clash.insist(context)
+      }
+    }
+    try context.throwPendingFailure()
+    return true
+  }
+
   /// Notes from now on what changes, so that it can be taken back.
   private mutating func begin() {
     if trace == nil { trace = MergeTrace(context) }

@@ -13,6 +13,8 @@ import TrellisStorage
 /// ``PersistentContainer/perform(_:)``.
 public final class ManagedObjectContext {
   let core: ContainerCore
+  /// The context that this one is a child of; nil for one that saves to the store.
+  public let parent: ManagedObjectContext?
   let runtime: RuntimeModel
   let link = ContextLink()
   // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and confined.
@@ -67,8 +69,9 @@ public final class ManagedObjectContext {
   private var keyBlock: Int64 = 1
   private(set) var openConnection: (any StoreConnection)?
 
-  init(core: ContainerCore) {
+  init(core: ContainerCore, parent: ManagedObjectContext? = nil) {
     self.core = core
+    self.parent = parent
     runtime = core.runtime
     inbox = core.hub.makeInbox()
     undo = UndoHistory(link)
@@ -93,7 +96,7 @@ public final class ManagedObjectContext {
       }
       return openConnection
     }
-    let made = try core.connect()
+    let made = try parent.map { ParentConnection($0, for: link) } ?? core.connect()
     openConnection = made
     return made
   }

@@ -3,48 +3,38 @@ import TrellisSchema
 
 /// The results of a request in their order, with what they are sorted by.
 struct LiveEntries {
-  private(set) var keys: [Int64] = []
-  /// What each is sorted by.
-  private(set) var values: [[StoredValue]] = []
-  /// The keys again, to know at once who is none of them.
-  private var members: Set<Int64> = []
+  private(set) var rows = LiveRows()
+  /// What each is sorted by, to find its place.
+  private var known: [Int64: [StoredValue]] = [:]
 
   mutating func append(_ key: Int64, _ values: [StoredValue]) {
-    keys.append(key)
-    self.values.append(values)
-    members.insert(key)
+    rows.append(key, values)
+    known[key] = values
   }
 
-  var count: Int { keys.count }
+  var count: Int { rows.count }
 
-  func contains(_ key: Int64) -> Bool { members.contains(key) }
+  func contains(_ key: Int64) -> Bool { known[key] != nil }
 
-  /// - Complexity: linear for a result, constant for what is none.
-  func place(of key: Int64) -> Int? { members.contains(key) ? keys.firstIndex(of: key) : nil }
+  /// What a result is sorted by; nil for what is none.
+  func values(of key: Int64) -> [StoredValue]? { known[key] }
 
-  /// Where an entry belongs.
+  /// Where an entry belongs, or is.
   ///
-  /// - Complexity: logarithmic.
+  /// - Complexity: logarithmic, and linear in the number of blocks.
   func place(for key: Int64, _ wanted: [StoredValue], _ order: SortOrder) -> Int {
-    var low = 0
-    var high = keys.count
-    while low < high {
-      let middle = (low + high) / 2
-      if order.order(values[middle], keys[middle], wanted, key) < 0 { low = middle + 1 } else { high = middle }
-    }
-    return low
+    rows.place { other, values in order.order(values, other, wanted, key) < 0 }
   }
 
-  mutating func insert(_ key: Int64, _ wanted: [StoredValue], at place: Int) {
-    keys.insert(key, at: place)
-    values.insert(wanted, at: place)
-    members.insert(key)
+  mutating func insert(_ key: Int64, _ values: [StoredValue], at place: Int) {
+    rows.insert(key, values, at: place)
+    known[key] = values
   }
 
-  mutating func remove(at place: Int) {
-    members.remove(keys.remove(at: place))
-    values.remove(at: place)
-  }
+  mutating func remove(at place: Int) { known[rows.remove(at: place)] = nil }
 
-  mutating func setValues(_ wanted: [StoredValue], at place: Int) { values[place] = wanted }
+  mutating func setValues(_ values: [StoredValue], of key: Int64, at place: Int) {
+    rows.setValues(values, at: place)
+    known[key] = values
+  }
 }

@@ -29,9 +29,6 @@ struct LiveQuery {
     }
   }
 
-  /// The keys of the results.
-  var keys: [Int64] { request.offset == 0 ? entries.keys : Array(entries.keys.dropFirst(request.offset)) }
-
   // MARK: Running the request
 
   mutating func run(in context: ManagedObjectContext) throws {
@@ -73,7 +70,8 @@ struct LiveQuery {
   /// Takes over what changed in some rows.
   ///
   /// - Returns: the steps, positions counted from the first entry that is kept; nil when the request has to be run again. The
-  ///   entries are then as before.
+  ///   entries are of no use then.
+  /// - Complexity: that of a search for each row, whatever the number of results.
   mutating func apply(_ rows: [ChangedRow]) throws -> [KeyStep]? {
     let changes = try rows.map { row in (row.key, try row.object.flatMap(sortValues)) }
     guard let capacity, entries.count >= capacity else {
@@ -84,17 +82,15 @@ struct LiveQuery {
       return steps
     }
     if capacity == 0 { return [] }
-    var next = self
-    guard let last = entries.keys.last, let lastValues = entries.values.last else { return nil }
+    guard let last = entries.rows.last else { return nil }
     var steps: [KeyStep] = []
     for (key, values) in changes {
       // Who comes behind the last one comes behind others, too, that are not known.
-      let isKnown = values.map { order.order($0, key, lastValues, last) <= 0 } ?? false
-      next.apply(key, isKnown ? values : nil, &steps)
+      let isKnown = values.map { order.order($0, key, last.values, last.key) <= 0 } ?? false
+      apply(key, isKnown ? values : nil, &steps)
     }
-    if next.entries.count < capacity { return nil }
-    next.cut(to: capacity, &steps)
-    self = next
+    if entries.count < capacity { return nil }
+    cut(to: capacity, &steps)
     return steps
   }
 
@@ -106,21 +102,22 @@ struct LiveQuery {
   }
 
   private mutating func apply(_ key: Int64, _ values: [StoredValue]?, _ steps: inout [KeyStep]) {
-    let former = entries.place(of: key)
+    let formerValues = entries.values(of: key)
+    let former = formerValues.map { entries.place(for: key, $0, order) }
     guard let values else {
       guard let former else { return }
       entries.remove(at: former)
       steps.append(.delete(key, at: former))
       return
     }
-    guard let former else {
+    guard let former, let formerValues else {
       let place = entries.place(for: key, values, order)
       entries.insert(key, values, at: place)
       steps.append(.insert(key, at: place))
       return
     }
-    if order.order(entries.values[former], key, values, key) == 0 {
-      entries.setValues(values, at: former)
+    if order.order(formerValues, key, values, key) == 0 {
+      entries.setValues(values, of: key, at: former)
       steps.append(.update(key, at: former))
       return
     }
@@ -132,7 +129,7 @@ struct LiveQuery {
   }
 
   private mutating func cut(to capacity: Int, _ steps: inout [KeyStep]) {
-    while let key = entries.keys.last, entries.count > capacity {
+    while let key = entries.rows.last?.key, entries.count > capacity {
       entries.remove(at: entries.count - 1)
       steps.append(.delete(key, at: entries.count))
     }

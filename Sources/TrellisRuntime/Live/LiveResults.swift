@@ -48,7 +48,7 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
 
   public var endIndex: Int {
     registrar.access(self, keyPath: \.ids)
-    return core.keys.count
+    return core.count
   }
 
   /// The object at a position, which must be one of the collection's, as with every Swift collection.
@@ -57,9 +57,9 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
   /// know before, is one that says so.
   public subscript(position: Int) -> Columns.Object {
     registrar.access(self, keyPath: \.ids)
-    let key = core.keys[position]
+    let key = core.key(at: position)
     if let known = context.map[key] as? Columns.Object { return known }
-    let keys = core.keys[position..<Swift.min(position + 256, core.keys.count)].filter { context.map[$0] == nil }
+    let keys = core.keys(position..<Swift.min(position + 256, core.count)).filter { context.map[$0] == nil }
     do {
       try context.loadObjects(keys, entity: core.entity)
     } catch {

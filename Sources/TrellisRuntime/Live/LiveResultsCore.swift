@@ -4,9 +4,8 @@ import TrellisStorage
 
 /// What live results are, whatever their type: the query, and who wants to hear of changes.
 final class LiveResultsCore {
-  private(set) var keys: [Int64]
-  /// What the first sort key of each result is, for sections; empty without sections.
-  private(set) var sectionValues: [StoredValue] = []
+  /// The results as observers know them, and before them those that the request's offset leaves out.
+  private var rows: LiveRows
   let isSectioned: Bool
   /// Called before and after the results change.
   var willChange: () -> Void = {}
@@ -24,15 +23,38 @@ final class LiveResultsCore {
     query = try LiveQuery(request, context.runtime.model)
     self.isSectioned = isSectioned
     try query.run(in: context)
-    keys = query.keys
-    sectionValues = Self.sections(of: query, isSectioned)
-  }
-
-  private static func sections(of query: LiveQuery, _ isSectioned: Bool) -> [StoredValue] {
-    isSectioned ? query.entries.values.dropFirst(query.request.offset).map { $0.first ?? .null } : []
+    rows = query.entries.rows
   }
 
   var entity: Int { query.request.entity }
+
+  // MARK: The results
+
+  private var offset: Int { query.request.offset }
+
+  var count: Int { max(0, rows.count - offset) }
+
+  /// The keys of the results.
+  ///
+  /// - Complexity: linear.
+  var keys: [Int64] { keys(of: rows) }
+
+  func key(at position: Int) -> Int64 { rows.key(at: offset + position) }
+
+  func keys(_ positions: Range<Int>) -> [Int64] {
+    rows.keys((offset + positions.lowerBound)..<(offset + positions.upperBound))
+  }
+
+  /// What the first sort key of each result is, for sections; empty without sections.
+  ///
+  /// - Complexity: linear.
+  var sectionValues: [StoredValue] { sectionValues(of: rows) }
+
+  fileprivate func sectionValues(of rows: LiveRows) -> [StoredValue] {
+    isSectioned ? Array(rows.firstValues.dropFirst(offset)) : []
+  }
+
+  private func keys(of rows: LiveRows) -> [Int64] { offset == 0 ? rows.keys : Array(rows.keys.dropFirst(offset)) }
 
   // MARK: Listeners
 
@@ -84,7 +106,7 @@ final class LiveResultsCore {
       let changes = try rows.rows(changed.sorted(), entity: entity, context)
       if let steps = try query.apply(changes) {
         if steps.isEmpty { return }
-        return publish(query.request.offset == 0 ? steps : nil, updated)
+        return publish(offset == 0 ? steps : nil, updated)
       }
     }
     try query.run(in: context)
@@ -93,15 +115,16 @@ final class LiveResultsCore {
 
   /// - Parameter steps: nil when they have to be found by comparing.
   private func publish(_ steps: [KeyStep]?, _ updated: Set<Int64>) {
-    let before = keys
-    let sectionsBefore = sectionValues
-    let after = query.keys
-    let steps = steps ?? LiveDifference.steps(from: before, to: after, updated: updated)
-    if steps.isEmpty { return }
+    let before = rows
+    let after = query.entries.rows
+    let steps = steps ?? LiveDifference.steps(from: keys(of: before), to: keys(of: after), updated: updated)
+    if steps.isEmpty {
+      rows = after
+      return
+    }
     willChange()
-    keys = after
-    sectionValues = Self.sections(of: query, isSectioned)
-    for listener in listeners.compactMap(\.listener) { listener.note(steps, sectionsBefore, self) }
+    rows = after
+    for listener in listeners.compactMap(\.listener) { listener.note(steps, before, self) }
     didChange()
   }
 }
@@ -112,15 +135,15 @@ final class LiveListener {
   /// The keys when the observer was last told, once there are so many steps that comparing is less work.
   private var base: [Int64]?
   private var updated: Set<Int64> = []
-  /// The sections when the observer was last told.
-  private var formerSections: [StoredValue]?
+  /// The results when the observer was last told, for their sections.
+  private var former: LiveRows?
 
   private static let mostSteps = 1000
 
   var hasNews: Bool { !steps.isEmpty || base != nil }
 
-  fileprivate func note(_ new: [KeyStep], _ sections: [StoredValue], _ results: LiveResultsCore) {
-    if formerSections == nil { formerSections = sections }
+  fileprivate func note(_ new: [KeyStep], _ before: LiveRows, _ results: LiveResultsCore) {
+    if former == nil && results.isSectioned { former = before }
     noteUpdates(in: new)
     if base != nil { return }
     steps += new
@@ -139,11 +162,11 @@ final class LiveListener {
   func take<Object: ManagedObject>(_ results: LiveResultsCore) -> LiveChange<Object>? {
     guard hasNews else { return nil }
     let found = base.map { LiveDifference.steps(from: $0, to: results.keys, updated: updated) } ?? steps
-    let sections = SectionRuns.steps(from: formerSections ?? [], to: results.sectionValues)
+    let sections = former.map { SectionRuns.steps(from: results.sectionValues(of: $0), to: results.sectionValues) }
     steps = []
     base = nil
     updated = []
-    formerSections = nil
-    return found.isEmpty ? nil : LiveChange(steps: found.map { $0.typed() }, sections: sections)
+    former = nil
+    return found.isEmpty ? nil : LiveChange(steps: found.map { $0.typed() }, sections: sections ?? [])
   }
 }

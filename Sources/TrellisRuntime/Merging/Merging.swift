@@ -28,6 +28,7 @@ extension ManagedObjectContext {
 
   func mergeInbox() {
     guard !isPinned else { return }
+    parent?.mergeInbox()
     core.strangers.look(through: openConnection)
     let notices = inbox.takeAll()
     if notices.isEmpty { return }

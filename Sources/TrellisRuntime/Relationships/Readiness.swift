@@ -52,16 +52,21 @@ extension ManagedObjectContext {
 
   /// Brings the rows of partners into memory, in a few statements.
   func loadForChange(_ partners: some Sequence<Int64>, of relationship: RelationshipInfo) throws {
+    try loadForChange(partners, entity: relationship.destination)
+  }
+
+  /// Brings the rows of objects of an entity, and of those below it, into memory.
+  func loadForChange(_ keys: some Sequence<Int64>, entity: Int) throws {
     var missing: [Int64] = []
     var faults: [ManagedObject] = []
-    for key in partners {
+    for key in keys {
       guard let partner = map[key] else {
         missing.append(key)
         continue
       }
       if partner._attention.contains(.fault) { faults.append(partner) }
     }
-    if !missing.isEmpty { try loadObjects(missing, entity: relationship.destination) }
+    if !missing.isEmpty { try loadObjects(missing, entity: entity) }
     try refreshRows(faults)
   }
 }

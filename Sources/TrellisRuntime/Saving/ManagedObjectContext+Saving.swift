@@ -23,7 +23,8 @@ extension ManagedObjectContext {
     mergeInbox()
     let policy = mergePolicy ?? self.mergePolicy
     let plan = try withWillSave {
-      try write(policy) { $0.isEmpty ? SaveOutcome() : try connection().save($0.request) }
+      // A parent takes over what no store would be told, such as lists whose members carry the reference.
+      try write(policy) { $0.isEmpty && parent == nil ? SaveOutcome() : try connection().save($0.request) }
     }
     publish(plan)
     runDidSave(plan)
@@ -101,7 +102,7 @@ extension ManagedObjectContext {
       try merge.settle(conflict)
       return nil
     } catch let error as StoreError where error.code == .notUnique {
-      if try merge.settleKeys(of: plan) { return nil }
+      if try merge.settleKeys(of: plan) || merge.settlePartners(of: plan) { return nil }
       throw error
     }
   }
@@ -177,12 +178,14 @@ extension ManagedObjectContext {
 
   /// What the save tells others; nil when nobody wants to know.
   private func notice(of plan: SavePlan) -> SaveNotice? {
-    liveResults.isEmpty && !core.hub.hasAudience(beside: inbox) ? nil : SaveNotice(plan, self)
+    let isHeard = parent == nil && core.hub.hasAudience(beside: inbox)
+    return liveResults.isEmpty && !isHeard ? nil : SaveNotice(plan, self)
   }
 
   private func publish(_ plan: SavePlan) {
     guard let notice = plan.notice, !plan.isEmpty else { return }
-    core.hub.post(notice, from: inbox)
+    // What a child saves is not saved for anybody else.
+    if parent == nil { core.hub.post(notice, from: inbox) }
     refreshLiveResults(after: [notice])
   }
 }

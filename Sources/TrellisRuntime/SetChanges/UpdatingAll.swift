@@ -56,6 +56,11 @@ extension ManagedObjectContext {
   func prepareSetChange(_ name: String) throws {
     try checkAllowed(name)
     try checkNotPinned()
+    guard parent == nil else {
+      throw StoreError(
+        .unsupported, "\(name) was called in a child context, whose changes are not for the store yet.",
+        remedy: "Save the child and its parent, and call it in a context without a parent.")
+    }
     try prepareFetch()
   }
 

@@ -45,4 +45,55 @@ import Trellis
     try context.save()
     #expect(try other.fetch(Wide.all).map { [$0.value63, $0.value64, $0.value65] } == [[1, 3, 65]])
   }
+
+  @Test("two writers of different properties beyond the last bit are merged", arguments: StoreKind.allCases)
+  func merging(kind: StoreKind) throws {
+    let place = try Place(kind)
+    let (first, second) = (place.container.newContext(), place.container.newContext())
+    let wide = Wide(in: first)
+    try first.save()
+    let theirs = try #require(try second.object(with: wide.objectID))
+    (theirs.value64, theirs.value62) = (-64, -62)
+    try second.save()
+    (wide.value63, wide.value65) = (-63, -65)
+    wide.owner = wide
+    try first.save()
+    let fresh = place.container.newContext()
+    let back = try #require(try fresh.first(Wide.all))
+    #expect([back.value62, back.value63, back.value64, back.value65] == [-62, -63, -64, -65] && back.owner === back)
+    #expect([wide.value62, wide.value63, wide.value64, wide.value65] == [-62, -63, -64, -65])
+  }
+
+  @Test("two writers of one property beyond the last bit are in conflict about that one, as the policy says")
+  func conflict() throws {
+    let place = try Place(.memory)
+    let (first, second) = (place.container.newContext(), place.container.newContext())
+    let wide = Wide(in: first)
+    try first.save()
+    (wide.value63, wide.value64) = (1, 1)
+    let theirs = try #require(try second.object(with: wide.objectID))
+    (theirs.value64, theirs.value65) = (2, 2)
+    try second.save()
+    let rows = #expect(throws: SaveConflict.self) { try first.save() }?.rows ?? []
+    #expect(rows.map(\.properties) == [["value64"]])
+    try first.save(mergePolicy: .storeTrump)
+    #expect([wide.value63, wide.value64, wide.value65] == [1, 2, 2])
+    let back = try #require(try place.container.newContext().first(Wide.all))
+    #expect([back.value63, back.value64, back.value65] == [1, 2, 2])
+  }
+
+  @Test("an object with a known key gives all properties beyond the last bit, or none")
+  func givenTogether() throws {
+    let place = try Place(.memory)
+    let context = place.container.newContext()
+    let known = WideTag(in: context, code: "a", extra: 1)
+    (known.value62, known.value65) = (-62, -65)
+    try context.save()
+    _ = WideTag(in: context, code: "a")
+    try context.save(mergePolicy: .objectTrump)
+    #expect(known.value62 == -62 && known.value65 == 65 && known.extra == 7)
+    _ = WideTag(in: context, value62: 1, code: "a", extra: 2)
+    try context.save(mergePolicy: .storeTrump)
+    #expect(known.value62 == -62 && known.extra == 7)
+  }
 }

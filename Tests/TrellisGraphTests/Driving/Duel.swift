@@ -108,7 +108,7 @@ struct Duel {
   private mutating func save() throws {
     let expected = reference.failures
     do {
-      try live.context.save()
+      try live.save()
     } catch let error as ValidationError {
       refusals += 1
       let found = failures(error)
@@ -171,7 +171,9 @@ struct Duel {
   }
 
   func compareStored() throws {
-    try compare(reference.stored, in: live.container.newContext(), "in the store")
+    for (level, reader) in try live.readers(isWritten: saves.isMultiple(of: 3)).enumerated() {
+      try compare(reference.stored, in: reader, live.context.parent == nil ? "in the store" : "handed up \(level + 1)")
+    }
   }
 
   private func compare(_ graph: ReferenceGraph, in context: ManagedObjectContext, _ place: String) throws {

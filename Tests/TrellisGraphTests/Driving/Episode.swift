@@ -10,6 +10,8 @@ struct Episode {
   var failure: FailureSwitch?
   /// The entities that it is about, and that their cascades are left to the store; a choice of its own otherwise.
   var cascading: [String]?
+  /// How many contexts lie between the tested one and the store.
+  var levels = 0
 
   enum StoreKind: String, CaseIterable { case memory, sqlite }
 
@@ -88,7 +90,8 @@ struct Episode {
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: configuration(place)) { _ in }
     let live = LiveGraph(
-      container, rules, holdsObjects: plan.holdsObjects, undoes: plan.undoes, leavesToStore: plan.leavesToStore)
+      container, rules, holdsObjects: plan.holdsObjects, undoes: plan.undoes, leavesToStore: plan.leavesToStore,
+      levels: levels)
     let chooser = StepChooser(shapes: plan.touched, entities: plan.entities, size: plan.size, undoes: plan.undoes)
     var duel = Duel(rules.shapes, live, touched: plan.touched, asksBefore: cascading == nil)
     var outcome = Outcome()

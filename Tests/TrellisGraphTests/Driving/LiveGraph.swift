@@ -8,6 +8,10 @@ import TrellisSchema
 final class LiveGraph {
   let container: PersistentContainer
   private(set) var context: ManagedObjectContext
+  /// The context whose child, or whose child's child, is tested; nil when it has no parent.
+  private let root: ManagedObjectContext?
+  /// How many contexts lie between the tested one and the store.
+  private let levels: Int
   /// Whether the test holds the objects that it has met; if not, the context may drop them.
   let holdsObjects: Bool
   /// Whether steps are recorded, to be undone.
@@ -24,16 +28,19 @@ final class LiveGraph {
 
   init(
     _ container: PersistentContainer, _ rules: Rules, holdsObjects: Bool, undoes: Bool = false,
-    leavesToStore: Bool = false
+    leavesToStore: Bool = false, levels: Int = 0
   ) {
+    self.levels = levels
+    root = levels > 0 ? container.newContext() : nil
     self.container = container
     self.undoes = undoes
     self.rules = rules
     self.holdsObjects = holdsObjects
     self.leavesToStore = leavesToStore
-    context = container.newContext()
+    context = root ?? container.newContext()
+    if leavesToStore { root?.fewMembers = 0 }
+    makeContext()
     if leavesToStore { context.fewMembers = 0 }
-    if undoes { context.undo.enable(limit: .max) }
   }
 
   // MARK: Objects
@@ -99,7 +106,7 @@ final class LiveGraph {
     case .replace(let number, let shape, let partners):
       try members(object(number), shape).replaceAll(with: partners.map(object))
     case .delete(let number): try context.delete(object(number))
-    case .save: try context.save()
+    case .save: try save()
     case .rollback: context.rollback()
     case .reset: startAnew { context.reset() }
     case .newContext: startAnew(makeContext)
@@ -116,8 +123,35 @@ final class LiveGraph {
   }
 
   private func makeContext() {
-    context = container.newContext()
+    if let root {
+      context = (0..<levels).reduce(root) { parent, _ in parent.newChildContext() }
+    } else {
+      context = container.newContext()
+    }
     if undoes { context.undo.enable(limit: .max) }
+  }
+
+  /// Saves up to the root, which holds what is saved from then on.
+  func save() throws {
+    try context.save()
+    var parent = context.parent
+    while let next = parent, next !== root {
+      try next.save()
+      parent = next.parent
+    }
+  }
+
+  /// Contexts that hold what is saved, as the context's parent or a reader of the store.
+  ///
+  /// - Parameter isWritten: whether parents are saved, so that the store has it, too.
+  func readers(isWritten: Bool) throws -> [ManagedObjectContext] {
+    var readers: [ManagedObjectContext] = []
+    while let parent = (readers.last ?? context).parent {
+      readers.append(parent)
+    }
+    if isWritten { try root?.save() }
+    if readers.isEmpty || isWritten { readers.append(container.newContext()) }
+    return readers
   }
 
   private func startAnew(_ step: () -> Void) {

@@ -17,14 +17,20 @@ import Testing
   @Test("the same holds where cascades are left to the store, and nobody loads what goes", .timeLimit(.minutes(60)))
   func agreesWhereNothingIsLoaded() throws { try run(Self.steps / 2, cascading: Episode.cascadingEntities) }
 
-  private func run(_ count: Int, cascading: [String]?) throws {
+  @Test("the same holds in a child, and its parent is as it was saved", .timeLimit(.minutes(60)))
+  func agreesInChild() throws { try run(Self.steps / 2, cascading: nil, levels: 1) }
+
+  @Test("the same holds two levels down", .timeLimit(.minutes(60)))
+  func agreesInGrandchild() throws { try run(Self.steps / 4, cascading: nil, levels: 2) }
+
+  private func run(_ count: Int, cascading: [String]?, levels: Int = 0) throws {
     let rules = try Rules()
     var random = SeededGenerator(seed: Self.seed)
     var (steps, saves, refusals, cascades, undos, episodes) = (0, 0, 0, 0, 0, 0)
     var differences = 0
     while steps < count {
       let kind = episodes % 4 == 3 ? Episode.StoreKind.sqlite : .memory
-      let episode = Episode(seed: random.next(), stores: kind, length: 200, cascading: cascading)
+      let episode = Episode(seed: random.next(), stores: kind, length: 200, cascading: cascading, levels: levels)
       if let only = Self.only, episodes + 1 != only {
         if episodes >= only { return }
         episodes += 1
@@ -48,7 +54,7 @@ import Testing
     // Without any, a run that is long enough would show nothing.
     #expect(cascading == nil || count < 10_000 || cascades > 0)
     print(
-      "random graphs\(cascading == nil ? "" : ", cascades left to the store"): seed \(Self.seed), \(episodes) episodes, "
+      "random graphs\(cascading == nil ? "" : ", cascades left to the store")\(levels > 0 ? ", \(levels) levels down" : ""): seed \(Self.seed), \(episodes) episodes, "
         + "\(steps) steps, \(saves) saves, \(refusals) refusals, \(cascades) cascades, \(undos) undos"
     )
   }

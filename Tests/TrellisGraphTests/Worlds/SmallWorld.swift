@@ -66,8 +66,8 @@ struct SmallWorld {
   /// Plays moves, compares, saves, and compares again.
   ///
   /// - Returns: whether all moves were possible.
-  func play(_ moves: [Operation], in container: PersistentContainer, _ rules: Rules) throws -> Bool {
-    let live = LiveGraph(container, rules, holdsObjects: false)
+  func play(_ moves: [Operation], in container: PersistentContainer, _ rules: Rules, levels: Int = 0) throws -> Bool {
+    let live = LiveGraph(container, rules, holdsObjects: false, levels: levels)
     var duel = Duel(
       rules.shapes, live, touched: shape.index == inverse?.index ? [shape] : [shape] + (inverse.map { [$0] } ?? []))
     for step in opening { try duel.apply(step) }

@@ -14,14 +14,21 @@ import Trellis
 
   @Test(
     "every shape, rule and order behaves as the reference, whatever few steps are taken", .timeLimit(.minutes(120)))
-  func exhaustive() throws {
+  func exhaustive() throws { try visit(levels: 0, stride: Self.stride) }
+
+  @Test("every shape, rule and order behaves so in a child, too", .timeLimit(.minutes(120)))
+  func exhaustiveInChild() throws { try visit(levels: 1, stride: Self.stride * 2) }
+
+  private func visit(levels: Int, stride: Int) throws {
     let rules = try Rules()
-    var tour = Tour(rules: rules, next: Int(Self.seed % UInt64(max(1, Self.stride))))
+    var tour = Tour(rules: rules, levels: levels, next: Int(Self.seed % UInt64(max(1, stride))))
     for world in Self.worlds(rules.shapes) where tour.differences.count < Self.enough {
-      for length in 1...Self.length { try tour.visit(world, length: length, stride: Self.stride) }
+      for length in 1...Self.length { try tour.visit(world, length: length, stride: stride) }
     }
     for difference in tour.differences { Issue.record("seed \(Self.seed): \(difference)") }
-    print("small worlds: seed \(Self.seed), \(tour.played) of \(tour.sequences) sequences played")
+    print(
+      "small worlds\(levels > 0 ? " in a child" : ""): seed \(Self.seed), \(tour.played) of \(tour.sequences) sequences played"
+    )
   }
 
   /// Each relationship once, from its first end; those that a save demands have worlds of their own elsewhere.
@@ -42,6 +49,7 @@ import Trellis
 /// Walks through sequences of moves and keeps count.
 private struct Tour {
   let rules: Rules
+  let levels: Int
   var next: Int
   private(set) var sequences = 0
   private(set) var played = 0
@@ -49,8 +57,9 @@ private struct Tour {
   private var container: PersistentContainer?
   private var worldsInContainer = 0
 
-  init(rules: Rules, next: Int) {
+  init(rules: Rules, levels: Int, next: Int) {
     self.rules = rules
+    self.levels = levels
     self.next = next
   }
 
@@ -75,7 +84,7 @@ private struct Tour {
     guard let container else { return }
     worldsInContainer += 1
     do {
-      if try world.play(sequence, in: container, rules) { played += 1 }
+      if try world.play(sequence, in: container, rules, levels: levels) { played += 1 }
     } catch {
       let steps = sequence.map { "\($0)" }.joined(separator: ", ")
       differences.append("\(world.shape.entity) \(world.start)\(world.isLinked ? ", linked" : ""): \(steps): \(error)")

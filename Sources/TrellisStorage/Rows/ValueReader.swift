@@ -1,43 +1,44 @@
-import TrellisSchema
-import TrellisStorage
+package import TrellisSchema
 
 /// Reads the values of a row in memory.
-final class ValueReader: RowReader {
+package final class ValueReader: RowReader {
   private var values: [StoredValue] = []
   /// Holds the bytes handed out last: an array's own are not to be had beyond a call.
   private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
+  package override init() {}
+
   deinit { buffer.deallocate() }
 
-  /// Makes the reader stand for this row.
-  func show(_ row: MemoryRow) {
-    key = row.key
-    version = row.version
-    entity = row.entity
-    values = row.values
+  /// Makes the reader stand for a row with these values, by column.
+  package func show(key: Int64, version: Int64, entity: Int, values: [StoredValue]) {
+    self.key = key
+    self.version = version
+    self.entity = entity
+    self.values = values
   }
 
-  override func isNull(_ column: Int) -> Bool { value(column).isNull }
+  package override func isNull(_ column: Int) -> Bool { value(column).isNull }
 
-  override func integer(_ column: Int) -> Int64 {
+  package override func integer(_ column: Int) -> Int64 {
     if case .integer(let value) = value(column) { return value }
     report(column, "the stored value is no integer")
     return 0
   }
 
-  override func real(_ column: Int) -> Double {
+  package override func real(_ column: Int) -> Double {
     if case .real(let value) = value(column) { return value }
     report(column, "the stored value is no real")
     return 0
   }
 
-  override func text(_ column: Int) -> String {
+  package override func text(_ column: Int) -> String {
     if case .text(let value) = value(column) { return value }
     report(column, "the stored value is no text")
     return ""
   }
 
-  override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+  package override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
     switch value(column) {
     case .blob(let bytes): return keep(bytes)
     case .text(let text): return keep(text.utf8)

@@ -1,0 +1,96 @@
+import TrellisStorage
+
+/// A partner of a one-to-one that an object has taken here, and that somebody else has given to another one since.
+struct PartnerClash {
+  /// Who has the partner here; its row holds the reference.
+  let object: ManagedObject
+  let relationship: RelationshipInfo
+  let inverse: RelationshipInfo
+  let partner: Int64
+  /// Who has it in the store, and keeps it.
+  let holder: ManagedObject
+}
+
+/// Finds partners of one-to-ones that a save wants and others have.
+///
+/// It runs only when the store has refused a save because of a key, so that others pay nothing.
+struct PartnerSearch {
+  private struct Wanted {
+    let relationship: RelationshipInfo
+    let inverse: RelationshipInfo
+    /// Who wants a partner, by the partner's key.
+    var objects: [Int64: ManagedObject] = [:]
+  }
+
+  private let context: ManagedObjectContext
+  private var wanted: [RelationshipNumber: Wanted] = [:]
+  /// What is written of each saved object.
+  private var written: [Int64: ColumnMask] = [:]
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  /// Adds the partners that an object has taken, as far as they are among the properties that are written.
+  mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
+    if object.phase == .persistent { written[object._key] = mask }
+    for relationship in context.info(of: object).allRelationships where mask.contains(relationship.property) {
+      guard relationship.isColumn, let inverse = context.runtime.inverse(of: relationship), !inverse.isToMany,
+        !inverse.isColumn, object._reference(relationship.property) > 0
+      else { continue }
+      let number = context.number(of: inverse)
+      wanted[number, default: Wanted(relationship: relationship, inverse: inverse)]
+        .objects[object._reference(relationship.property)] = object
+    }
+  }
+
+  /// - Complexity: one search in the store for each relationship.
+  func clashes() throws -> [PartnerClash] {
+    var found: [PartnerClash] = []
+    for (number, wanted) in wanted.sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }) {
+      try context.connection().members(of: number, owners: wanted.objects.keys.sorted()) { partner, row in
+        let holder = try context.object(of: row, batch: 0)
+        guard let object = wanted.objects[partner], holder !== object, keeps(holder, wanted.relationship) else {
+          return
+        }
+        found.append(
+          PartnerClash(
+            object: object, relationship: wanted.relationship, inverse: wanted.inverse, partner: partner,
+            holder: holder))
+      }
+    }
+    return found
+  }
+
+  /// Whether an object of the store has its partner after the save, too.
+  private func keeps(_ holder: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+    holder.phase == .persistent && written[holder._key]?.contains(relationship.property) != true
+  }
+}
+
+extension PartnerClash {
+  /// What nobody wins: the partner has got another object at both sides.
+  func conflict(_ context: ManagedObjectContext) throws -> SaveConflict.Row {
+    let shared = try context.object(partner, entity: relationship.destination)
+    guard let shared else {
+      return SaveConflict.Row(entity: relationship.destination, key: partner)
+    }
+    return ConflictedRow(shared, context).partnerTakenByBoth(inverse)
+  }
+
+  /// The partner stays here, and whom it has in the store lets go.
+  func insist(_ context: ManagedObjectContext) throws {
+    guard context.isReady(toDisconnect: holder, relationship, partner) else { return }
+    context.disconnect(holder, relationship, partner)
+  }
+
+  /// The object gives the partner up, and has the one again that it was read with.
+  func yield(_ context: ManagedObjectContext, isWhole: Bool) throws {
+    if object.phase == .inserted {
+      context.disconnect(object, relationship, partner)
+    } else if isWhole {
+      try context.discardChanges(of: object)
+    } else {
+      try context.rollback(object, [relationship.property])
+    }
+    if let shared = context.map[partner], shared.isAlive { context.take(shared, inverse, holder._key) }
+  }
+}

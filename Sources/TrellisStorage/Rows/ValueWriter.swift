@@ -1,0 +1,22 @@
+package import TrellisSchema
+
+/// Collects the values of a row.
+package final class ValueWriter: RowWriter {
+  package private(set) var values: [StoredValue] = []
+
+  package override init() {}
+
+  package override func null() { values.append(.null) }
+  package override func integer(_ value: Int64) { values.append(.integer(value)) }
+  package override func real(_ value: Double) { values.append(.real(value)) }
+  package override func text(_ value: String) { values.append(.text(value)) }
+  package override func blob(_ value: UnsafeRawBufferPointer) { values.append(.blob([UInt8](value))) }
+
+  /// The values that `body` writes, which must be `count`; nil when they are not.
+  package func collect(_ count: Int, _ body: (RowWriter) -> Void) -> [StoredValue]? {
+    values = []
+    values.reserveCapacity(count)
+    body(self)
+    return values.count == count ? values : nil
+  }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+/// Many processes on one file. `TRELLIS_PROCESS_SECONDS` says how long; a minute for a long run.
+@Suite("Crowds of programs") struct CrowdOfProcessesTests {
+  private static let seconds =
+    ProcessInfo.processInfo.environment["TRELLIS_PROCESS_SECONDS"].flatMap { Double($0) } ?? 0.5
+
+  @Test("everything that eight processes saved is there once, and no lock is anybody's affair") func churning() throws {
+    let file = TemporaryFile()
+    let writers = try (0..<8).map { _ in try WriterProcess(file.url) }
+    for (number, writer) in writers.enumerated() {
+      try writer.send("churn \(number) \(Int(Self.seconds * 1000))")
+    }
+    let answers = try writers.map { try $0.hear() }
+    let saves = answers.compactMap { Int($0) }
+    #expect(saves.count == writers.count, "\(answers)")
+    let sum = saves.reduce(0, +)
+    #expect(try writers[0].tell("stamps") == "\(sum) \(sum) \(sum)")
+    print("\(writers.count) processes, \(Self.seconds) s: \(saves) saves, \(sum) in all, each there once")
+  }
+}
