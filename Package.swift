@@ -12,6 +12,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Trellis", targets: ["Trellis"]),
+    .library(name: "TrellisFoundation", targets: ["TrellisFoundation"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .executable(name: "diary", targets: ["TrellisDiary"]),
@@ -57,6 +58,11 @@ let package = Package(
         "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime", "TrellisMemory", "TrellisFile",
         "TrellisSQLite",
       ],
+      swiftSettings: settings),
+
+    // Foundation's `#Predicate` as one more way of writing a predicate, for those who import it.
+    .target(
+      name: "TrellisFoundation", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime"],
       swiftSettings: settings),
 
     // The build tool: built from source by every user before their first file compiles, so kept small.
@@ -131,6 +137,10 @@ let package = Package(
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisProcessTests", dependencies: ["TrellisWriterProcess", "Trellis"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisFoundationTests",
+      dependencies: ["Trellis", "TrellisFoundation", "TrellisRuntime", "TrellisDiaryModel"],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     // Saves until it is killed; a test starts and kills it.
     .executableTarget(
       name: "TrellisSaveLoop", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],

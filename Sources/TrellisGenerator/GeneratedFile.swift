@@ -18,12 +18,16 @@ public struct GeneratedFile: Hashable, Sendable {
   /// - Parameters:
   ///   - description: The model, as its file declares it.
   ///   - modelFileName: The file's name without its folder, for the first line.
+  ///   - foundationPredicates: Whether each class tells which property a key path leads to, as `#Predicate` needs it.
   /// - Throws: ``GeneratorError`` when the description is no model or has names that Swift cannot take. The checks on model
   ///   files find all of that earlier, with a place in the file.
   /// - Complexity: linear in the size of the text.
-  public init(_ description: ModelDescription, modelFileName: String) throws(GeneratorError) {
+  public init(
+    _ description: ModelDescription, modelFileName: String, foundationPredicates: Bool = false
+  ) throws(GeneratorError) {
     name = Self.name(forModelFile: modelFileName)
-    text = try generate(description, modelFileName: modelFileName)
+    text = try generate(
+      description, modelFileName: modelFileName, foundationPredicates: foundationPredicates)
   }
 
   /// `Diary.trellis.swift` for `Diary.model.json`.
@@ -34,8 +38,10 @@ public struct GeneratedFile: Hashable, Sendable {
 }
 
 /// Writes the Swift text of a model. See ``GeneratedFile``.
-public func generate(_ description: ModelDescription, modelFileName: String) throws(GeneratorError) -> String {
-  let plan = try ModelPlan(description)
+public func generate(
+  _ description: ModelDescription, modelFileName: String, foundationPredicates: Bool = false
+) throws(GeneratorError) -> String {
+  let plan = try ModelPlan(description, foundationPredicates: foundationPredicates)
   var writer = CodeWriter()
   HeaderEmitter.emit(plan, modelFileName: modelFileName, to: &writer)
   for enumeration in description.enums { EnumEmitter.emit(enumeration, to: &writer) }

@@ -18,14 +18,15 @@ public struct ModelFile {
   /// - Complexity: linear in the size of the file, but for sorting what was found.
   public static func parse(_ bytes: [UInt8], path: String) -> ModelFileResult {
     let findings = Findings()
-    let description = bytes.withUnsafeBufferPointer { parse($0, findings) }
+    let draft = bytes.withUnsafeBufferPointer { parse($0, findings) }
     return ModelFileResult(
-      path: path, description: findings.errorCount == 0 ? description : nil,
+      path: path, description: findings.errorCount == 0 ? draft?.description : nil,
+      foundationPredicates: draft?.foundationPredicates ?? false,
       diagnostics: bytes.withUnsafeBufferPointer { findings.diagnostics(in: $0, path: path) },
       omittedErrorCount: findings.omittedErrorCount)
   }
 
-  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>, _ findings: Findings) -> ModelDescription? {
+  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>, _ findings: Findings) -> Draft? {
     guard bytes.count <= Limits.fileSize else {
       findings.error(
         .fileTooLarge, at: 0,
@@ -36,6 +37,6 @@ public struct ModelFile {
     var reader = JSONReader(bytes, findings)
     guard let root = reader.readFile(), findings.errorCount == 0 else { return nil }
     guard var draft = GrammarReader(findings).readModel(root), findings.errorCount == 0 else { return nil }
-    return Rulebook.check(&draft, findings) ? draft.description : nil
+    return Rulebook.check(&draft, findings) ? draft : nil
   }
 }

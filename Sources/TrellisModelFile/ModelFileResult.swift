@@ -6,6 +6,9 @@ public struct ModelFileResult: Sendable {
   public let path: String
   /// The model; nil if there is any error.
   public let description: ModelDescription?
+  /// Whether the file asks for classes that `#Predicate` can be used with. It is no part of the description, since it
+  /// changes nothing about what is stored.
+  public let foundationPredicates: Bool
   /// Errors and warnings in the order of their places in the file.
   public let diagnostics: [Diagnostic]
   /// How many errors were found beyond those in ``diagnostics``.

@@ -1,5 +1,4 @@
-// What differs from platform to platform. The tool needs a few calls of the C library and no Foundation, whose loading would
-// take longer than all the rest.
+// What differs from platform to platform: a few calls of the C library, so that nothing here needs Foundation.
 
 #if canImport(Darwin)
   import Darwin

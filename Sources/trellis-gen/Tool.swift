@@ -44,7 +44,8 @@ enum Tool {
     Platform.complain(result.rendered())
     guard let description = result.description else { throw Failure() }
     do {
-      return try TrellisGenerator.generate(description, modelFileName: lastComponent(of: path))
+      return try TrellisGenerator.generate(
+        description, modelFileName: lastComponent(of: path), foundationPredicates: result.foundationPredicates)
     } catch {
       try fail("\(path):1:1: error: No Swift can be generated: \(error).")
     }

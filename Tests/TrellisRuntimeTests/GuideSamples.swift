@@ -254,27 +254,5 @@ public struct Address: CodableAttribute {
 
 @Suite("The guide to generated code") struct GeneratedCodeGuideTests {
   @Test("every sample of the guide is among those that are compiled and run")
-  func compiled() throws {
-    let here = URL(filePath: #filePath)
-    let samples = try lines(of: here)
-    let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    var block: [String]?
-    for line in try lines(of: root.appending(path: "Docs/GeneratedCode.md")) {
-      if line == "```swift" {
-        block = []
-      } else if line == "```", let done = block {
-        let isKnown = samples.contains(done)
-        #expect(isKnown, "\(done.joined(separator: "\n"))")
-        block = nil
-      } else {
-        block?.append(line)
-      }
-    }
-  }
-
-  /// The lines without what stands around them, as indentation differs; empty ones and checks left out.
-  private func lines(of file: URL) throws -> [String] {
-    try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-      .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("#expect") }
-  }
+  func compiled() throws { #expect(try GuideText("GeneratedCode.md").samples(missingFrom: #filePath) == []) }
 }

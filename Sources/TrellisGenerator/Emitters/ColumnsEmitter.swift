@@ -23,7 +23,7 @@ enum ColumnsEmitter {
   }
 
   /// What lives in memory only cannot be asked for.
-  private static func isStored(_ field: Field) -> Bool {
+  static func isStored(_ field: Field) -> Bool {
     switch field.kind {
     case .attribute, .reference: true
     case .transient: false

@@ -18,6 +18,7 @@ enum EntityEmitter {
       RowCopyEmitter.emit(plan, to: &writer)
       TransientCopyEmitter.emit(plan, to: &writer)
       HookEmitter.emitOverrides(plan, to: &writer)
+      KeyPathEmitter.emit(plan, to: &writer)
       writer.blank()
       DescriptionEmitter.emit(plan, to: &writer)
     }

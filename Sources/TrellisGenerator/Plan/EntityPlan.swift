@@ -20,6 +20,8 @@ struct EntityPlan {
   let providesID: Bool
   /// Whether the class says that it is identifiable: where `id` is declared, by the model or by itself.
   let isIdentifiable: Bool
+  /// The names of the identity in key paths; nil where the class need not tell which property a key path leads to.
+  let identityKeyPaths: [String]?
   /// The default values of attributes, as Swift, by property number.
   let defaults: [Int: Code]
   /// The hooks of the class and of those above it.
@@ -30,10 +32,13 @@ struct EntityPlan {
   /// The fetch requests that the entity declares.
   let requests: [RequestPlan]
 
-  init(_ entity: Entity, in model: Model, height: Int, providesID: Bool) throws(GeneratorError) {
+  init(
+    _ entity: Entity, in model: Model, height: Int, providesID: Bool, identityKeyPaths: [String]?
+  ) throws(GeneratorError) {
     self.entity = entity
     self.height = height
     self.providesID = providesID
+    self.identityKeyPaths = identityKeyPaths
     description = model.description.entities[entity.index]
     parentName = entity.parent.map { model.entities[$0].name }
     hooks = Set(ModelPlan.lineage(entity, in: model).flatMap { model.description.entities[$0.index].hooks })

@@ -6,7 +6,7 @@ struct ModelPlan {
   let entities: [EntityPlan]
   let needsFoundation: Bool
 
-  init(_ description: ModelDescription) throws(GeneratorError) {
+  init(_ description: ModelDescription, foundationPredicates: Bool) throws(GeneratorError) {
     let model: Model
     do {
       model = try Model(description)
@@ -15,18 +15,23 @@ struct ModelPlan {
     }
     try NameCheck.check(model)
     self.model = model
-    entities = try Self.plans(of: model)
+    entities = try Self.plans(of: model, foundationPredicates: foundationPredicates)
     needsFoundation = description.entities.contains { entity in
       entity.attributes.contains { SwiftType.needsFoundation($0.type) }
     }
   }
 
-  private static func plans(of model: Model) throws(GeneratorError) -> [EntityPlan] {
+  private static func plans(
+    of model: Model, foundationPredicates: Bool
+  ) throws(GeneratorError) -> [EntityPlan] {
     var plans: [EntityPlan] = []
     let heights = model.entities.map { height(of: $0, in: model) }
     for entity in model.entities {
+      let identity = isFreeOfID(entity, in: model) ? ["objectID", "id"] : ["objectID"]
       plans.append(
-        try EntityPlan(entity, in: model, height: heights[entity.index], providesID: providesID(entity, in: model)))
+        try EntityPlan(
+          entity, in: model, height: heights[entity.index], providesID: providesID(entity, in: model),
+          identityKeyPaths: foundationPredicates ? identity : nil))
     }
     return plans
   }

@@ -20,6 +20,7 @@ struct Draft {
   var enums: [EnumDraft] = []
   var codableTypes: [Located<String>] = []
   var entities: [EntityDraft] = []
+  var foundationPredicates = false
 
   /// Established by the grammar: keys of one object are unique.
   var entityNumbers: [String: Int] = [:]

@@ -15,7 +15,9 @@ struct GrammarReader {
     }
     let keyed = KeyedObject(
       object, at: root.offset, owner: "the model",
-      keys: ["$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "entities"],
+      keys: [
+        "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "entities", "foundationPredicates",
+      ],
       required: ["model"],
       findings)
     var draft = Draft(name: keyed.text("model") ?? Located("", at: root.offset))
@@ -23,6 +25,7 @@ struct GrammarReader {
     draft.doc = keyed.text("doc")?.value
     draft.userInfo = keyed.userInfo()
     draft.codableTypes = keyed.texts("codableTypes")
+    draft.foundationPredicates = keyed.isSet("foundationPredicates")
     draft.enums = readEnums(keyed)
     draft.entities = readEntities(keyed)
     for (number, entity) in draft.entities.enumerated() { draft.entityNumbers[entity.name.value] = number }

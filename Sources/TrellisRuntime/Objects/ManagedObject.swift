@@ -50,6 +50,8 @@ open class ManagedObject: StoredRecord {
 
   /// The entity's number in its model.
   @_spi(Generated) open class var _entity: Int { -1 }
+  /// Which property each key path leads to; empty unless the model asks for it.
+  @_spi(Generated) open class var _keyPaths: KeyPathTable { KeyPathTable([:]) }
   /// Replaces the values by those of a row.
   @_spi(Generated) open func _read(_ row: RowReader) {}
   @_spi(Generated) open func writeColumns(of properties: ColumnMask, to row: RowWriter) {}

@@ -1,5 +1,5 @@
 public import Foundation
-public import TrellisQuery
+import TrellisQuery
 import TrellisSchema
 public import TrellisStorage
 
@@ -51,7 +51,7 @@ extension AttributePath where Value: SortableAttributeValue {
 /// A type with an order that predicates know: numbers, dates and texts, optional or not.
 public protocol OrderedAttributeValue: SortableAttributeValue {
   /// The type without the optional.
-  associatedtype Unwrapped: AttributeValue = Self
+  associatedtype Unwrapped: OrderedAttributeValue = Self
 }
 
 extension Bool: OrderedAttributeValue {}
@@ -100,37 +100,7 @@ extension AttributePath where Value: OrderedAttributeValue {
   public func isIn(_ range: Range<Value>) -> QueryCondition where Value: Comparable {
     self >= range.lowerBound && self < range.upperBound
   }
-}
 
-/// Text, optional or not.
-public protocol TextAttributeValue: AttributeValue {}
-
-extension String: TextAttributeValue {}
-extension Optional: TextAttributeValue where Wrapped: TextAttributeValue {}
-
-extension AttributePath where Value: TextAttributeValue {
-  /// Whether the text contains another, byte for byte unless options say otherwise. Every text contains the empty one.
-  public func contains(_ text: String, _ options: TextOptions = []) -> QueryCondition {
-    compared(.contains, .value(.text(text)), kind: .text, options: options)
-  }
-
-  public func hasPrefix(_ text: String, _ options: TextOptions = []) -> QueryCondition {
-    compared(.hasPrefix, .value(.text(text)), kind: .text, options: options)
-  }
-
-  public func hasSuffix(_ text: String, _ options: TextOptions = []) -> QueryCondition {
-    compared(.hasSuffix, .value(.text(text)), kind: .text, options: options)
-  }
-
-  /// Whether the texts are the same under the options.
-  public func equals(_ text: String, _ options: TextOptions) -> QueryCondition {
-    compared(.equal, .value(.text(text)), kind: .text, options: options)
-  }
-
-  /// Sorts by the texts as the options prepare them.
-  public func ascending(_ options: TextOptions) -> SortTerm { SortTerm(SortKey(path, kind: .text, options: options)) }
-
-  public func descending(_ options: TextOptions) -> SortTerm {
-    SortTerm(SortKey(path, descending: true, kind: .text, options: options))
-  }
+  /// Whether the value lies between two others, both included.
+  public func isBetween(_ range: ClosedRange<Value>) -> QueryCondition where Value: Comparable { isIn(range) }
 }

@@ -151,7 +151,7 @@ enum VariableScope {
 
   static var next: Int { depth + 1 }
 
-  static func enter(_ body: (Int) -> QueryCondition) -> QueryCondition {
+  static func enter<Result>(_ body: (Int) -> Result) -> Result {
     let variable = next
     return $depth.withValue(variable) { body(variable) }
   }

@@ -11,7 +11,7 @@ import TrellisStorage
 /// ```
 /// A request is a value: it may be kept, passed on and refined, and used in any context of the model.
 public struct FetchRequest<Columns: EntityColumns>: Sendable {
-  public private(set) var predicate: QueryPredicate?
+  public internal(set) var predicate: QueryPredicate?
   private(set) var sort: [SortKey] = []
   private(set) var maximum: Int?
   private(set) var skipped = 0
@@ -19,8 +19,8 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   private(set) var lazyLoading = LazyLoading.allowed
   private(set) var includesSubentities = true
   private(set) var seesPendingChanges = true
-  /// Predicates that are still text. They are read when a context, and with it the model, is known.
-  var formats: [PredicateFormat] = []
+  /// Conditions with formats in them, which must hold beside the predicate.
+  var unread: [UnreadCondition] = []
 
   /// A fetch of every object of the entity and of those below it.
   public init() {}
@@ -137,7 +137,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
-  /// The request as stores understand it, but for ``formats``; whoever has a context asks `storeRequest(in:)`.
+  /// The request as stores understand it, but for ``unread``; whoever has a context asks `storeRequest(in:)`.
   var typedStoreRequest: StoreRequest {
     StoreRequest(
       entity: Columns.Object._entity, includesSubentities: includesSubentities, predicate: predicate, sort: sort,

@@ -86,39 +86,6 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   }
 }
 
-extension FetchRequest {
-  /// The request with a predicate in a format string, which must hold too.
-  ///
-  /// ```swift
-  /// let request = EmotionDiary.where { $0.emotion == .happy }.where("images.@count > %d", 3)
-  /// ```
-  /// The format is read by the fetch, which throws ``PredicateFormatError`` when something is wrong with it.
-  ///
-  /// - Parameter arguments: the values of `%@` and its like, in order; interpolations are not among them.
-  public func `where`(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
-    self.where(format, arguments: arguments)
-  }
-
-  /// As ``where(_:_:)``, with the arguments as a list.
-  public func `where`(_ format: PredicateFormat, arguments: [any PredicateArgument]) -> FetchRequest {
-    var refined = self
-    refined.formats.append(format.with(arguments))
-    return refined
-  }
-
-  /// The request as stores understand it, its formats read.
-  ///
-  /// - Throws: ``PredicateFormatError``.
-  func storeRequest(in context: ManagedObjectContext) throws(PredicateFormatError) -> StoreRequest {
-    guard !formats.isEmpty else { return typedStoreRequest }
-    var request = typedStoreRequest
-    var terms = request.predicate.map { [$0] } ?? []
-    for format in formats { terms.append(try format.predicate(of: request.entity, in: context.runtime)) }
-    request.predicate = terms.count == 1 ? terms[0] : .and(terms)
-    return request
-  }
-}
-
 extension ManagedObject: PredicateArgument {
   public var formatArgument: FormatArgument { .value(.integer(_key), .object(Self.numberForFormats(type(of: self)))) }
 

@@ -48,7 +48,8 @@ import TrellisSchema
 
   @Test("what has no type is refused, as are ranges of what has no order in Swift")
   func untyped() throws {
-    for text in ["$a == $b", "SELF.next == CAST(1, 'ObjectID') AND CAST(1, 'ObjectID') == $a"] {
+    let constants = ["$a < CAST('2026-01-31', 'NSDate')", "$a IN {CAST(2, 'Double')}", "CAST('1', 'Decimal') == $a"]
+    for text in constants + ["$a == $b", "SELF.next == CAST(1, 'ObjectID') AND CAST(1, 'ObjectID') == $a"] {
       #expect(throws: PredicateFormatError.self) { try variables(text) }
     }
     for text in ["link BETWEEN $a", "isDraft BETWEEN $a"] {

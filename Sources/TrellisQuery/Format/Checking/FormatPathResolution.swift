@@ -1,4 +1,4 @@
-package import TrellisSchema
+import TrellisSchema
 
 /// What a path in a format leads to.
 struct ResolvedPath {
@@ -125,81 +125,4 @@ extension FormatChecker {
       .aggregate(function, many.path, variable: many.variable, value.operand, type.kind))
     return ResolvedPath(operand: operand, type: function == .average && type == .integer ? .real : type)
   }
-}
-
-extension Model {
-  /// In which order, and by which equality, the values of an attribute are compared.
-  package func valueKind(of attribute: Attribute) -> ValueKind {
-    if case .enumeration(let name) = attribute.type, enumeration(named: name)?.rawType == .integer { return .integer }
-    return FormatType(attribute).kind
-  }
-}
-
-extension FormatType {
-  init(_ attribute: Attribute) {
-    self =
-      switch attribute.type {
-      case .string: .text
-      case .bool: .bool
-      case .int16, .int32, .int64: .integer
-      case .float, .double: .real
-      case .decimal: .decimal
-      case .date: .date
-      case .data: .data
-      case .uuid: .uuid
-      case .url: .url
-      case .enumeration(let name): .enumeration(name)
-      case .array, .codable: .json(attribute.type.spelling)
-      }
-  }
-
-  /// How such values are compared.
-  var kind: ValueKind {
-    switch self {
-    case .integer, .bool, .date, .object: .integer
-    case .real: .real
-    case .decimal: .decimal
-    case .text, .url, .json, .enumeration: .text
-    case .data, .uuid: .blob
-    }
-  }
-}
-
-/// Where a walk along a path stands.
-struct PathWalk {
-  private(set) var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
-  /// Whether the last step was to a to-many.
-  var isWhole = false
-  /// Nil behind an attribute.
-  private(set) var entity: Entity?
-  private var path: PropertyPath
-  private var type: FormatType
-  private var nextVariable: Int
-
-  init(_ scope: FormatChecker.Scope, nextVariable: Int) {
-    entity = scope.entity
-    path = PropertyPath(variable: scope.variable)
-    type = .object(scope.entity.index)
-    self.nextVariable = nextVariable
-  }
-
-  mutating func end(at attribute: Attribute, _ type: FormatType) {
-    path = path.appending(attribute.index)
-    self.type = type
-    entity = nil
-    isWhole = false
-  }
-
-  mutating func go(_ relationship: Relationship, to destination: Entity) {
-    path = path.appending(relationship.index)
-    type = .object(destination.index)
-    entity = destination
-    isWhole = relationship.isToMany
-    guard relationship.isToMany else { return }
-    crossings.append((path, nextVariable, destination))
-    path = PropertyPath(variable: nextVariable)
-    nextVariable += 1
-  }
-
-  var end: ResolvedPath { ResolvedPath(crossings: crossings, operand: .path(path), type: type, isWhole: isWhole) }
 }

@@ -16,7 +16,7 @@ enum FormatToken: Equatable {
 struct FormatLexer {
   let text: String
   let bytes: [UInt8]
-  private(set) var position = 0
+  var position = 0
 
   init(_ text: String) {
     self.text = text
@@ -56,7 +56,7 @@ struct FormatLexer {
 
   // MARK: Bytes
 
-  private func peek(_ distance: Int = 0) -> UInt8? {
+  func peek(_ distance: Int = 0) -> UInt8? {
     position + distance < bytes.count ? bytes[position + distance] : nil
   }
 
@@ -155,58 +155,5 @@ struct FormatLexer {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count <= 2, parts.allSatisfy({ $0.utf8.allSatisfy(isDigit) }) else { return false }
     return parts.last?.isEmpty == false
-  }
-
-  // MARK: Texts
-
-  private mutating func quoted(_ quote: UInt8) throws(PredicateFormatError) -> String {
-    let start = position
-    position += 1
-    var content: [UInt8] = []
-    while let byte = peek() {
-      position += 1
-      switch byte {
-      case quote: return String(decoding: content, as: UTF8.self)
-      case UInt8(ascii: "\\"): try escape(into: &content)
-      case UInt8(ascii: "%") where peek() == UInt8(ascii: "%"):
-        position += 1
-        content.append(byte)
-      default: content.append(byte)
-      }
-    }
-    throw error(.unterminatedText, "This text has no closing quote.", at: start)
-  }
-
-  /// An escape that is none stays as it is, backslash included: `'\d+'` is a pattern.
-  private mutating func escape(into content: inout [UInt8]) throws(PredicateFormatError) {
-    guard let byte = peek() else { return }
-    position += 1
-    switch byte {
-    case UInt8(ascii: "\\"), UInt8(ascii: "'"), UInt8(ascii: "\""): content.append(byte)
-    case UInt8(ascii: "n"): content.append(0x0A)
-    case UInt8(ascii: "r"): content.append(0x0D)
-    case UInt8(ascii: "t"): content.append(0x09)
-    case UInt8(ascii: "u"): content += String(try scalar()).utf8
-    default: content += [UInt8(ascii: "\\"), byte]
-    }
-  }
-
-  /// `\u00E9` or `\u{1F600}`.
-  private mutating func scalar() throws(PredicateFormatError) -> Unicode.Scalar {
-    let start = position - 2
-    let isBraced = peek() == UInt8(ascii: "{")
-    if isBraced { position += 1 }
-    let isHexadecimal = { (byte: UInt8) in Self.isDigit(byte) || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x66) }
-    var digits: [UInt8] = []
-    while let byte = peek(), isHexadecimal(byte), digits.count < (isBraced ? 8 : 4) {
-      digits.append(byte)
-      position += 1
-    }
-    let isClosed = !isBraced || peek() == UInt8(ascii: "}")
-    if isBraced && isClosed { position += 1 }
-    guard isClosed, isBraced || digits.count == 4,
-      let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16), let scalar = Unicode.Scalar(value)
-    else { throw error(.invalidEscape, "Expected four hexadecimal digits, or some in braces, after '\\u'.", at: start) }
-    return scalar
   }
 }

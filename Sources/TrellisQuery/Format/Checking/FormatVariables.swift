@@ -8,7 +8,8 @@ extension FormatChecker {
   mutating func parameter(
     _ name: String, _ type: FormatType, beside operand: Operand, _ shape: FormatVariable.Shape = .one, at start: Int
   ) throws(PredicateFormatError) -> Operand {
-    guard type != .object(nil), type != .enumeration(nil) else {
+    // A constant has its type from how it is written, which a printed predicate does not tell.
+    guard !operand.isConstant, type != .object(nil), type != .enumeration(nil) else {
       throw error(.unboundVariable, "What $\(name) is cannot be told; compare it with a property.", at: start)
     }
     if shape == .range, type == .url || type == .bool {

@@ -1,0 +1,47 @@
+import Foundation
+import TrellisQuery
+@_spi(Generated) import TrellisRuntime
+
+/// An expression of Foundation that has a counterpart in the predicates of stores.
+protocol ImportableExpression {
+  func term(_ reading: inout PredicateReading) throws(PredicateImportError) -> ImportedTerm
+}
+
+/// Goes through the expressions of a predicate.
+struct PredicateReading {
+  /// What the variables stand for.
+  var variables: [PredicateExpressions.VariableID: ImportedTerm] = [:]
+  /// The number of the innermost variable that stands for members.
+  private var depth = 0
+
+  mutating func term(_ expression: some PredicateExpression) throws(PredicateImportError) -> ImportedTerm {
+    guard let importable = expression as? any ImportableExpression else {
+      throw .unsupported(type(of: expression))
+    }
+    return try importable.term(&self)
+  }
+
+  mutating func condition(_ expression: some PredicateExpression) throws(PredicateImportError) -> QueryPredicate {
+    try term(expression).condition
+  }
+
+  mutating func value(_ expression: some PredicateExpression) throws(PredicateImportError) -> ImportedValue {
+    try term(expression).value
+  }
+
+  mutating func text(_ expression: some PredicateExpression) throws(PredicateImportError) -> ImportedValue {
+    let value = try value(expression)
+    guard value.kind == .text else { throw .unsupported("A search in anything but text", "Use contains(where:).") }
+    return value
+  }
+
+  /// Reads a condition on the members of a to-many.
+  mutating func condition<Element>(
+    _ test: some PredicateExpression, on variable: PredicateExpressions.Variable<Element>
+  ) throws(PredicateImportError) -> (condition: QueryPredicate, variable: Int) {
+    depth += 1
+    defer { depth -= 1 }
+    variables[variable.key] = .object(PropertyPath(variable: depth))
+    return (try condition(test), depth)
+  }
+}

@@ -1,0 +1,39 @@
+package import TrellisSchema
+
+extension Model {
+  /// In which order, and by which equality, the values of an attribute are compared.
+  package func valueKind(of attribute: Attribute) -> ValueKind {
+    if case .enumeration(let name) = attribute.type, enumeration(named: name)?.rawType == .integer { return .integer }
+    return FormatType(attribute).kind
+  }
+}
+
+extension FormatType {
+  init(_ attribute: Attribute) {
+    self =
+      switch attribute.type {
+      case .string: .text
+      case .bool: .bool
+      case .int16, .int32, .int64: .integer
+      case .float, .double: .real
+      case .decimal: .decimal
+      case .date: .date
+      case .data: .data
+      case .uuid: .uuid
+      case .url: .url
+      case .enumeration(let name): .enumeration(name)
+      case .array, .codable: .json(attribute.type.spelling)
+      }
+  }
+
+  /// How such values are compared.
+  var kind: ValueKind {
+    switch self {
+    case .integer, .bool, .date, .object: .integer
+    case .real: .real
+    case .decimal: .decimal
+    case .text, .url, .json, .enumeration: .text
+    case .data, .uuid: .blob
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import TrellisSchema
+
+/// What type an operand has, so that constants beside it are printed as such.
+extension FormatPrinter {
+  func property(_ number: Int, of entity: Int?) -> Property? {
+    guard let entity, model.entities.indices.contains(entity) else { return nil }
+    let properties = model.entities[entity].properties
+    return properties.indices.contains(number) ? properties[number] : nil
+  }
+
+  func relationship(_ path: PropertyPath) -> Relationship? { last(path)?.relationship }
+
+  func last(_ path: PropertyPath) -> Property? {
+    var entity = scopes.last { $0.variable == Int(path.variable) }?.entity
+    var last: Property?
+    for step in path.steps {
+      last = property(step, of: entity)
+      entity = last?.relationship?.destination
+    }
+    return last
+  }
+
+  /// Nil for a constant.
+  func type(_ operand: Operand) -> FormatType? {
+    switch operand {
+    case .value, .parameter: nil
+    case .count: .integer
+    case .now: .date
+    case .path(let path): last(path)?.attribute.map { FormatType($0) } ?? .object(nil)
+    case .computed(.countWhere): .integer
+    case .computed(.aggregate(let function, let path, let variable, let operand, let kind)):
+      function == .average && kind == .integer ? .real : type(operand, of: variable, path) ?? FormatType(kind)
+    case .computed(.function(let function, let operand)): type(function, operand)
+    case .computed(.arithmetic(_, let left, let right)): type(left, right)
+    }
+  }
+
+  /// The type of an operand in which a variable stands for the members of a to-many.
+  func type(_ operand: Operand, of variable: Int, _ path: PropertyPath) -> FormatType? {
+    var inside = self
+    inside.scopes.append((variable, relationship(path)?.destination ?? -1))
+    return inside.type(operand)
+  }
+
+  func type(_ function: ValueFunction, _ operand: Operand) -> FormatType? {
+    switch function {
+    case .lowercase, .uppercase: .text
+    case .length: .integer
+    case .decimal: .decimal
+    case .real: .real
+    case .absolute, .negative, .ceiling, .floor, .truncated, .rounded, .microseconds: constantType(operand)
+    }
+  }
+
+  func type(_ left: Operand, _ right: Operand) -> FormatType? {
+    // Seconds stand beside dates only, be the date a constant or not.
+    if case .computed(.function(.microseconds, _)) = right { return .date }
+    let types = [constantType(left), constantType(right)]
+    return [.date, .real, .decimal].first { types.contains($0) } ?? .integer
+  }
+
+  /// The type of an operand; that of a constant by its value, in which a text is a decimal.
+  private func constantType(_ operand: Operand) -> FormatType? {
+    guard case .value(let value) = operand else { return type(operand) }
+    return switch value {
+    case .real: .real
+    case .text: .decimal
+    default: .integer
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import TrellisQuery
+import TrellisSchema
+public import TrellisStorage
+
+/// Numbers about the members of a to-many.
+extension ToManyPath {
+  /// The sum of a value over the members; nils count nothing, and the sum of nothing is 0. A sum of whole numbers
+  /// beyond 64 bits is nil.
+  ///
+  /// ```swift
+  /// Order.where { $0.items.sum { $0.price * $0.quantity.decimal } > 100 }
+  /// ```
+  public func sum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value.Sum>
+  where Member.Value: SummableAttributeValue {
+    ComputedValue(aggregate(.sum, value))
+  }
+
+  /// The average of a value over the members where it is not nil; nil when there are none.
+  public func average<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value.Average>
+  where Member.Value: SummableAttributeValue {
+    ComputedValue(aggregate(.average, value))
+  }
+
+  /// The smallest value among the members; nil when there is none.
+  public func minimum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value>
+  where Member.Value: OrderedAttributeValue {
+    ComputedValue(aggregate(.minimum, value))
+  }
+
+  /// The greatest value among the members; nil when there is none.
+  public func maximum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value>
+  where Member.Value: OrderedAttributeValue {
+    ComputedValue(aggregate(.maximum, value))
+  }
+
+  /// How many members satisfy the conditions.
+  public func count(@ConditionBuilder where conditions: (Columns) -> QueryCondition) -> ComputedValue<Int64> {
+    VariableScope.enter { variable in
+      let condition = conditions(Columns(PropertyPath(variable: variable)))
+      return ComputedValue(.countWhere(path, variable: variable, condition.predicate))
+    }
+  }
+
+  private func aggregate<Member: QueriedValue>(
+    _ function: AggregateFunction, _ value: (Columns) -> Member
+  ) -> Computation {
+    VariableScope.enter { variable in
+      let values = value(Columns(PropertyPath(variable: variable)))
+      return .aggregate(function, path, variable: variable, values._operand, Member.Value.valueKind)
+    }
+  }
+}
