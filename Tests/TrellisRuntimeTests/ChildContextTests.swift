@@ -306,6 +306,31 @@ import TrellisRuntime
     #expect(error?.code == .unsupported)
   }
 
+  @Test("changes of many objects at once are for contexts that have a store") func setChanges() throws {
+    let node = Node(in: context, name: "kept")
+    try context.save()
+    let child = context.newChildContext()
+    let update = #expect(throws: StoreError.self) { try child.updateAll(Node.all) { $0.name.set("other") } }
+    #expect(update?.code == .unsupported)
+    let delete = #expect(throws: StoreError.self) { try child.deleteAll(Node.all) }
+    #expect(delete?.code == .unsupported)
+    #expect(node.name == "kept" && node.isAlive)
+  }
+
+  @Test("what the parent stands against is given up by the child too") func discarding() throws {
+    let node = Node(in: context)
+    let friend = Node(in: context)
+    try context.save()
+    let child = context.newChildContext()
+    let mine = try twin(node, in: child)
+    mine.name = "valid"
+    mine.friends.append(try twin(friend, in: child))
+    try context.delete(friend)
+    #expect(try !child.discardInvalidChanges().isEmpty)
+    try child.save()
+    #expect(node.friends.isEmpty)
+  }
+
   @Test("a child outlives the variable that held its parent") func lifetime() throws {
     var parent: ManagedObjectContext? = container.newContext()
     let child = try #require(parent).newChildContext()
