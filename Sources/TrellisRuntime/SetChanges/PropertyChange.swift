@@ -35,7 +35,7 @@ extension AttributePath {
 
 extension AttributePath where Value: OrderedAttributeValue {
   /// Gives every object a value that is made of its own attributes, as they were before.
-  public func set(_ value: ComputedValue<Value.Unwrapped>) -> PropertyChange { PropertyChange(path, value.operand) }
+  public func set(_ value: ComputedValue<Value.Unwrapped>) -> PropertyChange { PropertyChange(path, value._operand) }
 }
 
 extension AttributePath where Value: SummableAttributeValue {
