@@ -160,9 +160,21 @@ struct HandingUp {
   /// Whom an object let go of before it was deleted is none of those that its delete has to do with.
   private func delete() throws {
     let pairs = deleted.compactMap(pair)
-    for pair in pairs { setPartners(pair) }
+    for pair in pairs { letGo(pair) }
     for list in changedLists(of: deleted) { list.link(in: parent) }
     try parent.deleteAll(pairs.map(\.twin), callsHooks: false)
+  }
+
+  private func letGo(_ pair: Pair) {
+    for property in pair.properties {
+      guard let relationship = parent.relationship(property, of: pair.twin) else { continue }
+      let present = parent.partnerKey(of: pair.twin, relationship)
+      if present > 0, present != pair.object._reference(property),
+        parent.isReady(toDisconnect: pair.twin, relationship, present)
+      {
+        parent.disconnect(pair.twin, relationship, present)
+      }
+    }
   }
 
   // MARK: To-manys

@@ -5,7 +5,7 @@ extension ParentConnection {
   func save(_ request: SaveRequest) throws -> SaveOutcome {
     guard let child = child.context else { return SaveOutcome() }
     try parent.checkAllowed("save in a child")
-    try checkVersions(request)
+    try checkVersions(request, child)
     try checkKeys(request, child)
     let handing = try HandingUp(request, from: child, through: self)
     parent.undo.beginGroup()
@@ -31,29 +31,36 @@ extension ParentConnection {
   }
 
   /// The parent may have changed or deleted what the child has read.
-  private func checkVersions(_ request: SaveRequest) throws {
+  private func checkVersions(_ request: SaveRequest, _ child: ManagedObjectContext) throws {
     var stale: [SaveConflict.Row] = []
     for group in request.updates {
-      let versions = try versions(of: group.records.map(\.storedKey), group.entity)
-      for record in group.records where versions[record.storedKey] != record.storedVersion {
-        stale.append(SaveConflict.Row(entity: group.entity, key: record.storedKey))
-      }
+      stale += try staleRows(
+        group.records.map(\.storedKey), group.records.map(\.storedVersion), group.entity, child)
     }
-    for group in request.deletes {
-      let versions = try versions(of: group.keys, group.entity)
-      for (key, version) in zip(group.keys, group.versions) where versions[key] != version {
-        stale.append(SaveConflict.Row(entity: group.entity, key: key))
-      }
-    }
+    for group in request.deletes { stale += try staleRows(group.keys, group.versions, group.entity, child) }
     if !stale.isEmpty { throw SaveConflict(rows: stale) }
   }
 
-  private func versions(of keys: [Int64], _ entity: Int) throws -> [Int64: Int64] {
-    var found: [Int64: Int64] = [:]
-    for object in try objects(keys, of: entity) {
-      found[object._key] = seen.version(of: object, parent.info(of: object))
+  private func staleRows(
+    _ keys: [Int64], _ versions: [Int64], _ entity: Int, _ child: ManagedObjectContext
+  ) throws -> [SaveConflict.Row] {
+    let present = Set(try objects(keys, of: entity).map(\._key))
+    return zip(keys, versions).filter { key, version in
+      guard present.contains(key), let object = parent.map[key] else { return true }
+      if seen.version(of: object, parent.info(of: object)) == version { return false }
+      guard let known = child.map[key], isSame(object, as: known) else { return true }
+      seen.note(object, version: version)
+      return false
     }
-    return found
+    .map { SaveConflict.Row(entity: entity, key: $0.0) }
+  }
+
+  /// Whether the parent's row is what the child takes for saved. Both forget one-way references to what the child has deleted.
+  private func isSame(_ object: ManagedObject, as known: ManagedObject) -> Bool {
+    var differences: [Int] = []
+    let row = known.extras?.committed ?? known._copyRow()
+    object.collectDifferences(from: row, among: .max, parent.info(of: object), into: &differences)
+    return differences.isEmpty
   }
 
   /// A key or a partner that somebody has, in the parent or in the store, is found before the parent's own save finds it.
