@@ -51,6 +51,8 @@ import Trellis
       $0.count.set($0.name.length)
     }
     #expect(items.map(\.count) == [3, 3, 3])
+    try world.context.updateAll(Item.all) { $0.count.set($0.count * 2 + 1) }
+    #expect(items.map(\.count) == [7, 7, 7])
   }
 
   @Test("windows, sorts, paths and subentities say who is meant", arguments: AnyStore.allCases)
