@@ -3,11 +3,7 @@ import TrellisStorage
 extension ParentConnection {
   /// Does to the parent's objects what was done to the child's. Nothing is written to a store, and nothing is half done.
   func save(_ request: SaveRequest) throws -> SaveOutcome {
-    guard let child = child.context else { return SaveOutcome() }
-    try parent.checkAllowed("save in a child")
-    try checkVersions(request, child)
-    try checkKeys(request, child)
-    let handing = try HandingUp(request, from: child, through: self)
+    guard let handing = try checked(request) else { return SaveOutcome() }
     parent.undo.beginGroup()
     defer { parent.undo.endGroup() }
     let trace = MergeTrace(parent)
@@ -22,12 +18,16 @@ extension ParentConnection {
     return SaveOutcome()
   }
 
-  func rehearse(_ request: SaveRequest) throws {
-    guard let child = child.context else { return }
+  func rehearse(_ request: SaveRequest) throws { _ = try checked(request) }
+
+  /// - Returns: the work to do; nil when the child is gone.
+  /// - Throws: whatever the parent has against the request.
+  private func checked(_ request: SaveRequest) throws -> HandingUp? {
+    guard let child = child.context else { return nil }
     try parent.checkAllowed("save in a child")
-    try checkVersions(request)
+    try checkVersions(request, child)
     try checkKeys(request, child)
-    _ = try HandingUp(request, from: child, through: self)
+    return try HandingUp(request, from: child, through: self)
   }
 
   /// The parent may have changed or deleted what the child has read.
