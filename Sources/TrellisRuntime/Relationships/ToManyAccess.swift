@@ -73,7 +73,10 @@ extension ManagedObject {
   final func replaceMembers(_ property: Int, _ objects: [ManagedObject]) {
     guard let (context, relationship) = place(of: property) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship) else { return }
+    let failures = context.failedLoads
     let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
+    // Who cannot be loaded is not to be left out: then the change is left undone.
+    guard failures == context.failedLoads else { return }
     let wanted = Set(usable.map(\._key))
     let list = context.loadedList(of: self, relationship)
     let leaving = list.keys.filter { !wanted.contains($0) }

@@ -81,4 +81,24 @@ import Trellis
     #expect(throws: GraphProblem.self) { try other.fetch(Crate.all) }
     #expect(Array(same.items.dropFirst()) == added)
   }
+
+  @Test("members are not replaced by some of the new ones when another one cannot be loaded", arguments: 0..<4)
+  func unloadableMember(call: Int) throws {
+    let failure = FailureSwitch()
+    let container = try PersistentContainer(model: .rules, store: .memory.failing(failure)) { _ in }
+    let context = container.newContext()
+    context.undo.enable()
+    let (one, two) = (MeshKind(in: context), Mesh(in: context))
+    try context.save()
+    context.refreshAll()
+    failure.set(.call(call))
+    one.likedByBothCascadeCascade = [one, two]
+    #expect(failure.failures == 1 && !context.hasChanges)
+    #expect(throws: GraphProblem.self) { try context.fetch(Mesh.all) }
+    context.undo.endStep()
+    one.likedByBothCascadeCascade = [one, two]
+    #expect(one.likesBothCascadeCascade.objects == [one] && two.likesBothCascadeCascade.objects == [one])
+    try context.undo.undo()
+    #expect(one.likedByBothCascadeCascade.isEmpty && one.likesBothCascadeCascade.isEmpty && !context.hasChanges)
+  }
 }

@@ -218,27 +218,4 @@ import Trellis
       #expect(parent.setDenyNoAction.objects == [child])
     }
   }
-
-  @Test("a link of an object with itself is undone at both ends, also after a first try failed", arguments: [false, true])
-  func linkWithItself(fails: Bool) throws {
-    let failure = FailureSwitch()
-    let store = StoreConfiguration.memory.failing(failure)
-    let context = try PersistentContainer(model: .rules, store: store) { _ in }.newContext()
-    context.undo.enable()
-    let (one, two) = (MeshKind(in: context), Mesh(in: context))
-    one.likedByListDenyNoAction.append(one)
-    try context.save()
-    context.refreshAll()
-    if fails {
-      failure.set(.call(0))
-      one.likedByBothCascadeCascade = [one, two]
-      #expect(throws: GraphProblem.self) { try context.fetch(Mesh.all) }
-    }
-    context.undo.endStep()
-    one.likedByBothCascadeCascade = [one, two]
-    #expect(one.likesBothCascadeCascade.objects == [one] && two.likesBothCascadeCascade.objects == [one])
-    try context.undo.undo()
-    #expect(one.likedByBothCascadeCascade.isEmpty)
-    #expect(one.likesBothCascadeCascade.isEmpty && two.likesBothCascadeCascade.isEmpty)
-  }
 }
