@@ -3,12 +3,20 @@ import TrellisSchema
 /// Keys in an order, with what each is sorted by, in blocks: a change copies and moves one block, however many rows there are.
 /// Copies share the blocks.
 struct LiveRows {
-  private struct Block {
-    var keys: [Int64] = []
-    var values: [[StoredValue]] = []
+  /// A class, so that a copy of the rows counts one reference for each block.
+  private final class Block {
+    var keys: [Int64]
+    var values: [[StoredValue]]
+
+    init(keys: [Int64] = [], values: [[StoredValue]] = []) {
+      self.keys = keys
+      self.values = values
+    }
   }
 
   private var blocks: [Block] = []
+  /// How many rows each block has, to find a place without touching the blocks.
+  private var counts: [Int] = []
   private(set) var count = 0
 
   /// A full block is made two.
@@ -79,14 +87,18 @@ struct LiveRows {
     return low
   }
 
-  private func start(of block: Int) -> Int { blocks[..<block].reduce(0) { $0 + $1.keys.count } }
+  private func start(of block: Int) -> Int {
+    var start = 0
+    for number in 0..<block { start += counts[number] }
+    return start
+  }
 
   /// The block of a place, and where it is there. The place behind the last row belongs to the last block.
   private func locate(_ place: Int) -> (block: Int, offset: Int) {
     var offset = place
-    for (number, block) in blocks.enumerated() {
-      if offset < block.keys.count || number == blocks.count - 1 { return (number, offset) }
-      offset -= block.keys.count
+    for (number, count) in counts.enumerated() {
+      if offset < count || number == counts.count - 1 { return (number, offset) }
+      offset -= count
     }
     return (0, 0)
   }
@@ -94,40 +106,63 @@ struct LiveRows {
   // MARK: Changing
 
   mutating func append(_ key: Int64, _ values: [StoredValue]) {
-    if blocks.last.map({ $0.keys.count >= Self.most / 2 }) ?? true { blocks.append(Block()) }
-    blocks[blocks.count - 1].keys.append(key)
-    blocks[blocks.count - 1].values.append(values)
-    count += 1
+    if counts.last.map({ $0 >= Self.most / 2 }) ?? true {
+      blocks.append(Block())
+      counts.append(0)
+    }
+    change(blocks.count - 1, by: 1) { block in
+      block.keys.append(key)
+      block.values.append(values)
+    }
   }
 
   mutating func insert(_ key: Int64, _ values: [StoredValue], at place: Int) {
     if blocks.isEmpty { return append(key, values) }
-    let (block, offset) = locate(place)
-    blocks[block].keys.insert(key, at: offset)
-    blocks[block].values.insert(values, at: offset)
-    count += 1
-    if blocks[block].keys.count > Self.most { split(block) }
-  }
-
-  private mutating func split(_ number: Int) {
-    let middle = blocks[number].keys.count / 2
-    let half = Block(keys: Array(blocks[number].keys[middle...]), values: Array(blocks[number].values[middle...]))
-    blocks[number].keys.removeSubrange(middle...)
-    blocks[number].values.removeSubrange(middle...)
-    blocks.insert(half, at: number + 1)
+    let (number, offset) = locate(place)
+    change(number, by: 1) { block in
+      block.keys.insert(key, at: offset)
+      block.values.insert(values, at: offset)
+    }
+    if counts[number] > Self.most { split(number) }
   }
 
   @discardableResult mutating func remove(at place: Int) -> Int64 {
-    let (block, offset) = locate(place)
-    let key = blocks[block].keys.remove(at: offset)
-    blocks[block].values.remove(at: offset)
-    count -= 1
-    if blocks[block].keys.isEmpty { blocks.remove(at: block) }
+    let (number, offset) = locate(place)
+    let key = change(number, by: -1) { block in
+      block.values.remove(at: offset)
+      return block.keys.remove(at: offset)
+    }
+    if counts[number] == 0 {
+      blocks.remove(at: number)
+      counts.remove(at: number)
+    }
     return key
   }
 
   mutating func setValues(_ values: [StoredValue], at place: Int) {
-    let (block, offset) = locate(place)
-    blocks[block].values[offset] = values
+    let (number, offset) = locate(place)
+    change(number, by: 0) { $0.values[offset] = values }
+  }
+
+  /// Changes a block, which is copied first when others share it.
+  private mutating func change<Result>(_ number: Int, by difference: Int, _ body: (Block) -> Result) -> Result {
+    if !isKnownUniquelyReferenced(&blocks[number]) {
+      blocks[number] = Block(keys: blocks[number].keys, values: blocks[number].values)
+    }
+    counts[number] += difference
+    count += difference
+    return body(blocks[number])
+  }
+
+  private mutating func split(_ number: Int) {
+    let block = blocks[number]
+    let middle = block.keys.count / 2
+    blocks.replaceSubrange(
+      number...number,
+      with: [
+        Block(keys: Array(block.keys[..<middle]), values: Array(block.values[..<middle])),
+        Block(keys: Array(block.keys[middle...]), values: Array(block.values[middle...])),
+      ])
+    counts.replaceSubrange(number...number, with: [middle, block.keys.count - middle])
   }
 }
