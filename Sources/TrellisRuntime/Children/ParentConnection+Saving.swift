@@ -25,7 +25,7 @@ extension ParentConnection {
   func rehearse(_ request: SaveRequest) throws {
     guard let child = child.context else { return }
     try parent.checkAllowed("save in a child")
-    try checkVersions(request)
+    try checkVersions(request, child)
     try checkKeys(request, child)
     _ = try HandingUp(request, from: child, through: self)
   }
