@@ -314,7 +314,7 @@ import TrellisRuntime
     #expect(update?.code == .unsupported)
     let delete = #expect(throws: StoreError.self) { try child.deleteAll(Node.all) }
     #expect(delete?.code == .unsupported)
-    #expect(node.name == "kept" && node.isAlive)
+    #expect(node.name == "kept" && !node.isDeleted)
   }
 
   @Test("what the parent stands against is given up by the child too") func discarding() throws {
