@@ -49,6 +49,14 @@
       guard Foundation.rename(path, other) == 0 else { throw .last }
     }
 
+    package func rename(_ path: String, toUnused other: String) throws(FileProblem) {
+      if link(path, other) == 0 { return try remove(path) }
+      let problem = FileProblem.last
+      // Some file systems have no links; there, somebody could come between the look and the renaming.
+      guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS, try stamp(other) == nil else { throw problem }
+      try rename(path, to: other)
+    }
+
     package func syncFolder(_ path: String) throws(FileProblem) {
       let folder = try Descriptor(path, O_RDONLY)
       defer { try? folder.close() }
