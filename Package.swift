@@ -156,6 +156,10 @@ let package = Package(
       ],
       exclude: ["Golden"], swiftSettings: settings),
     .testTarget(
+      name: "TrellisReliabilityTests", dependencies: ["Trellis", "CSQLite", "TrellisSchema", "TrellisModelFile"],
+      swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisStoreTests",
       dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisFile", "TrellisSQLite"],
       swiftSettings: settings),

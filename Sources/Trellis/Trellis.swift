@@ -14,6 +14,7 @@
 @_exported import struct TrellisStorage.SaveConflict
 @_exported import struct TrellisStorage.StoreConfiguration
 @_exported import struct TrellisStorage.StoreError
+@_exported import struct TrellisStorage.StoreFinding
 @_exported import struct TrellisStorage.UnknownRawValue
 @_exported import TrellisFile
 @_exported import TrellisMemory

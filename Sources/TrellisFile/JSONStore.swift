@@ -27,6 +27,7 @@ package final class JSONStore: Store, SnapshotSource {
   private let document: DocumentLayout
   private let file: DocumentFile
   private let isReadOnly: Bool
+  private let files: any FileOperations
   private let lock: (any OpenFile)?
   private let isClosed = Flag()
 
@@ -56,6 +57,7 @@ package final class JSONStore: Store, SnapshotSource {
     document = try DocumentLayout(model)
     file = DocumentFile(path: files.resolved(path), files: files, durability: options.durability)
     name = file.path
+    self.files = files
     isReadOnly = options.isReadOnly
     let opened = try DocumentOpening(file: file, document: document, isReadOnly: isReadOnly).open()
     lock = opened.lock
@@ -78,6 +80,20 @@ package final class JSONStore: Store, SnapshotSource {
 
   private var closed: StoreError {
     StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+  }
+
+  /// - Throws: ``StoreError``; then a file that was there is as it was.
+  package func backUp(to path: String, replacing: Bool) throws {
+    if isClosed.isSet { throw closed }
+    let (state, nextKey, size) = try saved.withLock { saved in
+      if let failure = shared.withLock({ $0.failure }) { throw failure }
+      try look(&saved)
+      return (shared.withLock { $0.state }, saved.nextKey, saved.size)
+    }
+    // Others may save while the text is made: a state is a value.
+    let copy = try BackupFile(path, replacing: replacing, own: [file.path], files: files)
+    let text = try DocumentWriter.text(state, nextKey: nextKey, document, sizeHint: size)
+    try copy.write { file, _ in try text.withUnsafeBytes { bytes in try file.write(bytes) } }
   }
 
   // MARK: Keys

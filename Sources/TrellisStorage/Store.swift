@@ -16,6 +16,14 @@ public protocol Store: AnyObject, Sendable {
   func reserveKeys(_ count: Int64) throws -> Range<Int64>
   /// Gives back the upper part of the range reserved last, of which no object was made. A store may ignore it.
   func returnKeys(_ unused: Range<Int64>)
+  /// Writes a copy of the store, as it is at one moment, to another file, while others go on using it. Without an
+  /// implementation of yours, the store says that it cannot do that.
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - replacing: whether a file that is there already may go.
+  /// - Throws: ``StoreError``; then a file that was there is as it was.
+  func backUp(to path: String, replacing: Bool) throws
   /// Lets go of what the store holds open, as far as no connection needs it. Nobody connects to it, reserves keys or gives
   /// any back afterwards. A store that holds nothing open need not do anything.
   func close()
@@ -23,6 +31,12 @@ public protocol Store: AnyObject, Sendable {
 
 extension Store {
   public func close() {}
+
+  public func backUp(to path: String, replacing: Bool) throws {
+    throw StoreError(
+      .unsupported, "The store \(name) cannot be copied to a file.",
+      remedy: "Use a store that lies in a file, or save the objects to a second store.")
+  }
 }
 
 /// One context's way to a store. It is used by one thread at a time.
@@ -104,9 +118,18 @@ public protocol StoreConnection: AnyObject {
   /// - Throws: ``StoreError``; when the store cannot do that, one with the code `unsupported`.
   func pin() throws
   func unpin()
+  /// Looks for what only the store itself can see: whether its file is whole, its indexes are there and agree with the rows,
+  /// and the like. What rows, references and rules say is looked at by the container, through the other calls. It changes
+  /// nothing. Without an implementation of yours, there is nothing to see.
+  ///
+  /// - Parameter body: gets each finding; it must not use the connection.
+  /// - Throws: ``StoreError``, or what `body` throws.
+  func check(_ body: (StoreFinding) throws -> Void) throws
 }
 
 extension StoreConnection {
+  public func check(_ body: (StoreFinding) throws -> Void) throws {}
+
   public func rehearse(_ request: SaveRequest) throws {}
 
   public func noticesStrangers() -> Bool { false }

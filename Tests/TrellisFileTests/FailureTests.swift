@@ -89,6 +89,33 @@ import TrellisStorage
     }
   }
 
+  @Test("each step of a copy may fail, and no half of it is left", arguments: [false, true], [false, true])
+  func copying(_ isForEver: Bool, _ isReplacing: Bool) throws {
+    let files = FailingFiles()
+    let store = try JSONStore(path: path, model: model, files: files)
+    let copy = folder.path("copy.json")
+    var step = 1
+    while true {
+      try? FileManager.default.removeItem(atPath: copy)
+      if isReplacing { try Data("old".utf8).write(to: URL(filePath: copy)) }
+      files.fail(at: step, forEver: isForEver)
+      let error = failure { try store.backUp(to: copy, replacing: isReplacing) }
+      let tried = files.tried
+      files.fail(at: nil, forEver: false)
+      let found = try? Data(contentsOf: URL(filePath: copy))
+      // All of the copy, or what was there before.
+      if found != (isReplacing ? Data("old".utf8) : nil) {
+        #expect(try content() == found, "step \(step)")
+      } else {
+        #expect(error != nil, "step \(step)")
+      }
+      if tried < step { break }
+      step += 1
+    }
+    store.close()
+    #expect(step > 8)
+  }
+
   @Test("what a crash has left beside the document goes at the next opening")
   func stale() throws {
     try Data("{".utf8).write(to: URL(filePath: folder.path(".library.json.new")))

@@ -31,6 +31,26 @@ import TrellisStorage
     try JSONStore(path: path, model: model).insert([tag(90)])
   }
 
+  #if os(Linux)
+    @Test("a lock that is given back is free, although a process that is being started has a copy of its descriptor")
+    func copiedDescriptor() throws {
+      let copies = try descriptors(of: folder.path(".library.json.lock")).map { dup($0) }
+      #expect(copies.count == 1)
+      defer { for copy in copies { close(copy) } }
+      store.close()
+      try JSONStore(path: path, model: model).insert([tag(90)])
+    }
+
+    /// The descriptors of this process that lead to a file.
+    private func descriptors(of path: String) throws -> [Int32] {
+      let own = URL(filePath: "/proc/self/fd")
+      let names = try FileManager.default.contentsOfDirectory(atPath: own.path)
+      return names.compactMap(Int32.init).filter { number in
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: own.path + "/\(number)"))?.hasSuffix(path) == true
+      }
+    }
+  #endif
+
   @Test("a change by another program is noticed by the next fetch and save, and not overwritten")
   func changed() throws {
     let text = try String(contentsOfFile: path, encoding: .utf8).replacing("novel", with: "essay")

@@ -18,23 +18,10 @@ struct DocumentFile: Sendable {
   let files: any FileOperations
   let durability: Durability
 
-  private var folder: String { lastSeparator.map { String(path[...$0]) } ?? "." }
-
-  private func beside(_ ending: String) -> String {
-    guard let lastSeparator else { return ".\(path)\(ending)" }
-    return path[...lastSeparator] + "." + path[path.index(after: lastSeparator)...] + ending
-  }
-
-  private var lastSeparator: String.Index? {
-    #if os(Windows)
-      path.lastIndex { $0 == "/" || $0 == "\\" }
-    #else
-      path.lastIndex(of: "/")
-    #endif
-  }
-
-  var temporaryPath: String { beside(".new") }
-  var lockPath: String { beside(".lock") }
+  private var place: FilePlace { FilePlace(path) }
+  private var folder: String { place.folder }
+  var temporaryPath: String { place.temporaryPath }
+  var lockPath: String { place.lockPath }
 
   // MARK: Reading
 

@@ -1,4 +1,5 @@
 import Foundation
+import TrellisStorage
 
 extension FileStamp {
   /// Whether the file was written so lately that another write could have the same time. Two seconds is the coarsest clock

@@ -75,6 +75,19 @@ struct KeyLookup {
     return keys
   }
 
+  /// A key before which no match can be, so that who reads in pages need not go through the pages before.
+  static func leastKey(_ predicate: QueryPredicate?) -> Int64 {
+    var least = Int64.min
+    for case .comparison(let comparison) in predicate.map(terms) ?? [] {
+      guard comparison.relation == .greater, case .path(let path) = comparison.left, path.count == 0,
+        path.variable == 0,
+        case .value(.integer(let key)) = comparison.right
+      else { continue }
+      least = max(least, key)
+    }
+    return least
+  }
+
   /// The terms that all must hold.
   private static func terms(_ predicate: QueryPredicate) -> [QueryPredicate] {
     guard case .and(let terms) = predicate else { return [predicate] }

@@ -71,7 +71,8 @@ struct RowSelection {
       return try walk.forEach { key in try snapshot.state.row(entity.root, key).map(visit) ?? true }
     }
     guard let keys = KeyLookup(snapshot: snapshot, entity: entity).candidates(request.predicate) else {
-      return try snapshot.state.tables[entity.root].forEach { _, row in try visit(row) }
+      let start = KeyLookup.leastKey(request.predicate)
+      return try snapshot.state.tables[entity.root].forEach(from: start) { _, row in try visit(row) }
     }
     for key in keys {
       if let row = snapshot.state.row(entity.root, key), try !visit(row) { return }

@@ -88,7 +88,7 @@ package struct SchemaStatements {
       "CREATE TABLE \(SQLName.quoted(table.name)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT, WITHOUT ROWID"
   }
 
-  private func reversedIndex(_ table: JoinTable) -> [String] {
+  func reversedIndex(_ table: JoinTable) -> [String] {
     let name = SQLName.quoted(JoinNames.reversedIndex(table))
     let columns = "\(SQLName.quoted(table.partnerColumn)), \(SQLName.quoted(table.first.column))"
     return ["CREATE INDEX \(name) ON \(SQLName.quoted(table.name)) (\(columns))"]

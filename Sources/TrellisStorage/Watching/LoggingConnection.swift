@@ -128,6 +128,7 @@ package final class LoggingConnection: StoreConnection {
 
   package func pin() throws { try connection.pin() }
   package func unpin() { connection.unpin() }
+  package func check(_ body: (StoreFinding) throws -> Void) throws { try connection.check(body) }
   package func noticesStrangers() -> Bool { connection.noticesStrangers() }
 
   // MARK: Steps

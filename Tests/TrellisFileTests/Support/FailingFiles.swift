@@ -1,5 +1,5 @@
 import Synchronization
-import TrellisFile
+import TrellisStorage
 
 /// The file system with a step that fails: the n-th of those that are tried, once or from then on.
 final class FailingFiles: FileOperations {
@@ -50,6 +50,11 @@ final class FailingFiles: FileOperations {
   func rename(_ path: String, to other: String) throws(FileProblem) {
     try step()
     try system.rename(path, to: other)
+  }
+
+  func rename(_ path: String, toUnused other: String) throws(FileProblem) {
+    try step()
+    try system.rename(path, toUnused: other)
   }
 
   func syncFolder(_ path: String) throws(FileProblem) {

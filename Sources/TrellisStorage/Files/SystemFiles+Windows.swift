@@ -32,7 +32,14 @@
     }
 
     package func rename(_ path: String, to other: String) throws(FileProblem) {
-      let flags = DWORD(MOVEFILE_REPLACE_EXISTING) | DWORD(MOVEFILE_WRITE_THROUGH)
+      try rename(path, to: other, DWORD(MOVEFILE_REPLACE_EXISTING) | DWORD(MOVEFILE_WRITE_THROUGH))
+    }
+
+    package func rename(_ path: String, toUnused other: String) throws(FileProblem) {
+      try rename(path, to: other, DWORD(MOVEFILE_WRITE_THROUGH))
+    }
+
+    private func rename(_ path: String, to other: String, _ flags: DWORD) throws(FileProblem) {
       let isDone = path.withCString(encodedAs: UTF16.self) { from in
         other.withCString(encodedAs: UTF16.self) { to in MoveFileExW(from, to, flags) }
       }

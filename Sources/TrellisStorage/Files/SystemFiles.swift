@@ -49,6 +49,14 @@
       guard Foundation.rename(path, other) == 0 else { throw .last }
     }
 
+    package func rename(_ path: String, toUnused other: String) throws(FileProblem) {
+      if link(path, other) == 0 { return try remove(path) }
+      let problem = FileProblem.last
+      // Some file systems have no links; there, somebody could come between the look and the renaming.
+      guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS, try stamp(other) == nil else { throw problem }
+      try rename(path, to: other)
+    }
+
     package func syncFolder(_ path: String) throws(FileProblem) {
       let folder = try Descriptor(path, O_RDONLY)
       defer { try? folder.close() }
@@ -62,7 +70,7 @@
 
     package func lock(_ path: String) throws(FileProblem) -> any OpenFile {
       while true {
-        let file = try Descriptor(path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
+        let file = try Descriptor(path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600, isLock: true)
         if flock(file.number, LOCK_EX | LOCK_NB) != 0 {
           let problem = errno == EWOULDBLOCK ? FileProblem(.busy, "somebody else holds it") : FileProblem.last
           try? file.close()
@@ -80,8 +88,13 @@
     let number: Int32
     /// Whether it is closed; written by the one who closes it, which the store's own lock makes one at a time.
     private let isClosed = Flag()
+    /// Whether it holds a lock.
+    private let isLock: Bool
 
-    init(_ path: String, _ flags: Int32, _ mode: mode_t = 0) throws(FileProblem) {
+    init(
+      _ path: String, _ flags: Int32, _ mode: mode_t = 0, isLock: Bool = false
+    ) throws(FileProblem) {
+      self.isLock = isLock
       var number: Int32
       repeat { number = open(path, flags | O_CLOEXEC, mode) } while number < 0 && errno == EINTR
       guard number >= 0 else { throw .last }
@@ -142,6 +155,8 @@
 
     func close() throws(FileProblem) {
       guard isClosed.set() else { return }
+      // A process that is being started has a copy of every descriptor for a moment, which would keep the lock.
+      if isLock { _ = flock(number, LOCK_UN) }
       // Whether or not it fails, the descriptor is gone.
       guard Foundation.close(number) == 0 || errno == EINTR else { throw .last }
     }

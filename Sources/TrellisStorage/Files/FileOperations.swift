@@ -1,5 +1,3 @@
-import TrellisStorage
-
 /// What a file is recognised by: another file, or one that was written to, has another stamp.
 package struct FileStamp: Hashable, Sendable {
   package var device: UInt64
@@ -19,6 +17,8 @@ package struct FileStamp: Hashable, Sendable {
     self.modifiedNanoseconds = modifiedNanoseconds
     self.permissions = permissions
   }
+
+  package func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// Why the file system refused.
@@ -46,7 +46,7 @@ package protocol OpenFile: AnyObject, Sendable {
   func close() throws(FileProblem)
 }
 
-/// Everything that a document asks of the file system, in one place, so that tests can let each step fail.
+/// Everything that stores in files ask of the file system, in one place, so that tests can let each step fail.
 package protocol FileOperations: Sendable {
   /// The path without symbolic links, where the file exists; else the path as it is.
   func resolved(_ path: String) -> String
@@ -58,6 +58,8 @@ package protocol FileOperations: Sendable {
   func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile
   /// Puts a file in the place of another in one step.
   func rename(_ path: String, to other: String) throws(FileProblem)
+  /// Gives a file another name, which nobody must have; a problem of kind `exists` when somebody does.
+  func rename(_ path: String, toUnused other: String) throws(FileProblem)
   /// Brings the names in a folder to the disk.
   func syncFolder(_ path: String) throws(FileProblem)
   func remove(_ path: String) throws(FileProblem)

@@ -1,0 +1,114 @@
+import TrellisSchema
+import TrellisStorage
+
+/// Checks the members that the objects of a page have in a relationship that does not lie in their rows.
+struct MemberCheck {
+  private struct Member {
+    var owner: Int64
+    var key: Int64
+    var place: Int64
+  }
+
+  private let check: GraphCheck
+  private let page: RowPage
+  private let relationship: RelationshipInfo
+
+  /// Nil when there is nothing to check.
+  init?(check: GraphCheck, page: RowPage, relationship: RelationshipInfo) {
+    let hasRules = relationship.isCounted || relationship.isOrdered || relationship.isJoined || !relationship.isToMany
+    guard hasRules, !relationship.isColumn, !relationship.isTransient, !page.keys.isEmpty else { return nil }
+    self.check = check
+    self.page = page
+    self.relationship = relationship
+  }
+
+  func run() throws {
+    var members: [Member] = []
+    try check.connection.memberKeys(of: relationship.number, owners: page.keys) { owner, key, place in
+      members.append(Member(owner: owner, key: key, place: place))
+    }
+    try checkCounts(members)
+    if relationship.isOrdered { try checkPlaces(members) }
+    if relationship.isJoined { try checkPairs(members) }
+  }
+
+  // MARK: Numbers
+
+  private func checkCounts(_ members: [Member]) throws {
+    guard relationship.isCounted || !relationship.isToMany else { return }
+    var counts: [Int64: Int] = [:]
+    for member in members { counts[member.owner, default: 0] += 1 }
+    for owner in page.keys {
+      let count = counts[owner] ?? 0
+      if relationship.isToMany { try checkCount(count, owner) } else { try checkOnly(count, owner) }
+    }
+  }
+
+  private func checkCount(_ count: Int, _ owner: Int64) throws {
+    if let least = relationship.minimumCount, count < least, count > 0 || !relationship.isOptional {
+      try note(.memberCount, owner, "It has \(count) members, and must have \(least).", "Add members.")
+    }
+    if let most = relationship.maximumCount, count > most {
+      try note(.memberCount, owner, "It has \(count) members, and may have \(most).", "Remove members.")
+    }
+  }
+
+  private func checkOnly(_ count: Int, _ owner: Int64) throws {
+    if count > 1 {
+      try note(.notUnique, owner, "\(count) objects have it for their only partner.", "Set all but one of them to nil.")
+    }
+    if count == 0 && relationship.isRequired {
+      try note(.missingValue, owner, "It must be set, and is not.", "Set it, or delete the object.")
+    }
+  }
+
+  // MARK: Places
+
+  /// An owner's members come by place, so those that share one are neighbours.
+  private func checkPlaces(_ members: [Member]) throws {
+    var told: Set<Int64> = []
+    for (member, next) in zip(members, members.dropFirst())
+    where member.owner == next.owner && member.place == next.place && told.insert(member.owner).inserted {
+      try note(
+        .duplicatePlace, member.owner, "Members share a place, so that their keys decide the order among them.",
+        "Put the members in order again.")
+    }
+  }
+
+  // MARK: Pairs
+
+  private func checkPairs(_ members: [Member]) throws {
+    let present = try check.present(members.map(\.key), of: relationship.destination)
+    let destination = check.runtime.entities[relationship.destination].name
+    for member in members where !present.contains(member.key) {
+      try note(
+        .danglingReference, member.owner, "\(destination)/\(member.key) is a member and is not there.",
+        "Remove it from the members.")
+    }
+    if let inverse = check.runtime.inverse(of: relationship), inverse.isSame(as: relationship) {
+      try checkSymmetry(members.filter { present.contains($0.key) }, destination)
+    }
+  }
+
+  /// A relationship that is its own inverse has each pair in both directions.
+  private func checkSymmetry(_ members: [Member], _ destination: String) throws {
+    var open: [Int64: Set<Int64>] = [:]
+    for member in members { open[member.key, default: []].insert(member.owner) }
+    try check.connection.memberKeys(of: relationship.number, owners: open.keys.sorted()) { owner, key, _ in
+      open[owner]?.remove(key)
+    }
+    for (member, owners) in open.sorted(by: { $0.key < $1.key }) {
+      for owner in owners.sorted() {
+        try note(
+          .missingInverse, owner, "\(destination)/\(member) is a member that does not have it for one.",
+          "Remove it from the members, or add it again.")
+      }
+    }
+  }
+
+  private func note(_ code: StoreFinding.Code, _ owner: Int64, _ message: String, _ repair: String) throws {
+    try check.note(
+      StoreFinding(
+        code, message, repair: repair, entity: page.entity.name, key: owner, properties: [relationship.name]))
+  }
+}

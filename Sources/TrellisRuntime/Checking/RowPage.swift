@@ -1,0 +1,94 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+/// Some objects of one entity in the order of their keys. Making it checks what each row says by itself.
+struct RowPage {
+  /// A reference that a row holds.
+  struct Reference {
+    var holder: Int64
+    var target: Int64
+  }
+
+  let entity: EntityInfo
+  private(set) var keys: [Int64] = []
+  /// By property number, for the to-ones that lie in the row.
+  private(set) var references: [Int: [Reference]] = [:]
+  /// Whether no object comes behind these.
+  var isLast: Bool { keys.count < GraphCheck.pageSize }
+
+  private var findings: [StoreFinding] = []
+
+  /// - Parameter last: the greatest key of the page before; nil for the first page.
+  init(of entity: EntityInfo, after last: Int64?, _ check: GraphCheck) throws {
+    self.entity = entity
+    let key = Operand.path(PropertyPath(variable: 0))
+    let behind = last.map { QueryPredicate.comparison(Comparison(key, .greater, .value(.integer($0)), kind: .integer)) }
+    let request = StoreRequest(
+      entity: entity.number, includesSubentities: false, predicate: behind, limit: GraphCheck.pageSize)
+    let link = ContextLink()
+    try check.connection.fetch(request) { row in take(row, link) }
+    for finding in findings { try check.note(finding) }
+    findings = []
+  }
+
+  private mutating func take(_ row: RowReader, _ link: ContextLink) {
+    keys.append(row.key)
+    takeReferences(row)
+    if noteMissingAttributes(row) { return }
+    row.problem = nil
+    let object = entity.type.init(row, in: link)
+    if let problem = row.problem { noteProblem(problem) } else { checkRules(object) }
+  }
+
+  private mutating func takeReferences(_ row: RowReader) {
+    for relationship in entity.allRelationships {
+      guard case .column(let column, _) = relationship.home else { continue }
+      if !row.isNull(column) {
+        let reference = Reference(holder: row.key, target: row.integer(column))
+        references[relationship.property, default: []].append(reference)
+      } else if relationship.isRequired {
+        note(.missingValue, row.key, relationship.name, "It must be set, and is not.", "Set it, or delete the object.")
+      }
+    }
+  }
+
+  /// Whether there are any. Such a row cannot be read.
+  private mutating func noteMissingAttributes(_ row: RowReader) -> Bool {
+    let before = findings.count
+    for (number, column) in entity.entity.columns.enumerated() where !column.isOptional && row.isNull(number) {
+      guard case .attribute(let property) = column.content else { continue }
+      note(
+        .missingValue, row.key, entity.entity.properties[property].name,
+        "A required attribute has no value, so the object cannot be read.",
+        "Give it a value with another tool, or delete the row.")
+    }
+    return findings.count > before
+  }
+
+  private mutating func checkRules(_ object: ManagedObject) {
+    for attribute in entity.checkedAttributes {
+      for failure in attribute.failures(of: object._value(attribute.index)) {
+        note(
+          .brokenRule, object._key, attribute.name, "The value \(failure.message).",
+          "Set a value that keeps the rule, or change the rule in the model.")
+      }
+    }
+  }
+
+  private mutating func noteProblem(_ problem: RowProblem) {
+    let columns = entity.entity.columns
+    let property = columns.indices.contains(problem.column) ? columns[problem.column].property : nil
+    note(
+      .unreadableValue, problem.key, property.map { entity.entity.properties[$0].name },
+      "The value cannot be read: \(problem.what).", "Repair the value with another tool, or delete the row.")
+  }
+
+  private mutating func note(
+    _ code: StoreFinding.Code, _ key: Int64, _ property: String?, _ message: String, _ repair: String
+  ) {
+    findings.append(
+      StoreFinding(
+        code, message, repair: repair, entity: entity.name, key: key, properties: property.map { [$0] } ?? []))
+  }
+}

@@ -1,0 +1,56 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+/// Looks for objects that share a unique key: read in the order of the key, they are neighbours.
+struct UniqueKeyCheck {
+  let check: GraphCheck
+  let entity: EntityInfo
+  let key: UniqueKey
+
+  func run() throws {
+    let columns = key.properties.compactMap { entity.entity.properties[$0].column }
+    guard !columns.isEmpty, columns.count == key.properties.count else { return }
+    var last: (key: Int64, values: [StoredValue])?
+    var shared: [(key: Int64, other: Int64)] = []
+    try check.connection.fetch(request) { row in
+      let values = columns.map { row.value($0, entity.entity.columns[$0].storageClass) }
+      // A key with a nil binds nobody.
+      if let last, last.values == values, !values.contains(where: \.isNull) { shared.append((row.key, last.key)) }
+      last = (row.key, values)
+      if shared.count >= GraphCheck.pageSize { try noteAll(&shared) }
+    }
+    try noteAll(&shared)
+  }
+
+  private var request: StoreRequest {
+    let sort = key.properties.map { property in
+      SortKey(PropertyPath(variable: 0).appending(property), kind: kind(of: property))
+    }
+    return StoreRequest(entity: entity.number, sort: sort)
+  }
+
+  private func kind(of property: Int) -> ValueKind {
+    guard let attribute = entity.entity.properties[property].attribute else { return .integer }
+    if attribute.type == .decimal { return .decimal }
+    return switch attribute.storageClass {
+    case .integer: .integer
+    case .real: .real
+    case .text: .text
+    case .blob: .blob
+    }
+  }
+
+  private func noteAll(_ shared: inout [(key: Int64, other: Int64)]) throws {
+    for (key, other) in shared { try note(key, other) }
+    shared = []
+  }
+
+  private func note(_ key: Int64, _ other: Int64) throws {
+    try check.note(
+      StoreFinding(
+        .notUnique, "The object \(other) has the same values here.",
+        repair: "Give one of them another value, or delete it.", entity: entity.name, key: key,
+        properties: self.key.properties.map { entity.entity.properties[$0].name }))
+  }
+}

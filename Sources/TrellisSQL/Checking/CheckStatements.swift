@@ -1,0 +1,69 @@
+package import TrellisSchema
+
+/// What a file's schema must hold, and the questions that find rows which no other question shows.
+package struct CheckStatements {
+  /// Something that a file must have.
+  package struct Part: Sendable {
+    package let name: String
+    package let statement: String
+    package let isIndex: Bool
+    /// Whether the model asks for it, so that it may differ until the first save with a changed model.
+    package let isDeclared: Bool
+  }
+
+  private let model: Model
+  private let schema: SchemaStatements
+
+  package init(_ model: Model) {
+    self.model = model
+    schema = SchemaStatements(model)
+  }
+
+  /// The tables and indexes of the model.
+  ///
+  /// - Complexity: linear in the size of the model.
+  package var parts: [Part] {
+    var parts = [Part(table: "_trellis", SchemaStatements.metadata)]
+    for root in model.entities where root.parent == nil { parts.append(Part(table: root.name, schema.table(root))) }
+    for index in IndexPlan(model).all {
+      let isDeclared = index.name.hasPrefix(IndexPlan.declaredPrefix)
+      parts.append(Part(name: index.name, statement: index.statement, isIndex: true, isDeclared: isDeclared))
+    }
+    for table in model.joinTables {
+      parts.append(Part(table: table.name, schema.joinTable(table)))
+      for statement in schema.reversedIndex(table) {
+        let name = JoinNames.reversedIndex(table)
+        parts.append(Part(name: name, statement: statement, isIndex: true, isDeclared: false))
+      }
+    }
+    return parts
+  }
+
+  /// Finds the rows of a hierarchy that say they are of no entity of the model; nil where rows do not say it.
+  package func unknownEntities(of root: Entity) -> String? {
+    guard root.isInHierarchy else { return nil }
+    let names = root.subtree.map { SQLName.literal(model.entities[$0].name) }.joined(separator: ", ")
+    return "SELECT \(SQLName.id) FROM \(SQLName.quoted(root.name)) WHERE \(SQLName.entity) NOT IN (\(names))"
+  }
+
+  /// Finds the rows whose keys are none, or not below the parameter.
+  package func unreservedKeys(of root: Entity) -> String {
+    "SELECT \(SQLName.id) FROM \(SQLName.quoted(root.name)) WHERE \(SQLName.id) < 1 OR \(SQLName.id) >= ?1"
+  }
+
+  /// Finds the pairs whose owner is not there: owner, member. Only one-way relationships need the question, as others are
+  /// asked for from both ends.
+  package func lostOwners(of table: JoinTable) -> String? {
+    guard table.second == nil else { return nil }
+    let owner = SQLName.quoted(table.first.column)
+    let root = model.entities[model.entities[table.first.entity].root]
+    return "SELECT j.\(owner), j.\(SQLName.quoted(table.partnerColumn)) FROM \(SQLName.quoted(table.name)) AS j "
+      + "WHERE NOT EXISTS (SELECT 1 FROM \(SQLName.quoted(root.name)) AS t WHERE t.\(SQLName.id) = j.\(owner))"
+  }
+}
+
+extension CheckStatements.Part {
+  fileprivate init(table: String, _ statement: String) {
+    self.init(name: table, statement: statement, isIndex: false, isDeclared: false)
+  }
+}

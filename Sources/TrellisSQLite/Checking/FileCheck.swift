@@ -1,0 +1,118 @@
+internal import CSQLite
+import TrellisSQL
+import TrellisSchema
+import TrellisStorage
+
+/// Checks a file as SQLite sees it. Rows by themselves and references are checked by who knows the model's rules.
+struct FileCheck {
+  /// SQLite stops at this number of faults in pages and indexes.
+  private static let mostFaults = 1_000
+
+  let database: Database
+  let setup: StoreSetup
+  let note: (StoreFinding) throws -> Void
+
+  private var model: Model { setup.layout.model }
+
+  func run() throws {
+    try tolerantly("The structure of the file") { try checkStructure() }
+    try tolerantly("The schema") { try checkSchema() }
+    let statements = CheckStatements(model)
+    for root in model.entities where root.parent == nil {
+      try tolerantly("The table of \(root.name)") { try checkRows(of: root, statements) }
+    }
+    for table in model.joinTables {
+      try tolerantly("The table \(table.name)") { try checkPairs(of: table, statements) }
+    }
+  }
+
+  /// Goes on after what cannot be read, as there may be more to find.
+  private func tolerantly(_ what: String, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as StoreError where error.code == .damaged {
+      try note(StoreFinding(.damaged, "\(what) cannot be read: \(error.message)", repair: error.remedy))
+    }
+  }
+
+  // MARK: Pages and indexes
+
+  /// SQLite's own words name tables, indexes and numbers of rows, and no values.
+  private func checkStructure() throws {
+    try rows("PRAGMA integrity_check(\(Self.mostFaults))") { statement in
+      guard let message = database.text(of: statement), message != "ok" else { return }
+      try note(
+        StoreFinding(
+          .damaged, "SQLite finds a fault in the file: \(message).",
+          repair: "Restore the file from a backup, or copy its objects into a new store."))
+    }
+  }
+
+  // MARK: Schema
+
+  private func checkSchema() throws {
+    var present: [String: String] = [:]
+    try rows("SELECT name || char(10) || ifnull(sql, '') FROM sqlite_schema") { statement in
+      let parts = database.text(of: statement)?.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+      if let parts, parts.count == 2 { present[String(parts[0])] = String(parts[1]) }
+    }
+    let isBehind = setup.hasOldModelText.load(ordering: .relaxed)
+    for part in CheckStatements(model).parts
+    where present[part.name] != part.statement && !(part.isDeclared && isBehind) {
+      try noteDifference(of: part, isMissing: present[part.name] == nil)
+    }
+  }
+
+  private func noteDifference(of part: CheckStatements.Part, isMissing: Bool) throws {
+    let what = isMissing ? "is missing" : "was made in another way"
+    let finding =
+      part.isIndex
+      ? StoreFinding(
+        .indexDiffers, "The index \(part.name) \(what).", repair: "Make it: \(part.statement)")
+      : StoreFinding(
+        .tableDiffers, "The table \(part.name) \(what).",
+        repair: "Restore the file from a backup, or copy its objects into a new store.")
+    try note(finding)
+  }
+
+  // MARK: Rows and pairs
+
+  private func checkRows(of root: Entity, _ statements: CheckStatements) throws {
+    if let question = statements.unknownEntities(of: root) {
+      try rows(question) { statement in
+        try note(
+          StoreFinding(
+            .unknownEntity, "The row belongs to no entity of the model.",
+            repair: "Repair the column _entity with another tool, or delete the row.", entity: root.name,
+            key: trellis_sqlite3_column_int64(statement, 0)))
+      }
+    }
+    try rows(statements.unreservedKeys(of: root), try Metadata.nextKey(in: database)) { statement in
+      try note(
+        StoreFinding(
+          .unreservedKey, "The key was never given out, so that a new object might get it too.",
+          repair: "Raise nextKey in the table _trellis above all keys.", entity: root.name,
+          key: trellis_sqlite3_column_int64(statement, 0)))
+    }
+  }
+
+  private func checkPairs(of table: JoinTable, _ statements: CheckStatements) throws {
+    guard let question = statements.lostOwners(of: table) else { return }
+    let owner = model.entities[table.first.entity]
+    try rows(question) { statement in
+      let member = "\(model.entities[table.partnerEntity].name)/\(trellis_sqlite3_column_int64(statement, 1))"
+      try note(
+        StoreFinding(
+          .danglingReference, "\(member) is a member of an object that is not there.", repair: "Delete the pair.",
+          entity: owner.name, key: trellis_sqlite3_column_int64(statement, 0),
+          properties: [owner.properties[table.first.property].name]))
+    }
+  }
+
+  private func rows(_ sql: String, _ parameter: Int64? = nil, _ body: (OpaquePointer) throws -> Void) throws {
+    let statement = try database.prepare(sql)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    if let parameter { _ = trellis_sqlite3_bind_int64(statement.pointer, 1, parameter) }
+    while try database.step(statement.pointer, doing: "check the file") { try body(statement.pointer) }
+  }
+}

@@ -1,0 +1,83 @@
+/// A file that is to become a copy of a store: written beside its place, brought to the disk, and only then given its name.
+package struct BackupFile {
+  private let place: FilePlace
+  private let files: any FileOperations
+  private let isReplacing: Bool
+
+  /// - Parameters:
+  ///   - isReplacing: whether a file that is there already may go.
+  ///   - own: the store's own files, which are never written over.
+  /// - Throws: ``StoreError`` when the place cannot be taken.
+  package init(
+    _ path: String, replacing isReplacing: Bool, own: [String], files: any FileOperations
+  ) throws(StoreError) {
+    place = FilePlace(files.resolved(path))
+    self.files = files
+    self.isReplacing = isReplacing
+    do throws(FileProblem) {
+      guard let there = try files.stamp(place.path) else { return }
+      guard isReplacing else { throw exists }
+      for path in own {
+        if try files.stamp(path)?.isSameFile(as: there) == true { throw FileProblem(.other, "it belongs to the store") }
+      }
+    } catch {
+      throw error.backupError(place.path)
+    }
+  }
+
+  private var exists: FileProblem { FileProblem(.exists, "there is a file already") }
+
+  /// Makes the file.
+  ///
+  /// - Parameter body: gets a new, empty file, open and by its path, and writes the copy into it.
+  /// - Throws: ``StoreError``, or what `body` throws. Nothing is left behind then, and a file that was there is as it was;
+  ///   only when the folder cannot be brought to the disk at the very end, the copy is in its place.
+  package func write(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
+    do {
+      let lock = try files.lock(place.lockPath)
+      // The lock's file goes first, so that nobody takes a lock that is about to be removed.
+      defer {
+        try? files.remove(place.lockPath)
+        try? lock.close()
+      }
+      try writeLocked(body)
+    } catch let problem as FileProblem {
+      throw problem.backupError(place.path)
+    }
+  }
+
+  private func writeLocked(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
+    // What a crashed program has left; nobody else can be writing now.
+    try? files.remove(place.temporaryPath)
+    do {
+      let file = try files.create(place.temporaryPath, permissions: 0o600)
+      defer { try? file.close() }
+      try body(file, place.temporaryPath)
+      try file.sync()
+      try file.close()
+      try isReplacing
+        ? files.rename(place.temporaryPath, to: place.path) : files.rename(place.temporaryPath, toUnused: place.path)
+    } catch {
+      try? files.remove(place.temporaryPath)
+      throw error
+    }
+    try files.syncFolder(place.folder)
+  }
+}
+
+extension FileProblem {
+  fileprivate func backupError(_ path: String) -> StoreError {
+    let message = "\(path) cannot be written as a copy: \(reason)."
+    switch kind {
+    case .exists:
+      return StoreError(.fileExists, message, remedy: "Choose another name, or ask for the file to be replaced.")
+    case .full: return StoreError(.full, message, remedy: "Make room on the disk and try again.")
+    case .readOnly:
+      return StoreError(.readOnly, message, remedy: "Allow this program to write to the folder, or choose another.")
+    case .busy:
+      return StoreError(.busy, message, remedy: "Close the store that uses the file, or choose another name.")
+    case .missing: return StoreError(.cannotOpen, message, remedy: "Check that the folder exists.")
+    case .other: return StoreError(.inputOutput, message, remedy: "Choose another file, or check the disk.")
+    }
+  }
+}
