@@ -93,41 +93,55 @@ let package = Package(
     .executableTarget(
       name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis"], path: "Sources/dex", swiftSettings: settings),
 
+    // What several test targets need: places on disk, numbers that a seed brings again.
+    .target(name: "TrellisTestSupport", path: "Tests/TrellisTestSupport", swiftSettings: settings),
     .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisSchema"], swiftSettings: settings),
     .testTarget(
-      name: "TrellisGeneratorTests", dependencies: ["Trellis", "TrellisSchema", "TrellisQuery", "TrellisGenerator"],
+      name: "TrellisGeneratorTests",
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisSchema", "TrellisQuery", "TrellisGenerator"],
       swiftSettings: settings),
     .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
     .testTarget(
-      name: "TrellisModelFileTests", dependencies: ["TrellisSchema", "TrellisModelFile"], exclude: ["Cases", "Good"],
+      name: "TrellisModelFileTests", dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisModelFile"],
+      exclude: ["Cases", "Good"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisSQLTests", dependencies: ["TrellisSQL", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisSQLiteTests",
-      dependencies: ["TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      dependencies: [
+        "TrellisTestSupport", "TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery",
+        "TrellisStorage",
+      ],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisRuntimeTests", dependencies: ["Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisSQLite"],
+      name: "TrellisRuntimeTests",
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisSQLite"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisStoryTests",
-      dependencies: ["Trellis", "TrellisDexModel", "TrellisInnerInterviewModel", "TrellisReceiptMindModel"],
+      dependencies: [
+        "TrellisTestSupport", "Trellis", "TrellisDexModel", "TrellisInnerInterviewModel", "TrellisReceiptMindModel",
+      ],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisEdgeTests", dependencies: ["Trellis", "TrellisSchema", "TrellisStorage"], swiftSettings: settings,
-      plugins: ["TrellisPlugin"]),
-    .testTarget(
-      name: "TrellisGraphTests", dependencies: ["Trellis", "TrellisRuntime", "TrellisSchema", "TrellisStorage"],
+      name: "TrellisEdgeTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisSchema", "TrellisStorage"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisLiveTests", dependencies: ["Trellis", "TrellisRuntime"], swiftSettings: settings,
+      name: "TrellisGraphTests",
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisSchema", "TrellisStorage"],
+      swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisRequestTests", dependencies: ["Trellis"], swiftSettings: settings, plugins: ["TrellisPlugin"]),
+      name: "TrellisLiveTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime"],
+      swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisRequestTests", dependencies: ["TrellisTestSupport", "Trellis"], swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisMemoryTests",
       dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
@@ -136,7 +150,8 @@ let package = Package(
       name: "TrellisWriterProcess", dependencies: ["Trellis"], path: "Tests/TrellisWriterProcess",
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisProcessTests", dependencies: ["TrellisWriterProcess", "Trellis"], swiftSettings: settings),
+      name: "TrellisProcessTests", dependencies: ["TrellisTestSupport", "TrellisWriterProcess", "Trellis"],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisFoundationTests",
       dependencies: ["Trellis", "TrellisFoundation", "TrellisRuntime", "TrellisDiaryModel"],
@@ -151,17 +166,21 @@ let package = Package(
     .testTarget(
       name: "TrellisFileTests",
       dependencies: [
+        "TrellisTestSupport",
         "TrellisSaveLoop", "TrellisFile", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
         "TrellisStorage",
       ],
       exclude: ["Golden"], swiftSettings: settings),
     .testTarget(
-      name: "TrellisReliabilityTests", dependencies: ["Trellis", "CSQLite", "TrellisSchema", "TrellisModelFile"],
+      name: "TrellisReliabilityTests",
+      dependencies: ["TrellisTestSupport", "Trellis", "CSQLite", "TrellisSchema", "TrellisModelFile"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisStoreTests",
-      dependencies: ["TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisFile", "TrellisSQLite"],
+      dependencies: [
+        "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisFile", "TrellisSQLite",
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

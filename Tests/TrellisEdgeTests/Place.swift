@@ -1,6 +1,7 @@
 import Foundation
 import Trellis
 import TrellisStorage
+import TrellisTestSupport
 
 /// The stores that every rule is tried on.
 enum StoreKind: String, CaseIterable {
@@ -12,24 +13,21 @@ final class Place {
   let interference = Interference()
   let container: PersistentContainer
   let problems = Problems()
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-edges-\(UUID().uuidString)")
+  private let folder: TestFolder
 
   init(_ kind: StoreKind) throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TestFolder()
     let plain: StoreConfiguration =
       switch kind {
       case .memory: .memory
-      case .sqlite: .sqlite(at: folder.appending(path: "store"), durability: .relaxed)
+      case .sqlite: .sqlite(at: folder.file("store"), durability: .relaxed)
       }
     let (interference, problems) = (interference, problems)
     let store = StoreConfiguration { model in InterferingStore(try plain.open(model), interference, model) }
     container = try PersistentContainer(model: .edges, store: store) { problems.add($0) }
   }
 
-  deinit {
-    container.close()
-    try? FileManager.default.removeItem(at: folder)
-  }
+  deinit { container.close() }
 }
 
 /// Collects what is reported from any thread.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TrellisFile
 import TrellisStoreTesting
+import TrellisTestSupport
 
 @Suite("The rules of every store, by the JSON document") struct ConformanceTests {
   /// How many random queries a seed asks; more by the environment variable TRELLIS_QUERIES.

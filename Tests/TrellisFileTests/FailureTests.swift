@@ -3,6 +3,7 @@ import Testing
 import TrellisFile
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
 
 @Suite("When the file system fails, a document is as before or as after") struct FailureTests {
   private let folder: TestFolder

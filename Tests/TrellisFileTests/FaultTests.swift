@@ -3,6 +3,7 @@ import Testing
 import TrellisFile
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
 
 @Suite("A document that is not right is refused with its place, and left alone") struct FaultTests {
   private let folder: TestFolder
@@ -193,16 +194,11 @@ extension ModelDescription {
 
 /// Random damage to a text: bytes flipped, parts cut, doubled, moved, numbers and marks exchanged.
 struct Mutations: RandomNumberGenerator {
-  private var state: UInt64
+  private var numbers: SeededGenerator
 
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
-  }
+  mutating func next() -> UInt64 { numbers.next() }
 
   private static let pieces = [
     "null", "true", "[", "]", "{", "}", ",", ":", "\"", "\\", "\\u0000", "\\ud800", "-", "0", "1e999",

@@ -3,41 +3,21 @@ import Testing
 import TrellisFile
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
+
+@testable import TrellisSaveLoop
 
 @Suite("A program that is killed loses nothing that was saved") struct KillTests {
   /// How often a program is killed; more by the environment variable TRELLIS_KILL_CYCLES.
   private static let cycles = ProcessInfo.processInfo.environment["TRELLIS_KILL_CYCLES"].flatMap(Int.init) ?? 10
 
-  /// The program that saves, beside the tests.
-  private static var program: URL? {
-    let places = [Bundle.main.bundleURL, URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()]
-    let found = places.map { $0.appending(path: "TrellisSaveLoop") }
-    return found.first { FileManager.default.isExecutableFile(atPath: $0.path) }
-  }
-
-  private func model() throws -> Model {
-    try Model(
-      ModelDescription(
-        name: "Loop",
-        entities: [
-          EntityDescription("Counter", attributes: [AttributeDescription("value", .int64)]),
-          EntityDescription(
-            "Parent", attributes: [AttributeDescription("number", .int64)],
-            relationships: [
-              RelationshipDescription("children", to: "Child", inverse: "parent", deleteRule: .cascade, toMany: true)
-            ], uniqueKeys: [["number"]]),
-          EntityDescription(
-            "Child", attributes: [AttributeDescription("filler", .string)],
-            relationships: [RelationshipDescription("parent", to: "Parent", inverse: "children")]),
-        ]))
-  }
-
   @Test("kill -9 during saves, in a separate process: no save that was told is lost, and none is there by half")
   func killing() throws {
-    let program = try #require(Self.program, "the program TrellisSaveLoop is not beside the tests")
+    let program = try #require(
+      BuiltProgram.url(of: "TrellisSaveLoop"), "the program TrellisSaveLoop is not beside the tests")
     let folder = try TestFolder()
     let path = folder.path("loop.json")
-    let model = try model()
+    let model = try LoopModel.make()
     var total: Int64 = 0
     for cycle in 0..<Self.cycles {
       let told = try runAndKill(program, path, afterMilliseconds: Int.random(in: 0...60))

@@ -3,6 +3,7 @@ import Testing
 import TrellisFile
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
 
 @Suite("A document holds what was saved") struct RoundTripTests {
   private let folder: TestFolder

@@ -3,6 +3,7 @@ import Testing
 import TrellisFile
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
 
 @Suite("A document has one writer, and what others do to it is noticed") struct SharingTests {
   private let folder: TestFolder

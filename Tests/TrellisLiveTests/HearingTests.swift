@@ -3,6 +3,7 @@ import Observation
 import Synchronization
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @_spi(Generated) @testable import TrellisRuntime
 

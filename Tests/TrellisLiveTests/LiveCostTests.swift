@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// What fifty lists cost a save that changes one object. The count of objects comes from `TRELLIS_LIVE_OBJECTS`; a run with a
 /// hundred thousand prints what Docs/Performance.md says.

@@ -2,24 +2,13 @@ import Foundation
 import Testing
 import TrellisModelFile
 import TrellisSchema
+import TrellisTestSupport
 
 /// Changes sample models at random and reads them: nothing may trap or hang.
 ///
 /// `TRELLIS_FUZZ=100000 swift test --filter FuzzTests` reads that many; `TRELLIS_FUZZ_SEED` repeats a run.
 @Suite("Random changes") struct FuzzTests {
   static let environment = ProcessInfo.processInfo.environment
-
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
 
   private static let fragments = [
     "{", "}", "[", "]", ",", ":", "\"", "'", "\\", "\\u", "//", "null", "true", "-", "1e999", "99999999999999999999",
@@ -36,7 +25,7 @@ import TrellisSchema
     return try (cases + good).map { try Folders.bytes($0) }
   }
 
-  private static func change(_ bytes: inout [UInt8], _ other: [UInt8], _ random: inout Random) {
+  private static func change(_ bytes: inout [UInt8], _ other: [UInt8], _ random: inout SeededGenerator) {
     let place = Int.random(in: 0...bytes.count, using: &random)
     let end = min(bytes.count, place + Int.random(in: 0...12, using: &random))
     switch Int.random(in: 0..<5, using: &random) {
@@ -55,7 +44,7 @@ import TrellisSchema
     let rounds = Self.environment["TRELLIS_FUZZ"].flatMap { Int($0) } ?? 1_000
     let seed = Self.environment["TRELLIS_FUZZ_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
     print("random changes: TRELLIS_FUZZ=\(rounds) TRELLIS_FUZZ_SEED=\(seed)")
-    var random = Random(state: seed)
+    var random = SeededGenerator(seed: seed)
     let samples = try Self.samples()
     for _ in 0..<rounds {
       guard var bytes = samples.randomElement(using: &random), let other = samples.randomElement(using: &random) else {
@@ -77,7 +66,7 @@ import TrellisSchema
     let rounds = (Self.environment["TRELLIS_FUZZ"].flatMap { Int($0) } ?? 1_000) / 4
     let seed = Self.environment["TRELLIS_FUZZ_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
     print("random patterns: TRELLIS_FUZZ=\(rounds * 4) TRELLIS_FUZZ_SEED=\(seed)")
-    var random = Random(state: seed)
+    var random = SeededGenerator(seed: seed)
     let parts = [
       "a", "b", "(", ")", "[", "]", "[^", "(?:", "(?<n>", "(?i)", "(?=", "(?!", "*", "+", "?", "{2}", "{2,1}", "|", ".",
       "^", "$",

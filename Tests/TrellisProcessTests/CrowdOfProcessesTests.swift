@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrellisTestSupport
 
 /// Many processes on one file. `TRELLIS_PROCESS_SECONDS` says how long; a minute for a long run.
 @Suite("Crowds of programs") struct CrowdOfProcessesTests {

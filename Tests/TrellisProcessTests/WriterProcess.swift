@@ -1,4 +1,5 @@
 import Foundation
+import TrellisTestSupport
 
 @testable import TrellisWriterProcess
 
@@ -20,15 +21,8 @@ final class WriterProcess: ToldWriter {
   private let output = Pipe()
   private var unread = Data()
 
-  /// The program, beside the tests.
-  private static var program: URL? {
-    let places = [Bundle.main.bundleURL, URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()]
-    return places.map { $0.appending(path: "TrellisWriterProcess") }
-      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-  }
-
   init(_ file: URL) throws {
-    guard let program = Self.program else { throw Gone() }
+    guard let program = BuiltProgram.url(of: "TrellisWriterProcess") else { throw Gone() }
     process.executableURL = program
     process.arguments = [file.path]
     process.standardInput = input
@@ -84,15 +78,4 @@ struct ToldPair {
     _ = try first.tell("seed")
     for writer in [first, second] { _ = try writer.tell("read") }
   }
-}
-
-/// A place for a store on disk, emptied when nobody needs it any more.
-final class TemporaryFile {
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "Trellis-\(UUID().uuidString)")
-
-  init() { try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
-
-  var url: URL { folder.appending(path: "store.sqlite") }
 }

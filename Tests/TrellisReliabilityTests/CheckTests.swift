@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("A check finds what is wrong with a store, and nothing else") struct CheckTests {
   @Test("a store that is right has no findings", arguments: ClubStore.Kind.allCases)
@@ -104,7 +105,7 @@ import Trellis
     let store = try ClubStore(.sqlite)
     try store.fill()
     var bytes = try Data(contentsOf: store.file)
-    var numbers = SeededNumbers(seed: seed)
+    var numbers = SeededGenerator(seed: seed)
     // The first page holds the schema; behind it lie rows and indexes.
     for _ in 0..<50 {
       bytes[Int.random(in: 4096..<bytes.count, using: &numbers)] = .random(in: 0...255, using: &numbers)
@@ -174,19 +175,5 @@ import Trellis
         == "Captain/\(finding.key ?? 0).age: The value must be at most 150. "
         + "Set a value that keeps the rule, or change the rule in the model. [broken-rule]")
     container.close()
-  }
-}
-
-/// Random numbers that are the same for the same seed.
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
   }
 }

@@ -2,21 +2,21 @@ import CSQLite
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// A folder with a club in a store, for tests that damage its file.
 final class ClubStore {
   enum Kind: CaseIterable { case sqlite, json }
 
   let kind: Kind
-  let folder = FileManager.default.temporaryDirectory.appending(path: "Trellis-\(UUID().uuidString)")
-  var file: URL { folder.appending(path: "club.store") }
+  private let home: TestFolder
+  var folder: URL { home.url }
+  var file: URL { home.file("club.store") }
 
   init(_ kind: Kind) throws {
     self.kind = kind
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    home = try TestFolder()
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   func open() throws -> PersistentContainer { try Self.open(kind, at: file) }
 

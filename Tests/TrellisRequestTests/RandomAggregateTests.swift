@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Random sums, groups and distinct values", .serialized) struct RandomAggregateTests {
   /// More by the environment variable TRELLIS_GROUPS; a seed by TRELLIS_GROUPS_SEED.

@@ -1,5 +1,6 @@
 import Foundation
 import Trellis
+import TrellisTestSupport
 
 /// Conditions on items by chance, through every door that looks at the row, at partners and at members.
 struct RandomConditions {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// The same change in both ways: for all at once, and for one object.
 private struct BothWays: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Trellis
+import TrellisTestSupport
 
 /// The stores in which every rule must hold.
 enum AnyStore: String, CaseIterable, Sendable {
@@ -10,11 +11,11 @@ enum AnyStore: String, CaseIterable, Sendable {
 final class World {
   let container: PersistentContainer
   let context: ManagedObjectContext
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-requests-\(UUID().uuidString)")
+  private let folder: TestFolder
 
   init(_ store: AnyStore, log: QueryLog? = nil) throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let file = folder.appending(path: "store")
+    folder = try TestFolder()
+    let file = folder.file("store")
     let configuration: StoreConfiguration =
       switch store {
       case .memory: .memory
@@ -25,10 +26,7 @@ final class World {
     context = container.newContext()
   }
 
-  deinit {
-    container.close()
-    try? FileManager.default.removeItem(at: folder)
-  }
+  deinit { container.close() }
 
   /// Items named a, b, c … with counts 0, 1, 2 …
   @discardableResult func items(_ count: Int) throws -> [Item] {
@@ -41,23 +39,6 @@ final class World {
     try context.save()
     return items
   }
-}
-
-/// Deterministic numbers, so that a printed seed plays a failure again.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
 }
 
 /// A number from the environment, for longer runs.

@@ -1,6 +1,7 @@
 import Testing
 import Trellis
 import TrellisRuntime
+import TrellisTestSupport
 
 /// A folder tree of which only the root is in memory: two branches of sheets with scraps, and a second root.
 private struct Tree {

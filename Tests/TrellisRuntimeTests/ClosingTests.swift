@@ -1,16 +1,15 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// A store in a folder of its own, which goes with it.
 final class StoreFile {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-\(UUID().uuidString)")
-  var url: URL { folder.appending(path: "store.db") }
-  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+  private let folder: TestFolder
+  var url: URL { folder.file("store.db") }
+  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []).sorted() }
 
-  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  init() throws { folder = try TestFolder() }
 
   func open() throws -> PersistentContainer {
     try PersistentContainer(model: .shapes, store: .sqlite(at: url)) { _ in }

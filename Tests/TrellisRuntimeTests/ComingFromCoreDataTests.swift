@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisTestSupport
 
 // The samples of Docs/ComingFromCoreData.md, as they stand there.
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// Many tasks on one store. `TRELLIS_CONTENTION` says how often each of them writes; 10000 for a long run.
 @Suite("Crowds of writers", .serialized) struct ContentionTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisTestSupport
 
 // The samples of Docs/Fetching.md, block by block, each with what it is said to do.
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Two writers and one partner of a one-to-one") struct PartnerConflictTests {
   /// Two contexts in which the next of different objects became one and the same.

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisTestSupport
 
 @testable import TrellisRuntime
 

@@ -1,4 +1,5 @@
 import Trellis
+import TrellisTestSupport
 
 /// Changes of a graph of every shape by chance, as its objects offer them.
 struct RandomChanges {

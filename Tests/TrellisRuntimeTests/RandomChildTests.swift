@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Child contexts, whatever is done in them") struct RandomChildTests {
   @Test(

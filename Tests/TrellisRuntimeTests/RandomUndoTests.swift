@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Undo of whatever was done") struct RandomUndoTests {
   @Test(

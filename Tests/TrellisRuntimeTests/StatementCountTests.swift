@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisTestSupport
 
 @testable import TrellisRuntime
 @testable import TrellisSQLite
@@ -10,12 +11,12 @@ import TrellisDiaryModel
 @Suite("Statement counts") struct StatementCountTests {
   /// A file with diaries of three images each, which goes with the object.
   private final class DiaryFile {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("trellis-count-\(UUID())")
+    private let folder: TestFolder
     let container: PersistentContainer
 
     init(diaries: Int) throws {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      let file = folder.appendingPathComponent("diary.db")
+      folder = try TestFolder()
+      let file = folder.file("diary.db")
       container = try PersistentContainer(model: .diary, store: .sqlite(at: file, durability: .relaxed))
       let context = container.newContext()
       for number in 0..<diaries {
@@ -24,8 +25,6 @@ import TrellisDiaryModel
       }
       try context.save()
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
   }
 
   private func statements(_ context: ManagedObjectContext, _ body: () throws -> Void) throws -> Int {

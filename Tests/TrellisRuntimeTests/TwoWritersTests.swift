@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// Two programs that work with one store and hear nothing of each other until they save.
 struct TwoWriters {

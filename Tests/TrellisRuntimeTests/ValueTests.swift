@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// The stores that every answer is asked of.
 enum AnsweringStore: String, CaseIterable, Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// Two contexts of one store that hear nothing of each other until they save.
 struct WriterPair {

@@ -3,6 +3,7 @@ import Testing
 import TrellisSQLite
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
 
 @Suite("Opening a SQLite file") struct OpeningTests {
   private let home: TestFolder
@@ -170,7 +171,7 @@ import TrellisStorage
 
   @Test("garbage and damaged files give errors, never a crash", arguments: 1...60 as ClosedRange<UInt64>)
   func garbage(seed: UInt64) throws {
-    var generator = TestGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     try makeStore()
     var data = try Data(contentsOf: url)
     switch seed % 3 {

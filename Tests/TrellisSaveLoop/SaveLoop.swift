@@ -3,7 +3,7 @@ import TrellisFile
 import TrellisSchema
 import TrellisStorage
 
-/// The model of the loop, which the test that checks what is left makes once more for itself.
+/// The model of the loop, also for the test that checks what is left.
 enum LoopModel {
   static func make() throws -> Model {
     try Model(

@@ -5,6 +5,7 @@ import TrellisMemory
 import TrellisSQLite
 import TrellisStorage
 import TrellisStoreTesting
+import TrellisTestSupport
 
 /// A store that runs the whole suite: one line a store.
 struct TestedStore: Sendable, CustomTestStringConvertible {

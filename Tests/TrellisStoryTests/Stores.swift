@@ -1,5 +1,6 @@
 import Foundation
 import Trellis
+import TrellisTestSupport
 
 /// The stores on which each story is told.
 enum StoreKind: String, CaseIterable {
@@ -8,21 +9,18 @@ enum StoreKind: String, CaseIterable {
 
 /// A store of its own for one story, removed when the story ends.
 final class Shelf {
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-story-\(UUID().uuidString)")
+  private let folder: TestFolder
   let container: PersistentContainer
 
   init(_ model: ObjectModel, _ kind: StoreKind) throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TestFolder()
     let store: StoreConfiguration =
       switch kind {
       case .memory: .memory
-      case .sqlite: .sqlite(at: folder.appending(path: "store.sqlite"))
+      case .sqlite: .sqlite(at: folder.file("store.sqlite"))
       }
     container = try PersistentContainer(model: model, store: store)
   }
 
-  deinit {
-    container.close()
-    try? FileManager.default.removeItem(at: folder)
-  }
+  deinit { container.close() }
 }

@@ -1,4 +1,5 @@
 import TrellisSchema
+import TrellisTestSupport
 
 /// Valid models made by chance: hierarchies, every type, every shape of a relationship.
 struct RandomModel {
@@ -56,20 +57,5 @@ struct RandomModel {
       optional: true)
     entities[first].relationships.append(here)
     entities[second].relationships.append(back)
-  }
-}
-
-/// Deterministic numbers, so that a seed plays a failure again.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

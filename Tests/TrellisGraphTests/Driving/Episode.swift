@@ -1,5 +1,6 @@
 import Trellis
 import TrellisRuntime
+import TrellisTestSupport
 
 /// One random run: which relationships it touches, how it compares, and what it does.
 struct Episode {

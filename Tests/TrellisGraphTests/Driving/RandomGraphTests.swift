@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrellisTestSupport
 
 @Suite("Random graphs") struct RandomGraphTests {
   private static let environment = ProcessInfo.processInfo.environment

@@ -1,3 +1,5 @@
+import TrellisTestSupport
+
 /// Turns plain numbers into operations that make sense in the present state, so that a run can be cut short and still makes
 /// sense.
 struct StepChooser {

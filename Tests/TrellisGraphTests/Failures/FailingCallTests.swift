@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Failing stores") struct FailingCallTests {
   private static let environment = ProcessInfo.processInfo.environment

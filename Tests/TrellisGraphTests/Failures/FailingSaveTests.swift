@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Failing saves") struct FailingSaveTests {
   private static let shapes: [(entity: String, name: String)] = [

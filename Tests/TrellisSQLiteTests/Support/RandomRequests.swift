@@ -1,15 +1,16 @@
 import TrellisQuery
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
 
 /// Random objects and random questions about them, from a seed.
 struct RandomRequests {
   let model: Model
-  var generator: TestGenerator
+  var generator: SeededGenerator
 
   init(model: Model, seed: UInt64) {
     self.model = model
-    generator = TestGenerator(seed: seed)
+    generator = SeededGenerator(seed: seed)
   }
 
   static let texts = ["", "a", "ab", "b", "Äb", "a\u{0}b", "커피", "커피".decomposed, "ÀB", "ba", "a\u{10FFFF}", "A"]

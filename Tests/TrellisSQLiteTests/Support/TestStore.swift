@@ -4,6 +4,7 @@ import TrellisQuery
 import TrellisSQLite
 import TrellisSchema
 import TrellisStorage
+import TrellisTestSupport
 
 /// A store in a folder of its own, which goes with it.
 final class TestStore {
