@@ -1,3 +1,4 @@
+internal import CSQLite
 import Synchronization
 import TrellisSQL
 import TrellisSchema
@@ -44,8 +45,23 @@ extension Database {
       "foreign_keys = ON", "cell_size_check = ON", "temp_store = MEMORY", "cache_size = -16384",
       "synchronous = \(Self.synchronous(options.durability))",
     ]
-    if !options.isReadOnly { pragmas += ["journal_mode = WAL", "journal_size_limit = 67108864"] }
+    if !options.isReadOnly { pragmas.append("journal_size_limit = 67108864") }
     try execute(pragmas.map { "PRAGMA \($0)" }.joined(separator: ";"), doing: "prepare the connection")
+    if !options.isReadOnly { try useLog(waiting: .milliseconds(Int64(options.busyTimeoutMilliseconds))) }
+  }
+
+  /// A new file is turned to its log once. While another connection does so SQLite answers "busy" at once and does not wait,
+  /// because the connection reads when it asks to write; so the waiting is done here.
+  private func useLog(waiting timeout: Duration) throws(StoreError) {
+    let end = ContinuousClock.now + timeout
+    while true {
+      do throws(StoreError) {
+        return try execute("PRAGMA journal_mode = WAL", doing: "prepare the connection")
+      } catch {
+        guard error.code == .busy, ContinuousClock.now < end else { throw error }
+        trellis_sqlite3_sleep(5)
+      }
+    }
   }
 
   static func synchronous(_ durability: Durability) -> String {

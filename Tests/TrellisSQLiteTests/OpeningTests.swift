@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Synchronization
 import Testing
 import TrellisSQLite
 import TrellisSchema
@@ -53,6 +55,20 @@ import TrellisTestSupport
     try connection.save(request)
   }
 
+  @Test("a new file may be opened by many at once; nobody is refused") func openedAtOnce() throws {
+    for round in 1...100 {
+      let file = folder.appending(path: "\(round).db")
+      let problems = Mutex<[String]>([])
+      DispatchQueue.concurrentPerform(iterations: 12) { _ in
+        do {
+          let store = try StoreConfiguration.sqlite(at: file).open(Model(TestModels.diary))
+          _ = try store.connect()
+        } catch { problems.withLock { $0.append("\(error)") } }
+      }
+      try #require(problems.withLock { $0 } == [], "round \(round)")
+    }
+  }
+
   @Test("a missing or empty file becomes a store that only its owner may read")
   func create() throws {
     try makeStore()
@@ -66,6 +82,27 @@ import TrellisTestSupport
     try FileManager.default.removeItem(at: url)
     try Data().write(to: url)
     _ = try open()
+  }
+
+  @Test("a file whose making was cut off is made again", arguments: [0, 100, 4096, 20_000]) func halfMade(written: Int)
+    throws
+  {
+    try makeStore()
+    let whole = try Data(contentsOf: url)
+    try FileManager.default.removeItem(at: url)
+    try Data(whole.prefix(written)).write(to: url)
+    // The first sector of the journal of a transaction that began with an empty file.
+    let header: [UInt32] = [0xD9D5_05F9, 0x20A1_63D7, 0, 0x1234_5678, 0, 512, 4096]
+    var journal = Data(header.flatMap { number in withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) } })
+    journal.append(Data(count: 512 - journal.count))
+    try journal.write(to: URL(filePath: url.path + "-journal"))
+
+    let connection = try TestStore.connect(open())
+    let tag = try Model(TestModels.diary).entities[2]
+    var request = SaveRequest()
+    request.inserts = [.init(entity: 2, records: [TestRecord(tag, key: 1, ["name": .text("the only one")])])]
+    try connection.save(request)
+    #expect(!FileManager.default.fileExists(atPath: url.path + "-journal"))
   }
 
   @Test("a store opens again with the same model and holds what was saved")

@@ -10,6 +10,7 @@
   X(int, sqlite3_open_v2, (const char *path, sqlite3 **db, int flags, const char *vfs), (path, db, flags, vfs)) \
   X(int, sqlite3_close_v2, (sqlite3 *db), (db)) \
   X(int, sqlite3_busy_timeout, (sqlite3 *db, int milliseconds), (db, milliseconds)) \
+  X(int, sqlite3_sleep, (int milliseconds), (milliseconds)) \
   X(int, sqlite3_exec, \
     (sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **), void *data, char **message), \
     (db, sql, callback, data, message)) \

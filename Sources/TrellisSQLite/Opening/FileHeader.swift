@@ -30,6 +30,15 @@ enum FileHeader {
       remedy: "Update Trellis in this program.")
   }
 
+  /// As much of a rollback journal as tells how long the file was before (https://sqlite.org/fileformat.html#the_rollback_journal).
+  static let journalLength = 20
+  private static let journalMagic = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+
+  /// Whether this is the beginning of a journal of a file that was empty before.
+  static func takesBackToNothing(_ journal: Data) -> Bool {
+    journal.count == journalLength && journal.prefix(journalMagic.count) == journalMagic && number(journal, at: 16) == 0
+  }
+
   private static func foreign(_ message: String) -> StoreError {
     StoreError(.foreignFile, message, remedy: "Choose another file; Trellis does not write to files of others.")
   }

@@ -23,7 +23,7 @@ struct StoreOpening {
     case .success(let data): start = data
     case .failure(let problem): throw cannotOpen(problem.reason)
     }
-    if start.isEmpty {
+    if start.isEmpty || isHalfMade() {
       guard !options.isReadOnly else { throw cannotOpen("it is empty, and was to be opened for reading only") }
       return try create()
     }
@@ -39,13 +39,25 @@ struct StoreOpening {
 
   // MARK: A new file
 
+  /// A file that could not be made goes again, unless somebody else has made it meanwhile or is about to.
   private func createOrRemove() throws(StoreError) -> (StoreSetup, Database) {
     do {
       return try create()
     } catch {
-      for end in ["", "-journal", "-wal", "-shm"] { PlatformFiles.remove(path + end) }
+      let isEmpty = (try? PlatformFiles.start(of: path, 1).get())?.isEmpty ?? false
+      if isEmpty && error.code != .busy {
+        for end in ["", "-journal", "-wal", "-shm"] { PlatformFiles.remove(path + end) }
+      }
       throw error
     }
+  }
+
+  /// Whether a program that made the file was ended in the midst: the journal beside it takes the file back to nothing.
+  private func isHalfMade() -> Bool {
+    guard case .success(let journal) = PlatformFiles.start(of: path + "-journal", FileHeader.journalLength) else {
+      return false
+    }
+    return FileHeader.takesBackToNothing(journal)
   }
 
   private func create() throws(StoreError) -> (StoreSetup, Database) {
