@@ -82,10 +82,21 @@ struct RandomLibrary {
 
   private mutating func changeFrame() throws {
     switch number(4) {
-    case 0: _ = Shelf(in: context, name: "shelf", height: Int64(number(4)))
-    case 1: _ = Reader(in: context, name: "reader \(number(9))")
+    case 0: try insertOrDelete(Shelf.all) { [context] in Shelf(in: context, name: "shelf", height: Int64($0)) }
+    case 1: try insertOrDelete(Reader.all) { [context] in Reader(in: context, name: "reader \($0)") }
     case 2: if number(4) == 0, let shelf = try pick(Shelf.all) { try context.delete(shelf) }
     default: try pick(Book.all)?.rating = number(3) == 0 ? nil : Double(number(5))
+    }
+  }
+
+  /// A long run must not be about ever more objects.
+  private mutating func insertOrDelete<Columns: EntityColumns>(
+    _ all: FetchRequest<Columns>, _ insert: (Int) -> Columns.Object
+  ) throws {
+    if try context.count(all) < 12 {
+      _ = insert(number(9))
+    } else {
+      try pick(all).map { try context.delete($0) }
     }
   }
 }
