@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 package import TrellisMemory
 package import TrellisSchema
 package import TrellisStorage
@@ -47,8 +46,8 @@ package final class JSONStore: Store, SnapshotSource {
     var size: Int
   }
 
-  private let shared: Mutex<Shared>
-  private let saved: Mutex<Saved>
+  private let shared: Locked<Shared>
+  private let saved: Locked<Saved>
 
   /// - Throws: ``StoreError``; the file is then as it was.
   package init(
@@ -61,9 +60,9 @@ package final class JSONStore: Store, SnapshotSource {
     isReadOnly = options.isReadOnly
     let opened = try DocumentOpening(file: file, document: document, isReadOnly: isReadOnly).open()
     lock = opened.lock
-    shared = Mutex(
+    shared = Locked(
       Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
-    saved = Mutex(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
+    saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
   }
 
   deinit { close() }

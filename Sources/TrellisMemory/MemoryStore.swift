@@ -1,4 +1,3 @@
-import Synchronization
 public import TrellisSchema
 public import TrellisStorage
 
@@ -15,7 +14,7 @@ public final class MemoryStore: Store, SnapshotSource {
     var nextKey: Int64 = 1
   }
 
-  private let shared: Mutex<Shared>
+  private let shared: Locked<Shared>
 
   /// Makes an empty store.
   ///
@@ -24,7 +23,7 @@ public final class MemoryStore: Store, SnapshotSource {
     self.name = name
     let layout = Layout(model)
     self.layout = layout
-    shared = Mutex(Shared(state: MemoryState(layout)))
+    shared = Locked(Shared(state: MemoryState(layout)))
   }
 
   public func connect() -> any StoreConnection { MemoryConnection(self) }

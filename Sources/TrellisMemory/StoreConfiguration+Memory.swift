@@ -1,4 +1,3 @@
-import Synchronization
 import TrellisSchema
 public import TrellisStorage
 
@@ -26,7 +25,7 @@ private enum NamedStores {
     weak var store: MemoryStore?
   }
 
-  private static let entries = Mutex<[String: Entry]>([:])
+  private static let entries = Locked<[String: Entry]>([:])
 
   static func open(_ name: String, make: () -> MemoryStore) throws -> MemoryStore {
     let made = make()

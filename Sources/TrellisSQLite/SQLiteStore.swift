@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TrellisSQL
 import TrellisSchema
 package import TrellisStorage
@@ -9,7 +8,7 @@ package final class SQLiteStore: Store {
   package let name: String
   let setup: StoreSetup
   let ledger = CommitLedger()
-  private let pool: Mutex<Pool>
+  private let pool: Locked<Pool>
 
   init(url: URL, model: Model, options: OpenOptions) throws {
     try SQLiteLibrary.load()
@@ -21,7 +20,7 @@ package final class SQLiteStore: Store {
     name = path
     let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
     self.setup = setup
-    pool = Mutex(Pool(idle: [IdleDatabase(database)]))
+    pool = Locked(Pool(idle: [IdleDatabase(database)]))
   }
 
   /// - Throws: ``StoreError``.

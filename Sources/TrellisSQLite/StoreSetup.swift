@@ -10,7 +10,7 @@ final class StoreSetup: Sendable {
   let options: OpenOptions
   let layout: TableLayout
   /// The unique indexes, to tell which key two objects share. Made when it is first asked for.
-  private let indexes = Mutex<IndexPlan?>(nil)
+  private let indexes = Locked<IndexPlan?>(nil)
   /// Whether the file still holds an earlier text of the model, which the first save replaces.
   let hasOldModelText: Atomic<Bool>
   /// Whether the file may be opened only as one that nobody changes.

@@ -1,4 +1,3 @@
-import Synchronization
 import TrellisSchema
 import TrellisStorage
 
@@ -10,7 +9,7 @@ final class Interference: Sendable {
     var rival: (@Sendable () throws -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   struct Failure: Error {}
 

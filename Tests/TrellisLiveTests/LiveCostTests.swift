@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import Trellis
+import TrellisSchema
 import TrellisTestSupport
 
 /// What fifty lists cost a save that changes one object. The count of objects comes from `TRELLIS_LIVE_OBJECTS`; a run with a
@@ -12,7 +12,7 @@ import TrellisTestSupport
 
   @Test("each list is right afterwards, without being asked for again") func fifty() throws {
     let file = TemporaryFile()
-    let entries = Mutex<Int>(0)
+    let entries = Locked<Int>(0)
     let log = QueryLog { entry in if entry.kind == .fetch || entry.kind == .keys { entries.withLock { $0 += 1 } } }
     let container = try PersistentContainer(
       model: .library, store: .sqlite(at: file.url, durability: .relaxed), log: log)

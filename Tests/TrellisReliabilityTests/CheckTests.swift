@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisTestSupport
 
 @Suite("A check finds what is wrong with a store, and nothing else") struct CheckTests {
   @Test("a store that is right has no findings", arguments: ClubStore.Kind.allCases)
@@ -95,28 +94,6 @@ import TrellisTestSupport
     #expect(!findings.isEmpty)
     #expect(findings.allSatisfy { $0.code == .damaged && $0.message.contains("_index.Person.age") }, "\(findings)")
     #expect(findings.allSatisfy { !$0.description.contains("44") })
-  }
-
-  /// How many damaged files; more by the environment variable TRELLIS_DAMAGED_FILES. Their numbers are their seeds.
-  static let damagedFiles = ProcessInfo.processInfo.environment["TRELLIS_DAMAGED_FILES"].flatMap(UInt64.init) ?? 20
-
-  @Test("pages of garbage are findings or errors, never a crash", arguments: 1...max(1, damagedFiles))
-  func garbage(seed: UInt64) throws {
-    let store = try ClubStore(.sqlite)
-    try store.fill()
-    var bytes = try Data(contentsOf: store.file)
-    var numbers = SeededGenerator(seed: seed)
-    // The first page holds the schema; behind it lie rows and indexes.
-    for _ in 0..<50 {
-      bytes[Int.random(in: 4096..<bytes.count, using: &numbers)] = .random(in: 0...255, using: &numbers)
-    }
-    try bytes.write(to: store.file)
-    do {
-      let container = try store.open()
-      defer { container.close() }
-      let findings = try container.check()
-      #expect(findings.allSatisfy { !$0.description.contains("Ann") })
-    } catch is StoreError {}
   }
 
   static let edits = [

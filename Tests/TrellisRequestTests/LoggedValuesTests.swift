@@ -1,10 +1,10 @@
-import Synchronization
 import Testing
 import Trellis
+import TrellisSchema
 
 @Suite("Values in the query log") struct LoggedValuesTests {
   private final class Entries: Sendable {
-    private let found = Mutex<[QueryLogEntry]>([])
+    private let found = Locked<[QueryLogEntry]>([])
     func log(values: Bool) -> QueryLog {
       QueryLog(includesValues: values) { entry in self.found.withLock { $0.append(entry) } }
     }

@@ -1,15 +1,15 @@
 import Foundation
-import Synchronization
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisSchema
 import TrellisTestSupport
 
 @testable import TrellisRuntime
 
 /// What a container said it asked its store.
 final class LoggedQueries: Sendable {
-  private let found = Mutex<[QueryLogEntry]>([])
+  private let found = Locked<[QueryLogEntry]>([])
 
   var entries: [QueryLogEntry] { found.withLock { $0 } }
 

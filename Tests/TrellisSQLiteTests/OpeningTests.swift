@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 import Testing
 import TrellisSQLite
 import TrellisSchema
@@ -58,7 +57,7 @@ import TrellisTestSupport
   @Test("a new file may be opened by many at once; nobody is refused") func openedAtOnce() throws {
     for round in 1...100 {
       let file = folder.appending(path: "\(round).db")
-      let problems = Mutex<[String]>([])
+      let problems = Locked<[String]>([])
       DispatchQueue.concurrentPerform(iterations: 12) { _ in
         do {
           let store = try StoreConfiguration.sqlite(at: file).open(Model(TestModels.diary))

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TrellisMemory
 import TrellisSchema
@@ -88,7 +87,7 @@ extension StoreConfiguration {
 @Suite("The guide to writing a store") struct GuideStoreTests {
   @Test("the sample store passes the kit whole, and tells of its saves")
   func conforms() {
-    let saves = Mutex(0)
+    let saves = Locked(0)
     #expect(StoreConformance { model in TellingStore(model) { _, _, _ in saves.withLock { $0 += 1 } } }.runAll() == [])
     #expect(saves.withLock { $0 } > 50)
   }

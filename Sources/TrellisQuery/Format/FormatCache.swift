@@ -1,4 +1,3 @@
-import Synchronization
 package import TrellisSchema
 
 /// The formats that were read for a model, so that a fetch of a repeated shape reads nothing.
@@ -51,7 +50,7 @@ package final class FormatCache: Sendable {
   /// Of the texts that are kept, in bytes of UTF-8.
   private static let lengthLimit = 4_096
 
-  private let templates = Mutex<[Key: FormatTemplate]>([:])
+  private let templates = Locked<[Key: FormatTemplate]>([:])
 
   package init() {}
 

@@ -1,4 +1,5 @@
 import Synchronization
+import TrellisSchema
 import TrellisStorage
 
 /// Gives contexts blocks of keys from what the store has reserved for this container.
@@ -13,7 +14,7 @@ final class KeyAllocator: Sendable {
   private let first: Range<Int64>
   private let next: Atomic<Int64>
   /// What is left of a later reservation.
-  private let later = Mutex<Range<Int64>>(0..<0)
+  private let later = Locked<Range<Int64>>(0..<0)
 
   init(_ store: any Store) throws {
     self.store = store

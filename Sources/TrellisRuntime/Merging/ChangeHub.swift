@@ -1,12 +1,13 @@
 import Synchronization
+import TrellisSchema
 
 /// Where a context finds what others saved.
 final class ContextInbox: Sendable {
-  private let notices = Mutex<[SaveNotice]>([])
+  private let notices = Locked<[SaveNotice]>([])
   /// Whether there is anything, to be asked without a lock.
   private let isFull = Atomic<Bool>(false)
   /// Who waits for something to come.
-  private let bells = Mutex<[(number: Int, bell: AsyncStream<Void>.Continuation)]>([])
+  private let bells = Locked<[(number: Int, bell: AsyncStream<Void>.Continuation)]>([])
 
   func put(_ notice: SaveNotice) {
     notices.withLock { waiting in
@@ -64,7 +65,7 @@ final class ChangeHub: Sendable {
     var lastNumber = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func makeInbox() -> ContextInbox {
     let inbox = ContextInbox()

@@ -1,5 +1,6 @@
 import Dispatch
 import Synchronization
+import TrellisSchema
 import TrellisStorage
 
 /// Finds out that somebody outside the container, such as another process, wrote to the store.
@@ -14,7 +15,7 @@ final class Strangers: Sendable {
 
   private let hub: ChangeHub
   private let connect: @Sendable () throws -> any StoreConnection
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let queue = DispatchQueue(label: "Trellis.Strangers", qos: .utility)
 
   init(_ hub: ChangeHub, connect: @escaping @Sendable () throws -> any StoreConnection) {

@@ -1,5 +1,5 @@
 internal import CSQLite
-import Synchronization
+import TrellisSchema
 
 /// Tells the commits of this process's store from those of strangers.
 ///
@@ -14,7 +14,7 @@ final class CommitLedger: Sendable {
     var strangersWrote = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Called inside a transaction that has written.
   func willCommit(at counter: UInt32) {

@@ -20,8 +20,8 @@ public struct Pattern: Sendable {
   public static let sizeLimit = 4_000
   /// How deep groups may be nested.
   public static let depthLimit = 100
-  /// How many steps one match may take.
-  public static let stepLimit = 20_000_000
+  /// How many steps one match may take; what it has met before at the same places of the pattern is no step any more.
+  public static let stepLimit = 2_000_000
 
   let program: [Instruction]
   let ignoresCase: Bool
@@ -41,7 +41,7 @@ public struct Pattern: Sendable {
 
   /// Matches the whole text, scalar by scalar.
   ///
-  /// - Complexity: linear in the text's length times the pattern's.
+  /// - Complexity: linear in the text's length; at worst linear in it times the pattern's, up to ``stepLimit``.
   public func match(_ text: String) -> Outcome {
     var matcher = PatternMatcher(program, ignoresCase: ignoresCase)
     return matcher.run(text)

@@ -1,60 +1,141 @@
-/// Runs a compiled pattern over a text: all places that the pattern can be at are kept, each once.
+/// Runs a compiled pattern over a text.
+///
+/// All places that the pattern can be at are kept together, each once, as a state. A state and what a scalar makes of it are
+/// worked out when they are first met and looked up afterwards, so a pattern that can be at many places at once costs no more
+/// for each scalar of a long text than another.
 struct PatternMatcher {
+  /// The places that wait for a scalar.
+  private typealias Places = [Int]
+
+  private struct Step: Hashable {
+    let state: Int
+    let scalar: Unicode.Scalar
+  }
+
+  /// How many states and steps are remembered; then it begins anew.
+  private static let memoryLimit = 4_096
+
   private let program: [Instruction]
-  private var current: [Int] = []
-  private var following: [Int] = []
-  /// The step in which an instruction was last added, so that none is added twice.
-  private var added: [Int]
-  private var step = 0
+  private let ignoresCase: Bool
+  private var states: [Places] = []
+  /// By where the pattern goes on, before all is followed that takes no scalar.
+  private var stateNumbers: [[Int]: Int] = [:]
+  private var steps: [Step: Int] = [:]
+  /// The search in which an instruction was last reached, so that none is reached twice.
+  private var reached: [Int]
+  private var search = 0
+  private var open: [Int] = []
   private var work = 0
 
-  private let ignoresCase: Bool
-
   init(_ program: [Instruction], ignoresCase: Bool) {
-    self.ignoresCase = ignoresCase
     self.program = program
-    added = [Int](repeating: -1, count: program.count)
+    self.ignoresCase = ignoresCase
+    reached = [Int](repeating: -1, count: program.count)
   }
 
   mutating func run(_ text: String) -> Pattern.Outcome {
+    guard !text.isEmpty else { return accepts([0], isStart: true) ? .matches : .differs }
+    // The places where the pattern went on last, to look from there whether it can end.
+    var latest: [Int] = []
+    var state = add(places(from: [0], isStart: true))
     var rest = text.unicodeScalars.makeIterator()
     var scalar = rest.next()
-    follow(0, into: \.current, isStart: true, isEnd: scalar == nil)
     while let present = scalar {
-      let next = rest.next()
-      step += 1
-      for place in current {
-        if case .scalar(let set) = program[place],
-          ignoresCase ? set.containsAnyCase(of: present) : set.contains(present)
-        {
-          follow(place + 1, into: \.following, isStart: false, isEnd: next == nil)
-        }
+      scalar = rest.next()
+      if scalar == nil {
+        latest = targets(of: states[state], present)
+      } else {
+        state = following(state, present)
+        if states[state].isEmpty { return .differs }
       }
-      work += current.count + 1
       if work > Pattern.stepLimit { return .tooCostly }
-      if following.isEmpty { return .differs }
-      swap(&current, &following)
-      following.removeAll(keepingCapacity: true)
-      scalar = next
     }
-    return current.contains { if case .accept = program[$0] { true } else { false } } ? .matches : .differs
+    return accepts(latest, isStart: false) ? .matches : .differs
   }
 
-  /// Adds a place and all that it leads to without taking a scalar.
-  private mutating func follow(
-    _ start: Int, into list: WritableKeyPath<PatternMatcher, [Int]>, isStart: Bool, isEnd: Bool
-  ) {
-    var open = [start]
-    while let place = open.popLast() {
-      guard added[place] != step else { continue }
-      added[place] = step
-      work += 1
-      switch program[place] {
-      case .jump(let target): open.append(target)
-      case .split(let first, let second): open += [second, first]
-      case .start: if isStart { open.append(place + 1) }
-      case .end: if isEnd { open.append(place + 1) }
-      case .scalar, .accept: self[keyPath: list].append(place)
+  private mutating func following(_ state: Int, _ scalar: Unicode.Scalar) -> Int {
+    let step = Step(state: state, scalar: scalar)
+    if let known = steps[step] { return known }
+    let targets = targets(of: states[state], scalar)
+    if let known = stateNumbers[targets] {
+      steps[step] = known
+      return known
+    }
+    if states.count + steps.count > Self.memoryLimit { forget() }
+    let number = add(places(from: targets, isStart: false))
+    stateNumbers[targets] = number
+    // After forgetting, the number that led here means another state.
+    if number > 0 { steps[step] = number }
+    return number
+  }
+
+  private mutating func add(_ places: Places) -> Int {
+    states.append(places)
+    return states.count - 1
+  }
+
+  private mutating func forget() {
+    states.removeAll(keepingCapacity: true)
+    stateNumbers.removeAll(keepingCapacity: true)
+    steps.removeAll(keepingCapacity: true)
+  }
+
+  /// Where the pattern goes on after a scalar.
+  private mutating func targets(of places: Places, _ scalar: Unicode.Scalar) -> [Int] {
+    work += places.count
+    var targets: [Int] = []
+    for place in places {
+      if case .scalar(let set) = program[place],
+        ignoresCase ? set.containsAnyCase(of: scalar) : set.contains(scalar)
+      {
+        targets.append(place + 1)
+      }
+    }
+    return targets
+  }
+
+  /// All places that wait for a scalar and are reached without one.
+  private mutating func places(from starts: [Int], isStart: Bool) -> Places {
+    var places: Places = []
+    follow(starts, isStart: isStart, isEnd: false) { place in
+      places.append(place)
+      return true
+    }
+    return places
+  }
+
+  private mutating func accepts(_ starts: [Int], isStart: Bool) -> Bool {
+    var isAccepted = false
+    let program = program
+    follow(starts, isStart: isStart, isEnd: true) { place in
+      if case .accept = program[place] { isAccepted = true }
+      return !isAccepted
+    }
+    return isAccepted
+  }
+
+  /// Follows all that takes no scalar, and tells each place where that ends, until told to stop.
+  private mutating func follow(_ starts: [Int], isStart: Bool, isEnd: Bool, _ found: (Int) -> Bool) {
+    search += 1
+    for start in starts {
+      open.append(start)
+      while let place = open.popLast() {
+        guard reached[place] != search else { continue }
+        reached[place] = search
+        work += 1
+        switch program[place] {
+        case .jump(let target): open.append(target)
+        case .split(let first, let second):
+          open.append(second)
+          open.append(first)
+        case .start: if isStart { open.append(place + 1) }
+        case .end: if isEnd { open.append(place + 1) }
+        case .scalar, .accept:
+          if !found(place) {
+            open.removeAll(keepingCapacity: true)
+            return
+          }
+        }
       }
     }
   }

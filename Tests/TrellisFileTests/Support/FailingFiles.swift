@@ -1,4 +1,4 @@
-import Synchronization
+import TrellisSchema
 import TrellisStorage
 
 /// The file system with a step that fails: the n-th of those that are tried, once or from then on.
@@ -10,7 +10,7 @@ final class FailingFiles: FileOperations {
   }
 
   private let system = SystemFiles()
-  private let plan = Mutex(Plan())
+  private let plan = Locked(Plan())
 
   func fail(at step: Int?, forEver: Bool) {
     plan.withLock { $0 = Plan(failing: step, isForEver: forEver) }

@@ -1,4 +1,4 @@
-import Synchronization
+import TrellisSchema
 import TrellisStorage
 
 /// Says when a ``FailingStore`` fails.
@@ -16,7 +16,7 @@ final class FailureSwitch: Sendable {
     var failures = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// How often the store has failed.
   var failures: Int { state.withLock { $0.failures } }

@@ -1,0 +1,51 @@
+#if TRELLIS_SANITIZE_THREADS
+  // The thread sanitizer does not see that Swift's own lock orders what threads do on Linux, and would report every value
+  // behind one. It knows the locks of pthread.
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Bionic)
+    import Bionic
+  #elseif canImport(Darwin)
+    import Darwin
+  #endif
+
+  /// A value that one thread at a time may use.
+  package struct Locked<Value: ~Copyable>: ~Copyable {
+    private let box: LockedBox<Value>
+
+    package init(_ value: consuming sending Value) { box = LockedBox(value) }
+
+    package func withLock<Result: ~Copyable, Problem: Error>(
+      _ body: (inout sending Value) throws(Problem) -> sending Result
+    ) throws(Problem) -> sending Result {
+      pthread_mutex_lock(box.mutex)
+      defer { pthread_mutex_unlock(box.mutex) }
+      return try body(&box.value)
+    }
+  }
+
+  // Sound because the value is touched between lock and unlock only.
+  extension Locked: @unchecked Sendable where Value: ~Copyable {}
+
+  private final class LockedBox<Value: ~Copyable> {
+    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    var value: Value
+
+    init(_ value: consuming Value) {
+      self.value = value
+      pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+      pthread_mutex_destroy(mutex)
+      mutex.deallocate()
+    }
+  }
+#else
+  package import Synchronization
+
+  /// A value that one thread at a time may use.
+  package typealias Locked<Value: ~Copyable> = Mutex<Value>
+#endif
