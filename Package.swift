@@ -95,7 +95,8 @@ let package = Package(
 
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(name: "TrellisTestSupport", path: "Tests/TrellisTestSupport", swiftSettings: settings),
-    .testTarget(name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisSchema"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisSchema"], swiftSettings: settings),
     .testTarget(
       name: "TrellisGeneratorTests",
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisSchema", "TrellisQuery", "TrellisGenerator"],

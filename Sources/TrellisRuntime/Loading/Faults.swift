@@ -102,7 +102,7 @@ extension ManagedObjectContext {
     let batch = FetchBatch()
     batch.lazyLoading = rule
     if let cameBy { inherit(batch, from: cameBy.object, cameBy.relationship) }
-    let number = keys.count > 1 || batch.lazyLoading != .allowed ? batches.add(batch) : 0
+    let number = keys.count > 1 || batch.lazyLoading != .allowed ? batches.add(batch, keeping: map) : 0
     var objects: [ManagedObject] = []
     try connection(reading: entity).rows(of: entity, keys: keys) { row in
       objects.append(try object(of: row, batch: number))

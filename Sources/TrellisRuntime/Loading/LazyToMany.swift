@@ -66,7 +66,7 @@ extension ManagedObjectContext {
     struct TooMany: Error {}
     var count = 0
     let batch = FetchBatch()
-    let batchNumber = batches.add(batch)
+    let batchNumber = batches.add(batch, keeping: map)
     inherit(batch, from: owners.first, relationship)
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     do {

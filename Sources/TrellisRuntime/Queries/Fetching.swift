@@ -132,7 +132,7 @@ extension ManagedObjectContext {
     }
     let batch = FetchBatch()
     batch.lazyLoading = rule
-    let number = batches.add(batch)
+    let number = batches.add(batch, keeping: map)
     try connection().fetch(request) { row in
       objects.append(try result(row, of: entity, batch: number))
       batch.append(row.key)
