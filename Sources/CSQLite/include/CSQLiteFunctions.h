@@ -7,6 +7,8 @@
   X(const char *, sqlite3_libversion, (void), ()) \
   X(int, sqlite3_threadsafe, (void), ()) \
   X(const char *, sqlite3_errstr, (int code), (code)) \
+  X(void *, sqlite3_vfs_find, (const char *name), (name)) \
+  X(int, sqlite3_vfs_register, (void *vfs, int is_default), (vfs, is_default)) \
   X(int, sqlite3_open_v2, (const char *path, sqlite3 **db, int flags, const char *vfs), (path, db, flags, vfs)) \
   X(int, sqlite3_close_v2, (sqlite3 *db), (db)) \
   X(int, sqlite3_busy_timeout, (sqlite3 *db, int milliseconds), (db, milliseconds)) \
