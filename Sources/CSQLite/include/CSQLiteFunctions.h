@@ -20,6 +20,7 @@
   X(int, sqlite3_extended_errcode, (sqlite3 *db), (db)) \
   X(int, sqlite3_file_control, \
     (sqlite3 *db, const char *schema, int operation, void *argument), (db, schema, operation, argument)) \
+  X(int, sqlite3_db_readonly, (sqlite3 *db, const char *schema), (db, schema)) \
   X(int, sqlite3_get_autocommit, (sqlite3 *db), (db)) \
   X(int, sqlite3_db_status, \
     (sqlite3 *db, int operation, int *current, int *highest, int reset), (db, operation, current, highest, reset)) \

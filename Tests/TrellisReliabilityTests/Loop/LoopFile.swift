@@ -17,11 +17,24 @@ struct LoopFile {
   /// What belongs to the store when nobody has it open.
   private var lasting: [String] { kind == .sqlite ? ["", "-wal", "-journal"] : [""] }
 
-  func open(_ durability: Durability = .durable) throws -> PersistentContainer {
-    try PersistentContainer(
-      model: .loop,
-      store: kind == .json ? .json(at: url, durability: durability) : .sqlite(at: url, durability: durability),
-      log: nil)
+  /// Problems in properties come up again in the saves that follow, so they are not told here.
+  func open(
+    _ durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false
+  ) throws -> PersistentContainer {
+    let store: StoreConfiguration =
+      switch kind {
+      case .json: .json(at: url, durability: durability, readOnly: readOnly)
+      case .sqlite: .sqlite(at: url, durability: durability, busyTimeout: busyTimeout, readOnly: readOnly)
+      }
+    return try PersistentContainer(model: .loop, store: store, log: nil) { _ in }
+  }
+
+  /// Makes the store, and saves to it.
+  func fill(saves: Int) throws {
+    let container = try open(.relaxed)
+    defer { container.close() }
+    let loop = SaveLoop(writer: "a", context: container.newContext())
+    for _ in 0..<saves { _ = try loop.save() }
   }
 
   /// A copy of what is on the disk, to be looked at without any traces in the file itself.
