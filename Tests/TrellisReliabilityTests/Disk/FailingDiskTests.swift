@@ -70,7 +70,8 @@ import TrellisTestSupport
       guard hasFailed else { break }
       failures += 1
     }
-    #expect(failures > 0 || fault == .removal || fault == .truncation)
+    print("\(fault), \(isForEver ? "for ever" : "once"): failed at each of \(failures) steps")
+    #expect(failures > 0)
   }
 
   @Test(
