@@ -57,6 +57,24 @@ import TrellisTestSupport
     }
   }
 
+  @Test("a database that another program was making when the power went is refused, and left as it is")
+  func creationByOthers() throws {
+    let folder = try TestFolder()
+    let disk = try TestDisk(folder.url)
+    disk.record()
+    let file = LoopFile(kind: .sqlite, url: folder.file("loop"))
+    try Data().write(to: file.url)
+    _ = try PlainSQLite(file.url).rows("PRAGMA application_id = 7")
+    var history = DiskHistory()
+    for step in disk.steps.prefix(while: { $0.kind != .delete }) { history.apply(step) }
+    var chance = SeededGenerator(seed: Self.seed)
+    let image = history.image(.none, &chance)
+    #expect(image.keys.sorted() == ["loop", "loop-journal"])
+    for (name, bytes) in image { try Data(bytes).write(to: folder.file(name)) }
+    failure(of: .foreignFile) { try file.open().close() }
+    for (name, bytes) in image { #expect(try Data(contentsOf: folder.file(name)) == Data(bytes)) }
+  }
+
   /// Opens what is left, looks through it, and saves once more.
   ///
   /// - Returns: how many saves are in it.
