@@ -1,7 +1,7 @@
 import CTestDisk
 import Foundation
-import Synchronization
 import Testing
+import TrellisSchema
 
 /// One step of SQLite's that changes the disk or opens a file.
 struct DiskStep: Sendable {
@@ -49,9 +49,9 @@ final class TestDisk: Sendable {
     var writesHalf = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let prefix: String
-  private let watch = Mutex<Int32>(-1)
+  private let watch = Locked<Int32>(-1)
 
   init(_ folder: URL) throws {
     prefix = folder.resolvingSymlinksInPath().path + "/"
