@@ -159,22 +159,26 @@ let package = Package(
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     // Saves until it is killed; a test starts and kills it.
     .executableTarget(
-      name: "TrellisSaveLoop", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
-      path: "Tests/TrellisSaveLoop", swiftSettings: settings),
+      name: "TrellisSaveLoop", dependencies: ["Trellis"], path: "Tests/TrellisSaveLoop", swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
     .executableTarget(
       name: "TrellisDocumentTimes", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
     .testTarget(
       name: "TrellisFileTests",
       dependencies: [
-        "TrellisTestSupport",
-        "TrellisSaveLoop", "TrellisFile", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
+        "TrellisTestSupport", "TrellisFile", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
         "TrellisStorage",
       ],
       exclude: ["Golden"], swiftSettings: settings),
+    // A disk for SQLite that tells a test of each write and each sync, and fails where the test wants it.
+    .target(name: "CTestDisk", dependencies: ["CSQLite"], path: "Tests/CTestDisk"),
     .testTarget(
       name: "TrellisReliabilityTests",
-      dependencies: ["TrellisTestSupport", "Trellis", "CSQLite", "TrellisSchema", "TrellisModelFile"],
+      dependencies: [
+        "TrellisTestSupport", "TrellisSaveLoop", "Trellis", "CSQLite", "CTestDisk", "TrellisSchema", "TrellisStorage",
+        "TrellisModelFile",
+      ],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(

@@ -29,7 +29,9 @@ extension SQLiteStore {
     defer {
       let setting = "PRAGMA synchronous = \(Database.synchronous(setup.options.durability))"
       // Without the setting, later saves would be less safe than was asked for.
-      if (try? database.execute(setting, doing: "reserve keys")) == nil { database.refusesWrites = true }
+      if (try? database.execute(setting, doing: "reserve keys")) == nil {
+        setup.refusesWrites.store(true, ordering: .relaxed)
+      }
     }
     return try body()
   }

@@ -39,9 +39,18 @@ package final class SQLiteStore: Store {
 
   func giveBack(_ database: Database) {
     let idleDatabase = IdleDatabase(database)
-    pool.withLock { pool in
+    let isClosed = pool.withLock { pool in
       if !pool.isClosed { pool.idle.append(idleDatabase) }
+      return pool.isClosed
     }
+    // SQLite leaves the log of a file that has moved, and whatever file has come in its place would be read with it.
+    if isClosed && database.hasMoved { bringDown(database) }
+  }
+
+  private func bringDown(_ database: Database) {
+    guard !setup.options.isReadOnly else { return }
+    // What stays in the log is safe there; the next one to open the file reads it from it.
+    try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)", doing: "close the file")
   }
 
   /// Brings the log into the file. The last connection that goes takes the files beside it along.
@@ -50,9 +59,7 @@ package final class SQLiteStore: Store {
       defer { pool = Pool(isClosed: true) }
       return pool.idle
     }
-    guard let database = idle.first?.database, !setup.options.isReadOnly else { return }
-    // What stays in the log is safe there; the next one to open the file reads it from it.
-    try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)", doing: "close the file")
+    if let database = idle.first?.database { bringDown(database) }
   }
 }
 

@@ -13,6 +13,12 @@ final class StoreSetup: Sendable {
   private let indexes = Locked<IndexPlan?>(nil)
   /// Whether the file still holds an earlier text of the model, which the first save replaces.
   let hasOldModelText: Atomic<Bool>
+  /// Set when a commit failed half-way: nobody knows what the disk holds, so no connection writes anything more.
+  let refusesWrites = Atomic(false)
+  /// Set when a save did not find the file at its path any more.
+  let mayHaveMoved = Atomic(false)
+  /// Which file it is; nil where the system could not say.
+  let identity: FileStamp?
   /// Whether the file may be opened only as one that nobody changes.
   let isImmutable: Bool
 
@@ -22,10 +28,12 @@ final class StoreSetup: Sendable {
     self.layout = layout
     self.hasOldModelText = Atomic(hasOldModelText)
     self.isImmutable = isImmutable
+    identity = try? SystemFiles().stamp(path)
   }
 
   func connect() throws(StoreError) -> Database {
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
+    try checkIdentity()
     try database.configure(options)
     return database
   }

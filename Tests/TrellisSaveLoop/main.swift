@@ -1,9 +1,22 @@
-// Saves to a JSON document until somebody kills it, and says on its standard output how far it came.
-// Each save raises a counter, adds a parent with two children, and takes the parent before the last one along with its own.
+// Saves to a store until somebody kills it, and says on its standard output, a line for each save that has returned, who saved
+// and how often that was. What follows the kind of store and its path are the writers: each has a thread and a context.
 
 import Foundation
-import TrellisFile
-import TrellisSchema
-import TrellisStorage
+import Trellis
 
-try SaveLoop(path: CommandLine.arguments.dropFirst().first ?? "").run()
+let words = CommandLine.arguments.dropFirst()
+let url = URL(filePath: words.dropFirst().first ?? "")
+let store: StoreConfiguration = words.first == "json" ? .json(at: url) : .sqlite(at: url, busyTimeout: 60)
+let container = try PersistentContainer(model: .loop, store: store, log: nil)
+for writer in words.dropFirst(2) {
+  Thread.detachNewThread {
+    let loop = SaveLoop(writer: writer, context: container.newContext())
+    do {
+      while true { FileHandle.standardOutput.write(Data("\(writer) \(try loop.save())\n".utf8)) }
+    } catch {
+      FileHandle.standardError.write(Data("\(writer): \(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
+while true { sleep(1_000) }

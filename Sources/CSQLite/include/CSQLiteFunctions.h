@@ -7,6 +7,8 @@
   X(const char *, sqlite3_libversion, (void), ()) \
   X(int, sqlite3_threadsafe, (void), ()) \
   X(const char *, sqlite3_errstr, (int code), (code)) \
+  X(void *, sqlite3_vfs_find, (const char *name), (name)) \
+  X(int, sqlite3_vfs_register, (void *vfs, int is_default), (vfs, is_default)) \
   X(int, sqlite3_open_v2, (const char *path, sqlite3 **db, int flags, const char *vfs), (path, db, flags, vfs)) \
   X(int, sqlite3_close_v2, (sqlite3 *db), (db)) \
   X(int, sqlite3_busy_timeout, (sqlite3 *db, int milliseconds), (db, milliseconds)) \
@@ -18,6 +20,7 @@
   X(int, sqlite3_extended_errcode, (sqlite3 *db), (db)) \
   X(int, sqlite3_file_control, \
     (sqlite3 *db, const char *schema, int operation, void *argument), (db, schema, operation, argument)) \
+  X(int, sqlite3_db_readonly, (sqlite3 *db, const char *schema), (db, schema)) \
   X(int, sqlite3_get_autocommit, (sqlite3 *db), (db)) \
   X(int, sqlite3_db_status, \
     (sqlite3 *db, int operation, int *current, int *highest, int reset), (db, operation, current, highest, reset)) \

@@ -1,4 +1,5 @@
 internal import CSQLite
+import Synchronization
 import TrellisSQL
 import TrellisSchema
 package import TrellisStorage
@@ -85,6 +86,7 @@ package final class SQLiteConnection: StoreConnection {
         .internalError, "The connection was used while it was reading.",
         remedy: "Do not use a connection inside the body of one of its calls.")
     }
+    if store.setup.mayHaveMoved.load(ordering: .relaxed) { try checkPlaceAgain() }
     isRunning = true
     database.statistics.run += 1
     if let trace { note(statement, in: trace) }

@@ -8,8 +8,6 @@ final class Database {
   let path: String
   var cache = StatementCache()
   var statistics = StatementStatistics()
-  /// Set when a commit failed half-way: nobody knows what the disk holds, so nothing more is written.
-  var refusesWrites = false
 
   /// Opens a file that exists.
   ///
@@ -27,6 +25,10 @@ final class Database {
       throw SQLiteErrors.error(code, message, path: path, doing: "open the file")
     }
     handle = opened
+    // SQLite takes a file that may only be read, and would leave others beside it before it says so.
+    if !options.isReadOnly && trellis_sqlite3_db_readonly(handle, "main") == 1 {
+      throw error(TRELLIS_SQLITE_READONLY, doing: "open the file")
+    }
     try harden(busyTimeout: options.busyTimeoutMilliseconds)
   }
 

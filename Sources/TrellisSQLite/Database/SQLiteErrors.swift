@@ -20,6 +20,7 @@ enum SQLiteErrors {
     case TRELLIS_SQLITE_NOTADB:
       return damaged(path, message)
     case TRELLIS_SQLITE_READONLY:
+      if code == TRELLIS_SQLITE_READONLY_DBMOVED { return moved(path) }
       return StoreError(
         .readOnly, "\(path) may not be written to.", remedy: "Change the permissions, or open the store readOnly.")
     case TRELLIS_SQLITE_CANTOPEN, TRELLIS_SQLITE_PERM, TRELLIS_SQLITE_AUTH:
@@ -48,6 +49,12 @@ enum SQLiteErrors {
       return StoreError(.damaged, "\(what).", remedy: "Restore the file from a backup.")
     }
     return StoreError(.internalError, "\(what) (code \(code)).", remedy: "Report this as a mistake in Trellis.")
+  }
+
+  static func moved(_ path: String) -> StoreError {
+    StoreError(
+      .changedByOthers, "\(path) was removed, renamed or replaced while it was open.",
+      remedy: "Put the file back, or open the store again to go on with what is there now.")
   }
 
   static func damaged(_ path: String, _ message: String) -> StoreError {

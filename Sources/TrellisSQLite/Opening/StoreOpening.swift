@@ -23,7 +23,8 @@ struct StoreOpening {
     case .success(let data): start = data
     case .failure(let problem): throw cannotOpen(problem.reason)
     }
-    if start.isEmpty || isHalfMade() {
+    let isHalfMade = try isHalfMade(start)
+    if start.isEmpty || isHalfMade {
       guard !options.isReadOnly else { throw cannotOpen("it is empty, and was to be opened for reading only") }
       return try create()
     }
@@ -53,11 +54,13 @@ struct StoreOpening {
   }
 
   /// Whether a program that made the file was ended in the midst: the journal beside it takes the file back to nothing.
-  private func isHalfMade() -> Bool {
-    guard case .success(let journal) = PlatformFiles.start(of: path + "-journal", FileHeader.journalLength) else {
-      return false
-    }
-    return FileHeader.takesBackToNothing(journal)
+  private func isHalfMade(_ start: Data) throws(StoreError) -> Bool {
+    guard case .success(let journal) = PlatformFiles.start(of: path + "-journal", FileHeader.journalLength),
+      FileHeader.takesBackToNothing(journal)
+    else { return false }
+    // What others have begun is theirs to finish.
+    if !start.allSatisfy({ $0 == 0 }) { try FileHeader.check(start, path: path) }
+    return true
   }
 
   private func create() throws(StoreError) -> (StoreSetup, Database) {

@@ -73,7 +73,7 @@ extension SQLiteConnection {
       throw StoreError(
         .readOnly, "\(store.name) was opened for reading only.", remedy: "Open the store without readOnly.")
     }
-    if database.refusesWrites {
+    if store.setup.refusesWrites.load(ordering: .relaxed) {
       throw StoreError(
         .inputOutput, "An earlier save to \(store.name) failed in the middle, so nothing more is written.",
         remedy: "Check the disk, then open the store again.")
@@ -90,12 +90,15 @@ extension SQLiteConnection {
     } catch {
       try? runFixed(.rollback, "ROLLBACK", doing: "roll back")
       // SQLite itself rolls back after some failures; one that is still open would swallow later saves.
-      if trellis_sqlite3_get_autocommit(database.handle) == 0 { database.refusesWrites = true }
+      if trellis_sqlite3_get_autocommit(database.handle) == 0 { refuseWrites() }
       throw error
     }
   }
 
+  private func refuseWrites() { store.setup.refusesWrites.store(true, ordering: .relaxed) }
+
   private func commit() throws {
+    try checkPlace()
     let count = commitCount
     if let count { store.ledger.willCommit(at: count) }
     defer { if count != nil { store.ledger.didEnd() } }
@@ -107,7 +110,7 @@ extension SQLiteConnection {
         throw danglingReference()
       }
       // After a failed write to the disk, nobody knows what it holds.
-      if error.code == .inputOutput { database.refusesWrites = true }
+      if error.code == .inputOutput { refuseWrites() }
       throw error
     }
   }

@@ -1,0 +1,141 @@
+import TrellisTestSupport
+
+/// What a disk may hold after the power went at some moment: all that was brought to it, and any part of the rest.
+struct DiskHistory {
+  /// What becomes of writes that were not brought to the disk.
+  enum Loss: CaseIterable {
+    /// None of them is there.
+    case all
+    /// Each is there, as after the death of the program alone.
+    case none
+    /// Each is there or is not, in any order.
+    case some
+    /// Each sector of 512 bytes is there or is not.
+    case torn
+  }
+
+  private enum Change {
+    case write(offset: Int, bytes: [UInt8])
+    case truncate(Int)
+  }
+
+  /// A file's content, whatever its name.
+  private struct Content {
+    var safe: [UInt8] = []
+    var pending: [Change] = []
+  }
+
+  /// A name in the folder that leads to a content, or to none any more.
+  private struct Entry {
+    var name: String
+    var content: Int?
+  }
+
+  private static let sector = 512
+  private var contents: [Content] = []
+  /// Names as programs see them, and as they are on the disk.
+  private var names: [String: Int] = [:]
+  private var safeNames: [String: Int] = [:]
+  private var pendingEntries: [Entry] = []
+
+  // MARK: Going on
+
+  mutating func apply(_ step: DiskStep) {
+    switch step.kind {
+    case .open: if names[step.file] == nil { create(step.file) }
+    case .write: change(step.file, .write(offset: step.offset, bytes: step.bytes))
+    case .truncate: change(step.file, .truncate(step.length))
+    case .sync:
+      if let content = names[step.file] { bringDown(content) }
+      if step.includesFolder { bringDownNames() }
+    case .delete:
+      names[step.file] = nil
+      pendingEntries.append(Entry(name: step.file, content: nil))
+      if step.includesFolder { bringDownNames() }
+    case .read, .map: break
+    }
+  }
+
+  private mutating func create(_ name: String) {
+    names[name] = contents.count
+    pendingEntries.append(Entry(name: name, content: contents.count))
+    contents.append(Content())
+  }
+
+  private mutating func change(_ name: String, _ change: Change) {
+    if let content = names[name] { contents[content].pending.append(change) }
+  }
+
+  private mutating func bringDown(_ content: Int) {
+    for change in contents[content].pending { Self.apply(change, to: &contents[content].safe) }
+    contents[content].pending = []
+  }
+
+  private mutating func bringDownNames() {
+    for entry in pendingEntries { safeNames[entry.name] = entry.content }
+    pendingEntries = []
+  }
+
+  private static func apply(_ change: Change, to bytes: inout [UInt8]) {
+    switch change {
+    case .write(let offset, let new):
+      let missing = offset + new.count - bytes.count
+      if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }
+      bytes.replaceSubrange(offset..<offset + new.count, with: new)
+    case .truncate(let size):
+      if size < bytes.count { bytes.removeLast(bytes.count - size) }
+      if size > bytes.count { bytes.append(contentsOf: repeatElement(0, count: size - bytes.count)) }
+    }
+  }
+
+  // MARK: The power goes
+
+  /// The files that are found afterwards.
+  func image(_ loss: Loss, _ chance: inout SeededGenerator) -> [String: [UInt8]] {
+    var draw = Draw(loss, chance)
+    defer { chance = draw.chance }
+    var found = safeNames
+    for entry in pendingEntries where draw.isKept() { found[entry.name] = entry.content }
+    var image: [String: [UInt8]] = [:]
+    for (name, content) in found.sorted(by: { $0.key < $1.key }) {
+      var bytes = contents[content].safe
+      for change in contents[content].pending { apply(change, to: &bytes, &draw) }
+      image[name] = bytes
+    }
+    return image
+  }
+
+  /// Decides what is kept. Of many writes all but a few, about half, or a few, so that each kind of loss is met.
+  private struct Draw {
+    let loss: Loss
+    var chance: SeededGenerator
+    private let keptOf64: Int
+
+    init(_ loss: Loss, _ chance: SeededGenerator) {
+      (self.loss, self.chance) = (loss, chance)
+      keptOf64 = [4, 32, 60, 63][self.chance.below(4)]
+    }
+
+    mutating func isKept() -> Bool {
+      switch loss {
+      case .all: false
+      case .none: true
+      case .some, .torn: chance.below(64) < keptOf64
+      }
+    }
+  }
+
+  private func apply(_ change: Change, to bytes: inout [UInt8], _ draw: inout Draw) {
+    guard draw.loss == .torn, case .write(let offset, let new) = change else {
+      if draw.isKept() { Self.apply(change, to: &bytes) }
+      return
+    }
+    var start = 0
+    while start < new.count {
+      // Sectors lie where the disk has them, and not where the write begins.
+      let end = min(new.count, start + Self.sector - (offset + start) % Self.sector)
+      if draw.isKept() { Self.apply(.write(offset: offset + start, bytes: Array(new[start..<end])), to: &bytes) }
+      start = end
+    }
+  }
+}
