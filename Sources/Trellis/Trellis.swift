@@ -4,6 +4,7 @@
 @_exported import struct TrellisQuery.PredicateFormatError
 @_exported import struct TrellisQuery.TextOptions
 @_exported import TrellisRuntime
+@_exported import enum TrellisStorage.Durability
 @_exported import protocol TrellisStorage.AttributeValue
 @_exported import protocol TrellisStorage.CodableAttribute
 @_exported import protocol TrellisStorage.ModelEnum
