@@ -43,6 +43,7 @@ extension PredicateTranslator {
     for key in keys {
       let column = try property(key.path)
       var text = column.sql
+      if key.query != nil { text = "trellis_search_rank(\(text), \(nextValue(.plain)))" }
       if key.kind == .text && !key.options.isEmpty { text = Self.folded(text, key.options) }
       if key.kind == .decimal { text += Self.decimalOrder }
       terms.append(text + (key.isDescending ? " DESC" : ""))
