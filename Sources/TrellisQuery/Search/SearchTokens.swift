@@ -13,27 +13,25 @@ package enum SearchTokens {
   ///
   /// - Complexity: linear in the text.
   package static func kept(of text: String) -> String {
-    var known: Set<[UInt8]> = []
-    var result = ""
-    func add(_ token: some Collection<Unicode.Scalar>) {
-      var word = ""
-      word.unicodeScalars.append(contentsOf: token)
-      guard known.insert(Array(word.utf8)).inserted else { return }
-      if !result.isEmpty { result.append(" ") }
-      result.append(word)
-    }
+    var kept = KeptWords()
     for part in SearchText(text).parts {
       guard part.isJoined else {
-        add(part.scalars.prefix(longestToken))
+        kept.add(part.scalars.prefix(longestToken))
         continue
       }
-      for pair in pairs(part.scalars) { add(pair) }
-      add(part.scalars.suffix(1))
+      var previous: Unicode.Scalar?
+      for scalar in part.scalars {
+        if let previous { kept.add(previous, scalar) }
+        previous = scalar
+      }
+      if let last = previous { kept.add(last, nil) }
     }
-    return result
+    return String(kept.text)
   }
 
   /// The question for a full-text table of SQLite that holds ``kept(of:)``; it finds nothing for a query without words.
+  ///
+  /// - Complexity: linear in the query.
   package static func asked(by query: String) -> String {
     var terms: [String] = []
     for part in SearchText(query).parts where terms.count < mostAsked {
@@ -44,10 +42,34 @@ package enum SearchTokens {
         terms.append("\"\(String(String.UnicodeScalarView(part.scalars.prefix(longestToken))))\" *")
       }
     }
-    return terms.prefix(mostAsked).joined(separator: " AND ")
+    return terms.isEmpty ? "\"\"" : terms.prefix(mostAsked).joined(separator: " AND ")
   }
 
   private static func pairs(_ scalars: Substring.UnicodeScalarView) -> [[Unicode.Scalar]] {
     zip(scalars, scalars.dropFirst()).map { [$0, $1] }
+  }
+}
+
+/// Words with spaces between them, each once.
+private struct KeptWords {
+  private(set) var text = String.UnicodeScalarView()
+  private var pairs: Set<UInt64> = []
+  private var words: Set<[UInt32]> = []
+
+  mutating func add(_ first: Unicode.Scalar, _ second: Unicode.Scalar?) {
+    guard pairs.insert(UInt64(first.value) << 32 | UInt64(second?.value ?? 0)).inserted else { return }
+    begin()
+    text.append(first)
+    if let second { text.append(second) }
+  }
+
+  mutating func add(_ word: Substring.UnicodeScalarView) {
+    guard words.insert(word.map(\.value)).inserted else { return }
+    begin()
+    text.append(contentsOf: word)
+  }
+
+  private mutating func begin() {
+    if !text.isEmpty { text.append(" ") }
   }
 }

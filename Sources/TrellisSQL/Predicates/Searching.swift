@@ -13,7 +13,7 @@ extension PredicateTranslator {
       let column = try indexedColumn(path)
     else { return test }
     let asked = parameter(number, .searchTerms)
-    return "(\(column.key) IN (SELECT rowid FROM \(column.table) WHERE words MATCH \(asked) "
+    return "(\(column.key) IN (SELECT rowid FROM \(column.table) WHERE \(column.table) MATCH \(asked) "
       + "UNION ALL SELECT \"key\" FROM \(SearchPlan.marks) WHERE \"entity\" = \(column.entity)) AND \(test))"
   }
 }
