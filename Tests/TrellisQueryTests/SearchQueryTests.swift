@@ -47,8 +47,10 @@ private enum PlainSearch {
 
 @Suite("Searching texts by words") struct SearchQueryTests {
   private static let pieces = [
-    "커", "피", "아", "이", "스", "산책", "を", "ビ", "ー", "生", "c", "C", "o", "f", "é", "e\u{301}", "ß", "İ", "1", "2", " ", "  ",
-    ",", "\"", "*", "-", "☕", "\u{FE0F}", "🎂", "\u{301}", "\u{110F}\u{1165}", "ก", "\u{E34}", "न", "\u{93F}", "\u{0}", "Σ",
+    "커", "피", "아", "이", "스", "산책", "を", "ビ", "ー", "生", "c", "C", "o", "f", "é", "e\u{301}", "ß", "İ", "1", "2", " ",
+    "  ",
+    ",", "\"", "*", "-", "☕", "\u{FE0F}", "🎂", "\u{301}", "\u{110F}\u{1165}", "ก", "\u{E34}", "न", "\u{93F}", "\u{0}",
+    "Σ",
     "ς",
   ]
 
@@ -120,5 +122,58 @@ private enum PlainSearch {
     #expect(SearchQuery("aaaa").matches(String(repeating: "a", count: 100_000)))
     #expect(SearchQuery("aab").matches(String(repeating: "a", count: 100_000)) == false)
     #expect(SearchTokens.kept(of: text) == "가가 가")
+  }
+
+  @Test("words and queries longer than the index looks at are decided by the text")
+  func longWords() {
+    let (long, longer) = (String(repeating: "a", count: 32), String(repeating: "a", count: 33))
+    #expect(SearchTokens.kept(of: longer + "b") == long)
+    #expect(SearchTokens.asked(by: longer) == "\"\(long)\" *")
+    #expect(SearchQuery(longer).matches(longer) && !SearchQuery(longer).matches(long))
+    let words = (0..<40).map { "w\($0)" }
+    #expect(SearchTokens.asked(by: words.joined(separator: " ")).split(separator: "A").count == 32)
+    #expect(SearchQuery(words.joined(separator: " ")).matches(words.reversed().joined(separator: ",")))
+    #expect(!SearchQuery(words.joined(separator: " ")).matches(words.dropLast().joined(separator: ",")))
+  }
+
+  // MARK: Snippets
+
+  @Test("a snippet shows the first place with what is around it, in the text's own spelling")
+  func snippet() {
+    let text = "오늘은 비가 왔다. 한강에서 아이스커피를 마시고 CAFE\u{301}에 앉아 커피 이야기를 했다."
+    let query = SearchQuery("커피 café")
+    #expect(query.snippet(of: text, length: 20).marked("[", "]") == "…서 아이스[커피]를 마시고 [CAFE\u{301}]에 앉…")
+    #expect(
+      query.snippet(of: text, length: 500).marked("[", "]")
+        == "오늘은 비가 왔다. 한강에서 아이스[커피]를 마시고 [CAFE\u{301}]에 앉아 [커피] 이야기를 했다.")
+    // The snippet of a text that has only one of the words is its beginning.
+    #expect(query.snippet(of: "홍차와 커피", length: 4).marked("[", "]") == "홍차와 …")
+    #expect(SearchQuery("straße").snippet(of: "Die STRASSE", length: 99).marked("<", ">") == "Die <STRASSE>")
+    #expect(SearchQuery("ss").snippet(of: "ßa").marked("<", ">") == "<ß>a")
+    #expect(SearchQuery("").snippet(of: "커피").marked("<", ">") == "커피")
+    #expect(SearchQuery("커피").snippet(of: "").marked("<", ">") == "")
+    #expect(SearchQuery("커피").snippet(of: "커피", length: -1).marked("<", ">") == "…")
+  }
+
+  @Test(
+    "the places of any snippet lie in order inside it, and each is found by the query",
+    arguments: [UInt64](1...3) + [UInt64.random(in: .min ... .max)])
+  func snippets(_ seed: UInt64) {
+    var numbers = SeededGenerator(seed: seed)
+    for _ in 0..<2_000 {
+      let text = (0..<Int.random(in: 0...30, using: &numbers)).map { _ in piece(&numbers) }.joined()
+      let query = SearchQuery((0..<Int.random(in: 0...3, using: &numbers)).map { _ in piece(&numbers) }.joined())
+      let length = Int.random(in: 0...40, using: &numbers)
+      let snippet = query.snippet(of: text, length: length)
+      #expect(Array(snippet.text.utf8).count <= text.utf8.count && snippet.text.count <= length)
+      #expect(snippet.marked("", "").utf8.count >= snippet.text.utf8.count)
+      var end = snippet.text.startIndex
+      for place in snippet.places {
+        #expect(place.lowerBound >= end && place.upperBound > place.lowerBound, "seed \(seed)")
+        end = place.upperBound
+      }
+      #expect(end <= snippet.text.endIndex)
+      if !query.matches(text) { #expect(snippet.places.isEmpty) }
+    }
   }
 }

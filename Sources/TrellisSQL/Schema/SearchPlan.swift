@@ -38,7 +38,8 @@ package struct SearchPlan: Sendable {
           let name = entity.columns[column].name
           // SQLite makes tables beside it whose names begin so; the ending keeps those apart from other columns' tables.
           columns.append(
-            IndexedColumn(table: SQLName.quoted("\(Self.prefix)\(root.name).\(name).fts"), column: SQLName.quoted(name)))
+            IndexedColumn(table: SQLName.quoted("\(Self.prefix)\(root.name).\(name).fts"), column: SQLName.quoted(name))
+          )
         }
       }
       guard !columns.isEmpty else { continue }

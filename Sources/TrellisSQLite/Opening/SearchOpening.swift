@@ -35,7 +35,8 @@ struct SearchOpening {
 
   /// Whether the library has full-text tables. Without them searches look at each text.
   private var isAvailable: Bool {
-    options.usesSearchIndex && (try? database.text("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")) ?? nil != nil
+    options.usesSearchIndex
+      && (try? database.text("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")) ?? nil != nil
   }
 
   private func remake(_ plan: SearchPlan) throws(StoreError) {

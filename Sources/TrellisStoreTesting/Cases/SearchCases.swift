@@ -22,7 +22,8 @@ enum SearchCases {
       for (query, expected) in found {
         let predicate = try bench.compare("Tag", "name", .matching, .text(query), .text)
         try bench.expect("Tag", predicate, matches: expected.map { tags[$0] })
-        try bench.expect("Tag", .not(predicate), matches: tags.indices.filter { !expected.contains($0) }.map { tags[$0] })
+        try bench.expect(
+          "Tag", .not(predicate), matches: tags.indices.filter { !expected.contains($0) }.map { tags[$0] })
       }
       try bench.expect("Tag", bench.compare("Tag", "name", .matching, .null, .text), matches: [])
     },
@@ -45,7 +46,7 @@ enum SearchCases {
     },
     ConformanceCase("a search goes through paths, over members and over nil") { bench in
       let dogs = try bench.inserted(
-        "Dog", [["name": .text("콩이"), "breed": .null], ["name": .text("초코"), "breed": .text("Welsh Corgi")]])
+        "Dog", [["name": .text("콩이"), "Dog.breed": .null], ["name": .text("초코"), "Dog.breed": .text("Welsh Corgi")]])
       let corgi = try bench.compare("Dog", "breed", .matching, .text("corgi"), .text)
       try bench.expect("Dog", corgi, matches: [dogs[1]])
       try bench.expect("Dog", .not(corgi), matches: [dogs[0]])

@@ -23,7 +23,9 @@ extension FormatParser {
     let isNegated = keyword == "not"
     if isNegated { try advance() }
     guard let relation else {
-      if isNegated { throw unexpected("IN, BETWEEN, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or MATCHING after 'NOT'") }
+      if isNegated {
+        throw unexpected("IN, BETWEEN, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or MATCHING after 'NOT'")
+      }
       return nil
     }
     try advance()
