@@ -1,4 +1,4 @@
-public import TrellisSchema
+import TrellisSchema
 
 /// Words to look for in texts: what `matching` asks, in memory and in every store.
 ///
