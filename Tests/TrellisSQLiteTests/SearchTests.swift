@@ -143,8 +143,18 @@ import TrellisTestSupport
     #expect(try found("커피", plain) == [1, 3])
     #expect(try marks() == ["3"])
     #expect(try found("커피", try open(model)) == [1, 3])
-    // Made without them, opened with them.
-    try FileManager.default.removeItem(at: url)
+  }
+
+  @Test("a file that was made without full-text tables gets them where there are some")
+  func madeWithoutLibrary() throws {
+    let model = try Self.model()
+    let plain = try open(model, usesIndex: false)
+    try insert([record(model, 1, "커피")], plain)
+    plain.close()
+    let store = try open(model)
+    #expect(!store.setup.layout.search.isEmpty)
+    #expect(try found("커피", store) == [1])
+    #expect(try findings(store) == [])
   }
 
   // MARK: How it comes and goes
