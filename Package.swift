@@ -101,7 +101,9 @@ let package = Package(
       name: "TrellisGeneratorTests",
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisSchema", "TrellisQuery", "TrellisGenerator"],
       swiftSettings: settings),
-    .testTarget(name: "TrellisQueryTests", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisQueryTests", dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisQuery"],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisModelFileTests", dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisModelFile"],
       exclude: ["Cases", "Good"],

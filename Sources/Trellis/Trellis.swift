@@ -2,6 +2,8 @@
 // `Store` or `Index`, stay free for the entities of a model.
 
 @_exported import struct TrellisQuery.PredicateFormatError
+@_exported import struct TrellisQuery.SearchQuery
+@_exported import struct TrellisQuery.SearchSnippet
 @_exported import struct TrellisQuery.TextOptions
 @_exported import TrellisRuntime
 @_exported import enum TrellisStorage.Durability

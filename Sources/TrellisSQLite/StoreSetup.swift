@@ -9,6 +9,8 @@ final class StoreSetup: Sendable {
   let path: String
   let options: OpenOptions
   let layout: TableLayout
+  /// Whose changes each connection marks.
+  private let marked: SearchPlan
   /// The unique indexes, to tell which key two objects share. Made when it is first asked for.
   private let indexes = Locked<IndexPlan?>(nil)
   /// Whether the file still holds an earlier text of the model, which the first save replaces.
@@ -22,7 +24,11 @@ final class StoreSetup: Sendable {
   /// Whether the file may be opened only as one that nobody changes.
   let isImmutable: Bool
 
-  init(path: String, options: OpenOptions, layout: TableLayout, hasOldModelText: Bool, isImmutable: Bool) {
+  init(
+    path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan, hasOldModelText: Bool,
+    isImmutable: Bool
+  ) {
+    self.marked = marked
     self.path = path
     self.options = options
     self.layout = layout
@@ -35,6 +41,7 @@ final class StoreSetup: Sendable {
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
     try checkIdentity()
     try database.configure(options)
+    try database.mark(marked)
     return database
   }
 

@@ -37,7 +37,7 @@ struct IndexWalk {
   private static func columns(of sort: [SortKey], _ entity: Entity) -> [(column: Int, isDescending: Bool)]? {
     var columns: [(column: Int, isDescending: Bool)] = []
     for key in sort {
-      guard key.options.isEmpty, key.path.variable == 0, let step = key.path.onlyStep,
+      guard key.options.isEmpty, key.query == nil, key.path.variable == 0, let step = key.path.onlyStep,
         entity.properties.indices.contains(step), let column = entity.properties[step].column,
         key.kind == Layout.kind(of: column, entity)
       else { return nil }

@@ -10,6 +10,8 @@ public import TrellisSchema
   /// The pattern on the right, where it is the same for all objects.
   private let pattern: TextPattern?
   private let ignoresCase: Bool
+  /// The words on the right, where they are the same for all objects.
+  private let query: SearchQuery?
 
   init(_ comparison: Comparison, left: PreparedOperand, right: PreparedOperand) {
     kind = comparison.kind
@@ -24,6 +26,8 @@ public import TrellisSchema
       } else {
         nil
       }
+    query =
+      if comparison.relation == .matching, case .value(.text(let text)) = right { SearchQuery(text) } else { nil }
   }
 
   private static func folded(_ operand: PreparedOperand, _ options: TextOptions) -> PreparedOperand {
@@ -38,7 +42,7 @@ public import TrellisSchema
       if !left.isConstant { a = Self.fold(a, options) }
       if !right.isConstant { b = Self.fold(b, options) }
     }
-    if relation == .matches { return matches(a, b) }
+    if relation == .matches || relation == .matching { return matches(a, b) }
     return Self.holds(a, relation, b, kind)
   }
 
@@ -49,6 +53,7 @@ public import TrellisSchema
 
   @usableFromInline func matches(_ a: StoredValue, _ b: StoredValue) -> Bool {
     guard case .text(let text) = a, case .text(let pattern) = b else { return false }
+    if relation == .matching { return (query ?? SearchQuery(pattern)).matches(text) }
     return (self.pattern ?? TextPattern(pattern, ignoringCase: ignoresCase)).matches(text)
   }
 
@@ -67,7 +72,7 @@ public import TrellisSchema
     case .lessOrEqual: return ValueOrder.compare(a, b, kind: kind) <= 0
     case .greater: return ValueOrder.compare(a, b, kind: kind) > 0
     case .greaterOrEqual: return ValueOrder.compare(a, b, kind: kind) >= 0
-    case .equal, .notEqual, .matches: return false
+    case .equal, .notEqual, .matches, .matching: return false
     case .contains, .hasPrefix, .hasSuffix, .like: return search(a, relation, b)
     }
   }

@@ -7,6 +7,8 @@ public import TrellisSchema
 public struct SortOrder: Sendable {
   @usableFromInline let keys: [SortKey]
   @usableFromInline let operands: [PreparedOperand]
+  /// By key; nil for those that sort by values.
+  @usableFromInline let queries: [SearchQuery?]
 
   /// - Throws: ``EvaluationError`` when a path starts at a variable other than 0.
   public init(_ keys: [SortKey]) throws(EvaluationError) {
@@ -15,6 +17,11 @@ public struct SortOrder: Sendable {
     }
     self.keys = keys
     operands = keys.map { key in PreparedPath(key.path).map { .property($0) } ?? .key(variable: 0) }
+    queries = keys.map { key in key.query.map { SearchQuery($0) } }
+  }
+
+  @usableFromInline static func rank(_ value: StoredValue, _ query: SearchQuery) -> StoredValue {
+    if case .text(let text) = value { .real(query.rank(of: text)) } else { .null }
   }
 
   /// Below zero when `left` comes first, above zero when `right` does; zero only for the same key.
@@ -45,6 +52,10 @@ public struct SortOrder: Sendable {
     values.reserveCapacity(keys.count)
     for (key, operand) in zip(keys, operands) {
       let value = try operand.value(in: scope)
+      if let query = queries[values.count] {
+        values.append(Self.rank(value, query))
+        continue
+      }
       values.append(key.kind == .text ? PreparedComparison.fold(value, key.options) : value)
     }
     return values

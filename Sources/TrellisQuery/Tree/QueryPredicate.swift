@@ -54,7 +54,7 @@ public struct Comparison: Hashable, Sendable {
   /// How both texts are prepared. Where a pattern is matched without regard to case the matching does that, as folding a
   /// pattern would change what `\\D` and the like mean.
   public var folding: TextOptions {
-    guard kind == .text, !options.isEmpty else { return [] }
+    guard kind == .text, !options.isEmpty, relation != .matching else { return [] }
     return relation == .matches ? options.subtracting(.caseInsensitive).union(.normalized) : options
   }
 }
@@ -69,6 +69,8 @@ public enum ComparisonOperator: Hashable, Sendable, CaseIterable {
   /// The text as a whole matches the other, a pattern as ``Pattern`` reads it. A pattern that is none matches nothing. For
   /// texts only.
   case matches
+  /// The text has the words of the other, as ``SearchQuery`` finds them. For texts only; options make no difference.
+  case matching
 }
 
 /// In which order, and by which equality, values are compared.
@@ -105,11 +107,20 @@ public struct SortKey: Hashable, Sendable {
   public var isDescending: Bool
   public var kind: ValueKind
   public var options: TextOptions
+  /// Where it is given, what is sorted by is not the text but how well it matches this query; see
+  /// ``SearchQuery/rank(of:)``. The kind is then ``ValueKind/real``.
+  public var query: String?
 
   public init(_ path: PropertyPath, descending: Bool = false, kind: ValueKind, options: TextOptions = []) {
     self.path = path
     isDescending = descending
     self.kind = kind
     self.options = options
+  }
+
+  /// By how well the text at the path's end matches a query.
+  public init(_ path: PropertyPath, descending: Bool = true, rankFor query: String) {
+    self.init(path, descending: descending, kind: .real)
+    self.query = query
   }
 }

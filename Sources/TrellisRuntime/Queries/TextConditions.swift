@@ -41,6 +41,25 @@ extension AttributePath where Value: TextAttributeValue {
     compared(.matches, .value(.text(pattern)), kind: .text, options: options)
   }
 
+  /// Whether the text has all words of a query, in any order, regardless of case and diacritics.
+  ///
+  /// ```swift
+  /// let found = try context.fetch(
+  ///   EmotionDiary.where { $0.content.matching("커피 산책") }.sorted { $0.content.rank(matching: "커피 산책") })
+  /// ```
+  /// 커피 is found inside 아이스커피, `cof` where a word begins so; ``SearchQuery`` states the rule. The answer is the same in every
+  /// store. For an attribute that is `searchable` in the model SQLite looks into an index; for any other it looks at each text.
+  ///
+  /// - Parameter query: what people type. Without a letter, digit or picture in it no text matches.
+  public func matching(_ query: String) -> QueryCondition {
+    compared(.matching, .value(.text(query)), kind: .text, options: [])
+  }
+
+  /// Sorts by how well the texts match a query, the best first; see ``SearchQuery/rank(of:)``.
+  ///
+  /// - Complexity: each text that is found is looked at; no index is in this order.
+  public func rank(matching query: String) -> SortTerm { SortTerm(SortKey(path, rankFor: query)) }
+
   /// The number of Unicode scalars.
   public var length: ComputedValue<Int64> { ComputedValue(.function(.length, .path(path))) }
 

@@ -7,10 +7,13 @@ package struct TableLayout: Sendable {
   package let tables: [EntityTable]
   /// How early an entity's rows are inserted so that what they refer to is there already, as far as there is such an order.
   package let insertRanks: [Int]
+  /// The full-text tables that can be asked.
+  package let search: SearchPlan
 
   /// - Complexity: linear in the number of columns of all entities, inherited ones included.
-  package init(_ model: Model) {
+  package init(_ model: Model, search: SearchPlan = SearchPlan()) {
     self.model = model
+    self.search = search
     tables = model.entities.map { EntityTable($0, in: model) }
     insertRanks = InsertOrder(model).ranks
   }

@@ -47,6 +47,7 @@ extension PredicateTranslator {
     case .hasPrefix: return prefix(left, right, comparison)
     case .hasSuffix: return search("trellis_suffix", left, right, comparison)
     case .like: return search("trellis_like", left, right, comparison)
+    case .matching: return try matching(left, right, comparison)
     case .matches:
       let ignoresCase = comparison.options.contains(.caseInsensitive) ? 1 : 0
       return "trellis_matches(\(text(left, comparison)), \(text(right, comparison)), \(ignoresCase))"
@@ -96,7 +97,7 @@ extension PredicateTranslator {
     return "\(text(left, comparison)) \(sign) \(text(right, comparison))\(suffix)"
   }
 
-  private mutating func search(
+  mutating func search(
     _ function: String, _ left: TranslatedOperand, _ right: TranslatedOperand, _ comparison: Comparison
   ) -> String {
     "\(function)(\(text(left, comparison)), \(text(right, comparison)))"

@@ -50,6 +50,21 @@ extension PredicateTranslator {
     return (row.key, relationship)
   }
 
+  /// The full-text table of the attribute at a path's end, the key of the row it lies in, and the entity that marks name;
+  /// nil when there is no such table. The path must be one that ``property(_:)`` has translated.
+  mutating func indexedColumn(
+    _ path: PropertyPath
+  ) throws(StoreError) -> (table: String, key: String, entity: String)? {
+    var steps = path.steps
+    guard !layout.search.isEmpty, let last = steps.popLast() else { return nil }
+    let row = try walk(path, steps)
+    let root = layout.model.entities[layout.model.entities[row.entity].root]
+    guard let number = try property(last, of: row.entity).column, let column = layout.column(number, of: row.entity),
+      let indexed = layout.search.indexedColumn(column, of: root.index)
+    else { return nil }
+    return (indexed.table, row.key, SQLName.literal(root.name))
+  }
+
   private func start(_ path: PropertyPath) throws(StoreError) -> RowReference {
     guard let number = scopes.lastIndex(where: { $0.variable == Int(path.variable) }) else {
       throw Self.unknown("variable")

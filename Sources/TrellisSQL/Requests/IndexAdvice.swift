@@ -70,7 +70,9 @@ package struct IndexAdvice {
   private func names(of sort: [SortKey]) -> [String] {
     var names: [String] = []
     for key in sort {
-      guard key.options.isEmpty, key.kind != .decimal, let name = name(of: key.path) else { return [] }
+      guard key.options.isEmpty, key.query == nil, key.kind != .decimal, let name = name(of: key.path) else {
+        return []
+      }
       // An index is read in both directions, so only keys that differ from the last one need a minus.
       names.append(key.isDescending == sort.last?.isDescending ? name : "-\(name)")
     }

@@ -35,7 +35,8 @@ package struct RequestShape {
     words.append(purpose.rawValue | flags << 8 | UInt64(truncatingIfNeeded: request.entity) << 16)
     for key in request.sort {
       words.append(
-        1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16)
+        1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16
+          | (key.query == nil ? 0 : 4))
       add(key.path)
     }
     words.append(0)
@@ -44,6 +45,7 @@ package struct RequestShape {
       for projected in paths { add(projected.path) }
     }
     if let predicate = request.predicate { try add(predicate, depth: 1) }
+    for key in request.sort { if let query = key.query { values.append(.single(.text(query))) } }
     if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
   }

@@ -19,7 +19,7 @@ package struct RequestStatement {
     let condition = try translator.filter(request)
     var projected: [String] = []
     for path in paths { projected.append(try translator.property(path.path).sql) }
-    let order = purpose == .count ? "" : try translator.order(by: request.sort)
+    let order = purpose == .count ? translator.noOrder(by: request.sort) : try translator.order(by: request.sort)
     let window = translator.window(limit: request.limit != nil, offset: request.offset > 0)
     let rest = translator.rootSource + condition + order + window
     switch purpose {
@@ -40,17 +40,26 @@ extension PredicateTranslator {
   /// The ORDER BY of a request: its keys, then the object's key in the direction of the last.
   mutating func order(by keys: [SortKey]) throws(StoreError) -> String {
     var terms: [String] = []
-    for key in keys {
+    for (place, key) in keys.enumerated() {
       let column = try property(key.path)
       var text = column.sql
+      if key.query != nil { text = "trellis_search_rank(\(text), \(nextValue(.plain)))" }
       if key.kind == .text && !key.options.isEmpty { text = Self.folded(text, key.options) }
       if key.kind == .decimal { text += Self.decimalOrder }
       terms.append(text + (key.isDescending ? " DESC" : ""))
       // Nothing ties with a key.
-      if key.path.count == 0 { return " ORDER BY " + terms.joined(separator: ", ") }
+      if key.path.count == 0 {
+        return " ORDER BY " + terms.joined(separator: ", ") + noOrder(by: keys.dropFirst(place + 1))
+      }
     }
     terms.append("\(rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
     return " ORDER BY " + terms.joined(separator: ", ")
+  }
+
+  /// Goes past the values of an order that makes no difference.
+  mutating func noOrder(by keys: some Sequence<SortKey>) -> String {
+    for key in keys where key.query != nil { _ = skipValue() }
+    return ""
   }
 
   /// LIMIT and OFFSET, whose values come after those of the predicate.

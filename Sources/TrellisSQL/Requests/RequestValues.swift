@@ -17,6 +17,8 @@ package struct Parameter: Hashable, Sendable {
     case endOfPrefix
     /// Decimals as canonical text.
     case canonical
+    /// What a full-text table is asked for by a query.
+    case searchTerms
   }
 
   /// The place among the values.

@@ -48,8 +48,10 @@ extension PredicateTranslator {
   fileprivate mutating func rows(of request: StoreRequest) throws(StoreError) -> String {
     let condition = try filter(request)
     let isWindow = request.limit != nil || request.offset > 0
-    guard isWindow || rootSource != "\(scopes[0].table.name) AS \(rootAlias)" else { return condition }
-    let order = isWindow ? try order(by: request.sort) : ""
+    guard isWindow || rootSource != "\(scopes[0].table.name) AS \(rootAlias)" else {
+      return condition + noOrder(by: request.sort)
+    }
+    let order = isWindow ? try order(by: request.sort) : noOrder(by: request.sort)
     let window = window(limit: request.limit != nil, offset: request.offset > 0)
     let key = "\(rootAlias).\(SQLName.id)"
     return " WHERE \(key) IN (SELECT \(key) FROM \(rootSource)\(condition)\(order)\(window))"

@@ -26,6 +26,7 @@ extension ComparisonOperator {
     case .hasSuffix: 8
     case .like: 9
     case .matches: 10
+    case .matching: 11
     }
   }
 }

@@ -21,6 +21,7 @@ struct FileCheck {
     for root in model.entities where root.parent == nil {
       try tolerantly("The table of \(root.name)") { try checkRows(of: root, statements) }
     }
+    try tolerantly("The search index") { try checkSearch() }
     for table in model.joinTables {
       try tolerantly("The table \(table.name)") { try checkPairs(of: table, statements) }
     }
@@ -55,6 +56,12 @@ struct FileCheck {
     try rows("SELECT name || char(10) || ifnull(sql, '') FROM sqlite_schema") { statement in
       let parts = database.text(of: statement)?.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
       if let parts, parts.count == 2 { present[String(parts[0])] = String(parts[1]) }
+    }
+    for part in setup.layout.search.parts where present[part.name] != part.statement {
+      try note(
+        StoreFinding(
+          .indexDiffers, "\(part.name), a part of the search index, is missing or was made in another way.",
+          repair: "Open the store for writing, which makes the index anew."))
     }
     let isBehind = setup.hasOldModelText.load(ordering: .relaxed)
     for part in CheckStatements(model).parts
@@ -106,6 +113,18 @@ struct FileCheck {
           .danglingReference, "\(member) is a member of an object that is not there.", repair: "Delete the pair.",
           entity: owner.name, key: trellis_sqlite3_column_int64(statement, 0),
           properties: [owner.properties[table.first.property].name]))
+    }
+  }
+
+  private func checkSearch() throws {
+    for (entity, question) in setup.layout.search.findDifferences {
+      try rows(question) { statement in
+        try note(
+          StoreFinding(
+            .indexDiffers, "The search index holds other words than the text.",
+            repair: "Drop the table _searchMarks with another tool; opening the store then makes the index anew.",
+            entity: entity, key: trellis_sqlite3_column_int64(statement, 0)))
+      }
     }
   }
 

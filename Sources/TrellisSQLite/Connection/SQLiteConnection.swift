@@ -129,4 +129,5 @@ enum FixedStatement: UInt64 {
   case insertPair, deletePair, movePair, deleteFirst, deletePartner
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, letGo
+  case findMarks, indexMarked
 }

@@ -48,6 +48,7 @@ final class Database {
     try check(trellis_sqlite_extend(handle), doing: "add functions")
     try check(TextFunctions.add(to: handle), doing: "add functions")
     try check(ValueFunctions.add(to: handle), doing: "add functions")
+    try check(SearchFunctions.add(to: handle), doing: "add functions")
   }
 
   private static func immutableURI(_ path: String) -> String {
@@ -125,6 +126,8 @@ struct OpenOptions: Sendable {
   var durability: Durability
   var busyTimeoutMilliseconds: Int32
   var isReadOnly: Bool
+  /// Whether full-text tables are used where the library has them. Without, answers are the same and take longer.
+  var usesSearchIndex = true
 }
 
 extension Database {

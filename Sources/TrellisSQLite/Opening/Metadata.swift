@@ -115,9 +115,9 @@ extension Database {
     return try step(statement.pointer, doing: "read the file") ? text(of: statement.pointer) : nil
   }
 
-  func text(of statement: OpaquePointer) -> String? {
-    guard let start = trellis_sqlite3_column_text(statement, 0) else { return nil }
-    let count = Int(trellis_sqlite3_column_bytes(statement, 0))
+  func text(of statement: OpaquePointer, _ column: Int32 = 0) -> String? {
+    guard let start = trellis_sqlite3_column_text(statement, column) else { return nil }
+    let count = Int(trellis_sqlite3_column_bytes(statement, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 }

@@ -80,19 +80,22 @@ struct StoreOpening {
       doing: "create the store")
     try database.execute(
       ([SchemaStatements.metadata] + SchemaStatements(model).all).joined(separator: ";\n"), doing: "create the tables")
+    let search = try SearchOpening(model: model, options: options, database: database).create()
     try Metadata.write(model, to: database)
     // Written with a rollback journal, so that the file's own first page tells from the start whose it is.
     try database.execute("COMMIT", doing: "create the store")
-    return (try configured(database, hasOldModelText: false), database)
+    try database.configure(options)
+    return (try setup(database, (search, search), hasOldModelText: false), database)
   }
 
-  private func configured(
-    _ database: Database, hasOldModelText: Bool, isImmutable: Bool = false
+  private func setup(
+    _ database: Database, _ search: (marked: SearchPlan, asked: SearchPlan), hasOldModelText: Bool,
+    isImmutable: Bool = false
   ) throws(StoreError) -> StoreSetup {
-    try database.configure(options)
+    try database.mark(search.marked)
     return StoreSetup(
-      path: path, options: options, layout: TableLayout(model), hasOldModelText: hasOldModelText,
-      isImmutable: isImmutable)
+      path: path, options: options, layout: TableLayout(model, search: search.asked), marked: search.marked,
+      hasOldModelText: hasOldModelText, isImmutable: isImmutable)
   }
 
   // MARK: A file that exists
@@ -106,8 +109,11 @@ struct StoreOpening {
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let isSameModel = try Metadata.check(model, in: database)
     _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    try database.configure(options)
+    let search = try SearchOpening(model: model, options: options, database: database).open(isSameModel: isSameModel)
+    let hasOldModelText = !isSameModel && !options.isReadOnly
     return (
-      try configured(database, hasOldModelText: !isSameModel && !options.isReadOnly, isImmutable: isImmutable), database
+      try setup(database, search, hasOldModelText: hasOldModelText, isImmutable: isImmutable), database
     )
   }
 }

@@ -104,6 +104,7 @@ extension Database {
     case .plain, .endOfPrefix: value
     case .folded(let options): TextFolding.fold(value, options: options)
     case .canonical: DecimalOrder.canonical(value)
+    case .searchTerms: SearchTokens.asked(by: value)
     }
   }
 

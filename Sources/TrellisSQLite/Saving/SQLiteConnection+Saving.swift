@@ -20,6 +20,7 @@ extension SQLiteConnection {
     try checkWritable()
     try transaction {
       try body()
+      try indexMarkedTexts()
       if store.setup.hasOldModelText.load(ordering: .relaxed) { try SchemaUpdate.apply(layout.model, to: database) }
     }
     store.setup.hasOldModelText.store(false, ordering: .relaxed)

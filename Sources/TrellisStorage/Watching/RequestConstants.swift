@@ -2,9 +2,11 @@ import TrellisQuery
 import TrellisSchema
 
 extension StoreRequest {
-  /// The values that a request is asked with: those of its predicate in order, then its limit and offset.
+  /// The values that a request is asked with: those of its predicate in order, those of its sort, then its limit and
+  /// offset.
   var constants: [StoredValue] {
-    (predicate?.constants ?? []) + (limit.map { [.integer(Int64($0))] } ?? [])
+    (predicate?.constants ?? []) + sort.compactMap { $0.query.map { .text($0) } }
+      + (limit.map { [.integer(Int64($0))] } ?? [])
       + (offset > 0 ? [.integer(Int64(offset))] : [])
   }
 }

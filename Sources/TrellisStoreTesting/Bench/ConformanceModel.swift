@@ -31,7 +31,7 @@ enum ConformanceModel {
   private static let book = EntityDescription(
     "Book",
     attributes: [
-      AttributeDescription("title", .string), AttributeDescription("pages", .int32, optional: true),
+      AttributeDescription("title", .string, searchable: true), AttributeDescription("pages", .int32, optional: true),
       AttributeDescription("price", .decimal, optional: true), AttributeDescription("edition", .int64, optional: true),
       AttributeDescription("cover", .data, optional: true),
     ],
@@ -43,7 +43,7 @@ enum ConformanceModel {
     uniqueKeys: [["title", "edition"]], indexes: [IndexDescription([IndexDescription.Element("pages")])])
 
   private static let tag = EntityDescription(
-    "Tag", attributes: [AttributeDescription("name", .string)],
+    "Tag", attributes: [AttributeDescription("name", .string, searchable: true)],
     relationships: [RelationshipDescription("books", to: "Book", inverse: "tags", toMany: true, ordered: true)],
     uniqueKeys: [["name"]])
 
@@ -76,12 +76,14 @@ enum ConformanceModel {
 
   private static let animal = EntityDescription(
     "Animal", isAbstract: true,
-    attributes: [AttributeDescription("name", .string), AttributeDescription("chip", .int64, optional: true)],
+    attributes: [
+      AttributeDescription("name", .string, searchable: true), AttributeDescription("chip", .int64, optional: true),
+    ],
     relationships: [RelationshipDescription("owner", to: "Author", inverse: "pets", optional: true)],
     uniqueKeys: [["chip"]])
 
   private static let dog = EntityDescription(
-    "Dog", parent: "Animal", attributes: [AttributeDescription("breed", .string, optional: true)],
+    "Dog", parent: "Animal", attributes: [AttributeDescription("breed", .string, optional: true, searchable: true)],
     uniqueKeys: [["breed", "name"]])
 
   private static let puppy = EntityDescription(

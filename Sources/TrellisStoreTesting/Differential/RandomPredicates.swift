@@ -54,9 +54,7 @@ struct RandomPredicates {
     if random.isOne(in: 5) {
       return .isIn(.path(path), (0..<random.below(4)).map { _ in value(kind, isKey) }, kind)
     }
-    let options = RandomValues.options(kind, &random)
-    return .comparison(
-      Comparison(.path(path), relation(kind), .value(value(kind, isKey)), kind: kind, options: options))
+    return comparison(.path(path), .value(value(kind, isKey)), kind)
   }
 
   // MARK: Computed values
@@ -64,8 +62,14 @@ struct RandomPredicates {
   private mutating func computedLeaf() -> QueryPredicate {
     let (left, kind) = computed(2)
     let right = random.isOne(in: 4) ? computed(1, kind) : .value(value(kind, false))
-    return .comparison(
-      Comparison(left, relation(kind), right, kind: kind, options: RandomValues.options(kind, &random)))
+    return comparison(left, right, kind)
+  }
+
+  private mutating func comparison(_ left: Operand, _ right: Operand, _ kind: ValueKind) -> QueryPredicate {
+    let relation = relation(kind)
+    // A search knows one way of preparing texts.
+    let options = relation == .matching ? [] : RandomValues.options(kind, &random)
+    return .comparison(Comparison(left, relation, right, kind: kind, options: options))
   }
 
   private mutating func computed(_ depth: Int) -> (Operand, ValueKind) {
@@ -180,6 +184,9 @@ struct RandomPredicates {
     scope = [(0, entity)]
     return (0..<random.below(4)).map { _ in
       let (path, kind, _) = end()
+      if kind == .text && random.isOne(in: 4), case .text(let query) = RandomValues.value(.text, random: &random) {
+        return SortKey(path, descending: random.isOne(in: 2), rankFor: query)
+      }
       return SortKey(path, descending: random.isOne(in: 2), kind: kind, options: RandomValues.options(kind, &random))
     }
   }

@@ -6,6 +6,7 @@ struct RandomValues {
   private static let texts = [
     "", "a", "A", "b", "é", "e\u{301}", "É", "커피", "아이스커피", "ß", "SS", "%", "_", "a'b", "☕️", "İ", "ı",
     "커피", "ﬀ", "a*b", "a?", "[aé]+", ".*", "\\\\*", "*s*", "?", "(", "ΑΣ", "ας",
+    "커피 산책", "Coffee shop", "cof", "커피shop, 산책", "a b a",
   ]
   private static let lists = ["[]", "[\"a\"]", "[\"a\",\"b\"]", "[\"커피\"]"]
   private static let decimals = ["-10", "-2.5", "0", "0.1", "2", "2.5", "10", "12345678901234567890.5"]

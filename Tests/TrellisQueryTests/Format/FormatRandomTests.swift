@@ -135,8 +135,8 @@ struct RandomFormats {
   private mutating func relation() -> String { pick(["=", "==", "!=", "<>", "<", "<=", "=<", ">", ">=", "=>"]) }
 
   private mutating func textRelation() -> String {
-    pick(["==", "!=", "<", "BEGINSWITH", "contains", "ENDSWITH", "LIKE"])
-      + pick(["", "", "[c]", "[cd]", "[n]", "[dc]"])
+    let relation = pick(["==", "!=", "<", "BEGINSWITH", "contains", "ENDSWITH", "LIKE", "MATCHING"])
+    return relation == "MATCHING" ? relation : relation + pick(["", "", "[c]", "[cd]", "[n]", "[dc]"])
   }
 
   /// A few places changed, left out, doubled or moved.

@@ -71,7 +71,7 @@ extension FormatChecker {
     return .comparison(Comparison(a, relation, b, kind: kind(type), options: options))
   }
 
-  static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches]
+  static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches, .matching]
 
   /// A side of a search, which must be a text; the stored value of an enum is one, of which a part is no case.
   private func searched(_ side: FormatSide, at start: Int) throws(PredicateFormatError) -> FormatSide {
@@ -97,7 +97,7 @@ extension FormatChecker {
   ) throws(PredicateFormatError) {
     let isText = kind(type) == .text
     switch relation {
-    case .contains, .hasPrefix, .hasSuffix, .like, .matches:
+    case .contains, .hasPrefix, .hasSuffix, .like, .matches, .matching:
       guard isText else {
         throw error(.typeMismatch, "This is \(type.name); only texts can be searched.", at: starts.0)
       }
@@ -110,6 +110,9 @@ extension FormatChecker {
     }
     if !options.isEmpty && !isText {
       throw error(.typeMismatch, "The options [c], [d], [n] are for texts, and this is \(type.name).", at: starts.0)
+    }
+    if relation == .matching && !options.isEmpty {
+      throw error(.unsupported, "MATCHING takes no options: it never minds case and marks.", at: starts.0)
     }
     guard relation == .matches, case .value(.text(let pattern)) = right else { return }
     do {

@@ -95,6 +95,7 @@ struct FormatPrinter {
     case .hasSuffix: "ENDSWITH"
     case .like: "LIKE"
     case .matches: "MATCHES"
+    case .matching: "MATCHING"
     }
   }
 

@@ -4,7 +4,7 @@ import TrellisSchema
 enum FormatKeywords {
   static let all: Set<String> = [
     "and", "or", "not", "any", "some", "all", "none", "in", "between", "beginswith", "endswith", "contains", "like",
-    "matches", "null", "nil", "true", "false", "yes", "no", "truepredicate", "falsepredicate", "self",
+    "matches", "matching", "null", "nil", "true", "false", "yes", "no", "truepredicate", "falsepredicate", "self",
   ]
 }
 

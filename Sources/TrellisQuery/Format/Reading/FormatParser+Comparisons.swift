@@ -8,6 +8,7 @@ extension FormatParser {
   private static let words: [String: FormatComparison.Relation] = [
     "between": .between, "in": .isIn, "beginswith": .compare(.hasPrefix), "endswith": .compare(.hasSuffix),
     "contains": .compare(.contains), "like": .compare(.like), "matches": .compare(.matches),
+    "matching": .compare(.matching),
   ]
 
   var relation: FormatComparison.Relation? {
@@ -22,7 +23,9 @@ extension FormatParser {
     let isNegated = keyword == "not"
     if isNegated { try advance() }
     guard let relation else {
-      if isNegated { throw unexpected("IN, BETWEEN, CONTAINS, BEGINSWITH, ENDSWITH, LIKE or MATCHES after 'NOT'") }
+      if isNegated {
+        throw unexpected("IN, BETWEEN, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or MATCHING after 'NOT'")
+      }
       return nil
     }
     try advance()

@@ -57,16 +57,35 @@ public enum TextBytes {
     return index
   }
 
+  /// Where `part` first occurs in `text` from a place on; nil when it does not, or is empty.
+  ///
+  /// - Complexity: linear in the rest of the text for a text that is stored as UTF-8.
+  public static func firstPlace(of part: String, in text: String, from start: String.Index) -> Range<String.Index>? {
+    guard !part.isEmpty else { return nil }
+    let utf8 = text.utf8
+    let passed = utf8.distance(from: utf8.startIndex, to: start)
+    let found = withBytes(text) { a in withBytes(part) { b in firstOffset(of: b, in: a, from: passed) } }
+    guard let found else { return nil }
+    let lower = utf8.index(start, offsetBy: found - passed)
+    return lower..<utf8.index(lower, offsetBy: part.utf8.count)
+  }
+
   private static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-    guard let first = part.first else { return true }
-    var start = 0
+    firstOffset(of: part, in: text, from: 0) != nil
+  }
+
+  private static func firstOffset(
+    of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, from start: Int
+  ) -> Int? {
+    guard let first = part.first else { return start }
+    var start = start
     while start + part.count <= text.count {
       if text[start] == first {
         let here = UnsafeRawBufferPointer(rebasing: text[start..<(start + part.count)])
-        if commonPrefix(here, part) == part.count { return true }
+        if commonPrefix(here, part) == part.count { return start }
       }
       start += 1
     }
-    return false
+    return nil
   }
 }
