@@ -172,6 +172,17 @@ let package = Package(
         "TrellisStorage",
       ],
       exclude: ["Golden"], swiftSettings: settings),
+    // Saves large data until it is killed.
+    .executableTarget(
+      name: "TrellisPictureLoop", dependencies: ["Trellis"], path: "Tests/TrellisPictureLoop", swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisExternalTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisPictureLoop", "Trellis", "TrellisFile", "TrellisSQLite", "TrellisSchema",
+        "TrellisStorage", "CSQLite",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisReliabilityTests",
       dependencies: ["TrellisTestSupport", "Trellis", "CSQLite", "TrellisSchema", "TrellisModelFile"],

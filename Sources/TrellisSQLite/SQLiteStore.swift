@@ -21,6 +21,8 @@ package final class SQLiteStore: Store {
     let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
     self.setup = setup
     pool = Locked(Pool(idle: [IdleDatabase(database)]))
+    // Others may have it open; then it stays for the next time.
+    if !options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
 
   /// - Throws: ``StoreError``.
@@ -50,6 +52,7 @@ package final class SQLiteStore: Store {
       defer { pool = Pool(isClosed: true) }
       return pool.idle
     }
+    setup.folder?.close()
     guard let database = idle.first?.database, !setup.options.isReadOnly else { return }
     // What stays in the log is safe there; the next one to open the file reads it from it.
     try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)", doing: "close the file")

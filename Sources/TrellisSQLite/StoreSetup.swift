@@ -13,6 +13,8 @@ final class StoreSetup: Sendable {
   private let indexes = Locked<IndexPlan?>(nil)
   /// Whether the file still holds an earlier text of the model, which the first save replaces.
   let hasOldModelText: Atomic<Bool>
+  /// Where large data lies; nil where the model has none.
+  let folder: ExternalFolder?
   /// Whether the file may be opened only as one that nobody changes.
   let isImmutable: Bool
 
@@ -22,6 +24,11 @@ final class StoreSetup: Sendable {
     self.layout = layout
     self.hasOldModelText = Atomic(hasOldModelText)
     self.isImmutable = isImmutable
+    // Whoever opens the file by another name finds the same folder.
+    let besides = options.files.resolved(path)
+    folder =
+      layout.model.hasExternalData
+      ? ExternalFolder(besides: besides, largestInRow: options.largestInRow, files: options.files) : nil
   }
 
   func connect() throws(StoreError) -> Database {

@@ -17,6 +17,8 @@ package struct Parameter: Hashable, Sendable {
     case endOfPrefix
     /// Decimals as canonical text.
     case canonical
+    /// Bytes as the reference to the file that holds them.
+    case reference
   }
 
   /// The place among the values.

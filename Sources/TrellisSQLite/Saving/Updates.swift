@@ -1,4 +1,5 @@
 internal import CSQLite
+import Foundation
 import TrellisSQL
 import TrellisSchema
 import TrellisStorage
@@ -72,7 +73,13 @@ extension SQLiteConnection {
       try writeRow(statement, entity: change.entity, values: Int32(values.count + 2)) { row in
         row.integer(change.record.storedKey)
         row.integer(change.record.storedVersion + 1)
-        for value in values { row.write(value) }
+        for (value, column) in zip(values, self.layout.model.entities[change.entity].columns) {
+          if case .blob(let bytes) = value, self.layout.model.entities[change.entity].isExternal(column) {
+            row.external(ExternalData(Data(bytes)))
+          } else {
+            row.write(value)
+          }
+        }
       }
     }
   }
@@ -107,4 +114,5 @@ private final class ValueCollector: RowWriter {
   override func real(_ value: Double) { values.append(.real(value)) }
   override func text(_ value: String) { values.append(.text(value)) }
   override func blob(_ value: UnsafeRawBufferPointer) { values.append(.blob([UInt8](value))) }
+  override func file(_ value: ExternalFile) { values.append(.file(value)) }
 }

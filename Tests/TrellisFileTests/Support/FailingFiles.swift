@@ -37,9 +37,11 @@ final class FailingFiles: FileOperations {
     return try system.stamp(path)
   }
 
-  func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+  func read(
+    _ path: String, limit: Int, followingLinks: Bool
+  ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
     try step()
-    return try system.read(path, limit: limit)
+    return try system.read(path, limit: limit, followingLinks: followingLinks)
   }
 
   func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
@@ -71,6 +73,26 @@ final class FailingFiles: FileOperations {
     try step()
     return try system.lock(path)
   }
+
+  func share(_ path: String) throws(FileProblem) -> any OpenFile {
+    try step()
+    return FailingFile(try system.share(path), self)
+  }
+
+  func isFolder(_ path: String) throws(FileProblem) -> Bool {
+    try step()
+    return try system.isFolder(path)
+  }
+
+  func makeFolder(_ path: String) throws(FileProblem) {
+    try step()
+    try system.makeFolder(path)
+  }
+
+  func names(in folder: String) throws(FileProblem) -> [String] {
+    try step()
+    return try system.names(in: folder)
+  }
 }
 
 /// A file that writes half of what it is given before it fails.
@@ -99,6 +121,11 @@ private final class FailingFile: OpenFile {
   func stamp() throws(FileProblem) -> FileStamp {
     if files.isFailing() { throw FailingFiles.problem }
     return try file.stamp()
+  }
+
+  func hold(alone: Bool) throws(FileProblem) {
+    if files.isFailing() { throw FailingFiles.problem }
+    try file.hold(alone: alone)
   }
 
   func close() throws(FileProblem) {
