@@ -94,7 +94,9 @@ let package = Package(
       name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis"], path: "Sources/dex", swiftSettings: settings),
 
     // What several test targets need: places on disk, numbers that a seed brings again.
-    .target(name: "TrellisTestSupport", path: "Tests/TrellisTestSupport", swiftSettings: settings),
+    .target(
+      name: "TrellisTestSupport", dependencies: ["TrellisSchema", "TrellisStorage"], path: "Tests/TrellisTestSupport",
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisSchema"], swiftSettings: settings),
     .testTarget(

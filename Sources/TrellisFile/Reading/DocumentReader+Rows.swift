@@ -134,7 +134,8 @@ struct RowParser {
     }
     do throws(DocumentFault) {
       let value = try scanner.value(field.form)
-      draft.values[place] = if case .file(let file) = value { .file(folder?.file(file.reference) ?? file) } else { value }
+      draft.values[place] = value
+      if case .file(let file) = value { draft.values[place] = .file(folder?.file(file.reference) ?? file) }
     } catch {
       throw fault(error.what, at: error.offset, field, error.code)
     }

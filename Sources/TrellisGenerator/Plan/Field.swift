@@ -76,7 +76,9 @@ extension Field {
   }
 
   /// Whether the row holds a handle, and the property loads what it leads to.
-  var isExternal: Bool { if case .attribute(let attribute, _) = kind { attribute.description.isExternal } else { false } }
+  var isExternal: Bool {
+    if case .attribute(let attribute, _) = kind { attribute.description.isExternal } else { false }
+  }
 
   var isReference: Bool { if case .reference = kind { true } else { false } }
   var isTransient: Bool { if case .transient = kind { true } else { false } }

@@ -1,5 +1,4 @@
 internal import CSQLite
-import Foundation
 import TrellisSQL
 import TrellisSchema
 import TrellisStorage
@@ -73,13 +72,8 @@ extension SQLiteConnection {
       try writeRow(statement, entity: change.entity, values: Int32(values.count + 2)) { row in
         row.integer(change.record.storedKey)
         row.integer(change.record.storedVersion + 1)
-        for (value, column) in zip(values, self.layout.model.entities[change.entity].columns) {
-          if case .blob(let bytes) = value, self.layout.model.entities[change.entity].isExternal(column) {
-            row.external(ExternalData(Data(bytes)))
-          } else {
-            row.write(value)
-          }
-        }
+        let entity = self.layout.model.entities[change.entity]
+        for (value, column) in zip(values, entity.columns) { row.write(value, of: column, in: entity) }
       }
     }
   }

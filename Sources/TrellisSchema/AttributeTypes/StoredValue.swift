@@ -40,3 +40,14 @@ public enum StoredValue: Hashable, Sendable {
     }
   }
 }
+
+extension StoredValue {
+  /// Whether both are the same to a user: as `==`, but bytes in a file are the same as those bytes in memory, which hashing cannot
+  /// tell.
+  package func isSame(as other: StoredValue) -> Bool {
+    switch (self, other) {
+    case (.file(let file), .blob(let bytes)), (.blob(let bytes), .file(let file)): bytes.withUnsafeBytes(file.holds)
+    default: self == other
+    }
+  }
+}

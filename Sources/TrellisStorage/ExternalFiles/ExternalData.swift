@@ -61,7 +61,8 @@ public struct ExternalData: Sendable {
     case .file(let file):
       guard let origin = file.origin else {
         throw StoreError(
-          .missingFile, "The data came without its store.", remedy: "Read it from the object, or from a snapshot of it.")
+          .missingFile, "The data came without its store.", remedy: "Read it from the object, or from a snapshot of it."
+        )
       }
       return Data(try origin.bytes(of: file))
     }

@@ -45,7 +45,9 @@ extension ExternalFolder {
 
   /// Brings the names of the files that were written to the disk.
   func syncNames() throws(StoreError) {
-    do throws(FileProblem) { try files.syncFolder(path) } catch { throw error.externalError("brought to the disk", path) }
+    do throws(FileProblem) { try files.syncFolder(path) } catch {
+      throw error.externalError("brought to the disk", path)
+    }
   }
 
   /// Notes that files may be too many from now on, where there are any. Asked before each save, it costs next to nothing.

@@ -1,3 +1,4 @@
+import Foundation
 public import TrellisSchema
 
 /// Where a row's values go, one after the other in the order of its columns. A store has one subclass.
@@ -37,6 +38,14 @@ extension RowWriter {
     case .blob(let value): value.withUnsafeBytes { blob($0) }
     case .file(let value): file(value)
     }
+  }
+}
+
+extension RowWriter {
+  /// Writes a value of a column, as large data where it is that.
+  package final func write(_ value: StoredValue, of column: Column, in entity: Entity) {
+    guard case .blob(let bytes) = value, entity.isExternal(column) else { return write(value) }
+    external(ExternalData(Data(bytes)))
   }
 }
 

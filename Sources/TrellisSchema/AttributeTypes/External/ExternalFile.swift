@@ -32,7 +32,9 @@ public final class ExternalFile: Sendable {
   /// Whether the file has just these bytes, without a look at it.
   ///
   /// - Complexity: constant when their number is another; else linear in it.
-  public func holds(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.count == size && ContentDigest(of: bytes) == digest }
+  public func holds(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.count == size && ContentDigest(of: bytes) == digest
+  }
 
   // MARK: The text in a row
 
