@@ -136,6 +136,7 @@ import TrellisTestSupport
     try second.save()
     #expect(throws: (any Error).self) { try first.save() }
     first.rollback()
+    _ = try first.fetch(request)
     #expect(mine.content == AlbumStore.bytes(3_000))
     theirs.preview = AlbumStore.bytes(5_000)
     mine.mark = Data([1])

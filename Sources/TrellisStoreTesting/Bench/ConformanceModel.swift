@@ -33,7 +33,8 @@ enum ConformanceModel {
     attributes: [
       AttributeDescription("title", .string), AttributeDescription("pages", .int32, optional: true),
       AttributeDescription("price", .decimal, optional: true), AttributeDescription("edition", .int64, optional: true),
-      AttributeDescription("cover", .data, optional: true, external: true),
+      AttributeDescription("cover", .data, optional: true),
+      AttributeDescription("picture", .data, optional: true, external: true),
     ],
     relationships: [
       RelationshipDescription("author", to: "Author", inverse: "books", optional: true),
