@@ -180,7 +180,7 @@ package final class JSONStore: Store, SnapshotSource {
     if isReadOnly {
       throw StoreError(.readOnly, "\(name) was opened for reading only.", remedy: "Open it without readOnly.")
     }
-    try document.folder?.noteSave()
+    document.folder?.noteSave()
     let externals = document.folder.map(ExternalWriter.init)
     let draft = try SaveDraft(request, layout, externals)
     try externals?.finish()

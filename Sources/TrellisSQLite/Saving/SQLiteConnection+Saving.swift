@@ -20,7 +20,7 @@ extension SQLiteConnection {
     try checkWritable()
     externals?.forget()
     try transaction {
-      try store.setup.folder?.noteSave()
+      store.setup.folder?.noteSave()
       try body()
       if store.setup.hasOldModelText.load(ordering: .relaxed) { try SchemaUpdate.apply(layout.model, to: database) }
     }

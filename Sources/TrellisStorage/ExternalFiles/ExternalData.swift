@@ -1,5 +1,4 @@
 public import Foundation
-import Synchronization
 public import TrellisQuery
 public import TrellisSchema
 
@@ -22,9 +21,9 @@ public struct ExternalData: Sendable {
 
   /// Shared by all copies, so that they learn together that the bytes are in a file.
   private final class Content: Sendable {
-    let place: Mutex<Place>
+    let place: Locked<Place>
 
-    init(_ place: Place) { self.place = Mutex(place) }
+    init(_ place: Place) { self.place = Locked(place) }
   }
 
   private let content: Content

@@ -31,7 +31,10 @@ extension ExternalFolder {
   /// Goes back to sharing. While others would not let that happen, nothing is held, and the next save takes a new share.
   private func release(_ lock: any OpenFile) {
     if (try? lock.hold(alone: false)) != nil { return }
-    shared.withLock { $0.lock = nil }
+    shared.withLock { shared in
+      shared.lock = nil
+      shared.isLockTried = false
+    }
     try? lock.close()
   }
 

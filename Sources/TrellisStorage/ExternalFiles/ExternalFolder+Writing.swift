@@ -50,15 +50,11 @@ extension ExternalFolder {
     }
   }
 
-  /// Notes that files may be too many from now on, where there are any. Asked before each save, it costs next to nothing.
-  package func noteSave() throws(StoreError) {
+  /// Notes that files may be too many from now on, where there are any. Asked before each save, it costs next to nothing. A save
+  /// that writes no file goes on where that cannot be noted; all that is lost by it is some room on the disk.
+  package func noteSave() {
     if shared.withLock({ $0.isMarked }) { return }
-    do throws(FileProblem) {
-      guard try files.isFolder(path) else { return }
-    } catch {
-      throw error.externalError("used", path)
-    }
-    try prepare()
+    if (try? files.isFolder(path)) == true { try? prepare() }
   }
 
   // MARK: The folder

@@ -1,4 +1,3 @@
-import Synchronization
 package import TrellisSchema
 
 /// The folder beside a store with the files of its external data.
@@ -13,13 +12,15 @@ package final class ExternalFolder: ExternalFileOrigin {
   /// How many bytes lie in the row at most.
   package let largestInRow: Int
   let files: any FileOperations
-  let shared = Mutex(Shared())
+  let shared = Locked(Shared())
 
   struct Shared {
     /// How many values in memory there are for a file.
     var users: [ContentDigest: Int] = [:]
     var lock: (any OpenFile)?
     var isMarked = false
+    /// Whether a reader has tried to get the lock.
+    var isLockTried = false
     /// How many copies of the folder are being made.
     var copies = 0
     /// For names that nobody else uses.
@@ -76,7 +77,9 @@ package final class ExternalFolder: ExternalFileOrigin {
   /// Who only reads can do without the lock, as where the folder is read-only.
   private func shareWithoutWaiting() {
     shared.withLock { shared in
-      if shared.lock == nil { shared.lock = try? files.share(lockPath) }
+      guard shared.lock == nil, !shared.isLockTried else { return }
+      shared.isLockTried = true
+      shared.lock = try? files.share(lockPath)
     }
   }
 
