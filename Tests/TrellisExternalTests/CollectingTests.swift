@@ -60,6 +60,21 @@ import Trellis
     #expect(!FileManager.default.fileExists(atPath: store.folder.appending(path: "uncollected").path))
   }
 
+  @Test(
+    "what a crash has left of writing goes, also when the same bytes are in use", arguments: AlbumStore.Kind.allCases)
+  func leftovers(_ kind: AlbumStore.Kind) throws {
+    let store = try AlbumStore(kind)
+    try fill(store, 1)
+    let name = try #require(try store.files().first)
+    try Data([1]).write(to: store.folder.appending(path: "\(name)-3.new"))
+    let container = try store.open()
+    defer { container.close() }
+    let handle = try container.newContext().first(Picture.all)?.snapshot.content
+    _ = try container.collectExternalFiles()
+    #expect(try store.files() == [name])
+    #expect(try handle?.load().count == 2_000)
+  }
+
   @Test("a snapshot keeps its file while it is in memory", arguments: AlbumStore.Kind.allCases)
   func handles(_ kind: AlbumStore.Kind) throws {
     let store = try AlbumStore(kind)

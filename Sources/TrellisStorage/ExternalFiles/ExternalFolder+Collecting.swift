@@ -60,8 +60,7 @@ extension ExternalFolder {
   /// Whether a file is what a crash has left of writing one.
   private func isLeftover(_ name: String) -> Bool {
     let parts = name.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let digest = ContentDigest(parts[0]), parts[1].hasSuffix(".new") else { return false }
-    // One of this program's own is in use while its content is.
-    return shared.withLock { $0.users[digest] == nil }
+    guard parts.count == 2, ContentDigest(parts[0]) != nil, parts[1].hasSuffix(".new") else { return false }
+    return shared.withLock { !$0.temporaries.contains(name) }
   }
 }

@@ -11,7 +11,9 @@ extension ExternalFolder {
     try prepare()
     // From here on nobody collects it.
     let made = ExternalFile(digest, size: bytes.count, origin: self)
-    let temporary = path(of: digest) + "-\(nextCount()).new"
+    let name = beginTemporary(digest)
+    defer { _ = shared.withLock { $0.temporaries.remove(name) } }
+    let temporary = "\(path)/\(name)"
     do throws(FileProblem) {
       try? files.remove(temporary)
       try writeFile(bytes, temporary)
@@ -23,10 +25,12 @@ extension ExternalFolder {
     return made
   }
 
-  private func nextCount() -> Int {
+  private func beginTemporary(_ digest: ContentDigest) -> String {
     shared.withLock { shared in
       shared.count += 1
-      return shared.count
+      let name = "\(digest.text)-\(shared.count).new"
+      shared.temporaries.insert(name)
+      return name
     }
   }
 

@@ -23,6 +23,8 @@ package final class ExternalFolder: ExternalFileOrigin {
     var isLockTried = false
     /// How many copies of the folder are being made.
     var copies = 0
+    /// The files that are being written, before they have their names.
+    var temporaries: Set<String> = []
     /// For names that nobody else uses.
     var count = 0
   }
