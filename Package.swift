@@ -94,7 +94,9 @@ let package = Package(
       name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis"], path: "Sources/dex", swiftSettings: settings),
 
     // What several test targets need: places on disk, numbers that a seed brings again.
-    .target(name: "TrellisTestSupport", path: "Tests/TrellisTestSupport", swiftSettings: settings),
+    .target(
+      name: "TrellisTestSupport", dependencies: ["TrellisSchema", "TrellisStorage"], path: "Tests/TrellisTestSupport",
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisSchema"], swiftSettings: settings),
     .testTarget(
@@ -175,6 +177,17 @@ let package = Package(
       exclude: ["Golden"], swiftSettings: settings),
     // A disk for SQLite that tells a test of each write and each sync, and fails where the test wants it.
     .target(name: "CTestDisk", dependencies: ["CSQLite"], path: "Tests/CTestDisk"),
+    // Saves large data until it is killed.
+    .executableTarget(
+      name: "TrellisPictureLoop", dependencies: ["Trellis"], path: "Tests/TrellisPictureLoop", swiftSettings: settings,
+      plugins: ["TrellisPlugin"]),
+    .testTarget(
+      name: "TrellisExternalTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisPictureLoop", "Trellis", "TrellisFile", "TrellisSQLite", "TrellisSchema",
+        "TrellisStorage", "CSQLite",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisReliabilityTests",
       dependencies: [

@@ -7,9 +7,11 @@
 @_exported import struct TrellisQuery.TextOptions
 @_exported import TrellisRuntime
 @_exported import enum TrellisStorage.Durability
+@_exported import struct TrellisSchema.ContentDigest
 @_exported import protocol TrellisStorage.AttributeValue
 @_exported import protocol TrellisStorage.CodableAttribute
 @_exported import protocol TrellisStorage.ModelEnum
+@_exported import struct TrellisStorage.ExternalData
 @_exported import protocol TrellisStorage.PredicateArgument
 @_exported import struct TrellisStorage.QueryLog
 @_exported import struct TrellisStorage.QueryLogEntry

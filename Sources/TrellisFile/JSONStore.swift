@@ -7,10 +7,15 @@ package import TrellisStorage
 package struct DocumentOptions: Sendable {
   package var durability: Durability
   package var isReadOnly: Bool
+  /// How many bytes of external data lie in the document at most.
+  package var largestInRow: Int
 
-  package init(durability: Durability = .durable, readOnly: Bool = false) {
+  package init(
+    durability: Durability = .durable, readOnly: Bool = false, largestInRow: Int = ExternalFolder.usualLargestInRow
+  ) {
     self.durability = durability
     isReadOnly = readOnly
+    self.largestInRow = largestInRow
   }
 }
 
@@ -53,8 +58,9 @@ package final class JSONStore: Store, SnapshotSource {
   package init(
     path: String, model: Model, options: DocumentOptions = DocumentOptions(), files: any FileOperations = SystemFiles()
   ) throws(StoreError) {
-    document = try DocumentLayout(model)
     file = DocumentFile(path: files.resolved(path), files: files, durability: options.durability)
+    let folder = ExternalFolder(besides: file.path, largestInRow: options.largestInRow, files: files)
+    document = try DocumentLayout(model, model.hasExternalData ? folder : nil)
     name = file.path
     self.files = files
     isReadOnly = options.isReadOnly
@@ -63,13 +69,16 @@ package final class JSONStore: Store, SnapshotSource {
     shared = Locked(
       Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
     saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
+    // What is left stays for the next time.
+    if !isReadOnly, document.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
 
   deinit { close() }
 
   package func close() {
-    guard isClosed.set(), let lock else { return }
-    DocumentOpening.release(lock, file)
+    guard isClosed.set() else { return }
+    document.folder?.close()
+    if let lock { DocumentOpening.release(lock, file) }
   }
 
   package func connect() throws -> any StoreConnection {
@@ -84,6 +93,11 @@ package final class JSONStore: Store, SnapshotSource {
   /// - Throws: ``StoreError``; then a file that was there is as it was.
   package func backUp(to path: String, replacing: Bool) throws {
     if isClosed.isSet { throw closed }
+    guard let folder = document.folder else { return try copy(to: path, replacing: replacing) }
+    try folder.keepingFiles { try copy(to: path, replacing: replacing) }
+  }
+
+  private func copy(to path: String, replacing: Bool) throws {
     let (state, nextKey, size) = try saved.withLock { saved in
       if let failure = shared.withLock({ $0.failure }) { throw failure }
       try look(&saved)
@@ -92,7 +106,21 @@ package final class JSONStore: Store, SnapshotSource {
     // Others may save while the text is made: a state is a value.
     let copy = try BackupFile(path, replacing: replacing, own: [file.path], files: files)
     let text = try DocumentWriter.text(state, nextKey: nextKey, document, sizeHint: size)
-    try copy.write { file, _ in try text.withUnsafeBytes { bytes in try file.write(bytes) } }
+    try copy.write { file, _ in
+      try document.folder?.copyFiles(besides: files.resolved(path))
+      try text.withUnsafeBytes { bytes in try file.write(bytes) }
+    }
+  }
+
+  /// - Throws: ``StoreError``.
+  package func collectExternalFiles() throws -> Int {
+    guard let folder = document.folder, !isReadOnly else { return 0 }
+    // Nobody commits while this is held, and no other program has the document open for writing.
+    return try saved.withLock { saved in
+      try look(&saved)
+      let state = shared.withLock { $0.state }
+      return try folder.collect { state.externalContents(document.model) }
+    }
   }
 
   // MARK: Keys
@@ -152,8 +180,11 @@ package final class JSONStore: Store, SnapshotSource {
     if isReadOnly {
       throw StoreError(.readOnly, "\(name) was opened for reading only.", remedy: "Open it without readOnly.")
     }
-    let draft = try SaveDraft(request, layout)
-    return try saved.withLock { saved in
+    document.folder?.noteSave()
+    let externals = document.folder.map(ExternalWriter.init)
+    let draft = try SaveDraft(request, layout, externals)
+    try externals?.finish()
+    let outcome = try saved.withLock { saved in
       let (state, failure) = shared.withLock { ($0.state, $0.failure) }
       if let failure { throw failure }
       let next = try state.saving(draft, layout)
@@ -163,6 +194,8 @@ package final class JSONStore: Store, SnapshotSource {
       }
       return next.outcome
     }
+    externals?.didCommit()
+    return outcome
   }
 
   private func write(_ state: MemoryState, _ nextKey: Int64, _ saved: inout Saved) throws {

@@ -17,10 +17,14 @@ extension StoreConfiguration {
   ///   - url: The file. Its folder must exist, and be writable unless the document is only read.
   ///   - durability: What a save has brought to safety when it returns.
   ///   - readOnly: Whether the file is only read. Then it must exist, saves fail, and a writer may have it open as well.
+  ///   - filesAbove: How many bytes the value of an attribute with `externalStorage` has at most in the document; a larger one lies
+  ///     in a file of its own, in the folder beside the document whose name ends in `.external`. A number below 0 counts as 0. It
+  ///     holds for values saved from now on, and may differ each time.
   /// - Throws: opening throws ``StoreError``.
-  public static func json(at url: URL, durability: Durability = .durable, readOnly: Bool = false) -> StoreConfiguration
-  {
-    let options = DocumentOptions(durability: durability, readOnly: readOnly)
+  public static func json(
+    at url: URL, durability: Durability = .durable, readOnly: Bool = false, filesAbove: Int = 65_536
+  ) -> StoreConfiguration {
+    let options = DocumentOptions(durability: durability, readOnly: readOnly, largestInRow: filesAbove)
     return StoreConfiguration { model in
       guard url.isFileURL else {
         throw StoreError(

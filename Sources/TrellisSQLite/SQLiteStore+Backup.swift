@@ -10,7 +10,13 @@ extension SQLiteStore {
     try refuseIfOpen(files.resolved(path), files)
     let database = try borrow()
     defer { giveBack(database) }
-    try copy.write { _, path in try database.copy(to: path) }
+    guard let folder = setup.folder else { return try copy.write { _, path in try database.copy(to: path) } }
+    try folder.keepingFiles {
+      try copy.write { _, temporary in
+        try database.copy(to: temporary)
+        try folder.copyFiles(besides: files.resolved(path))
+      }
+    }
   }
 
   /// A file of SQLite's that is in use has others beside it, which would be taken for those of the copy.

@@ -21,6 +21,8 @@ package final class SQLiteStore: Store {
     let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
     self.setup = setup
     pool = Locked(Pool(idle: [IdleDatabase(database)]))
+    // Others may have it open; then it stays for the next time.
+    if !options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
 
   /// - Throws: ``StoreError``.
@@ -59,6 +61,7 @@ package final class SQLiteStore: Store {
       defer { pool = Pool(isClosed: true) }
       return pool.idle
     }
+    setup.folder?.close()
     if let database = idle.first?.database { bringDown(database) }
   }
 }

@@ -16,14 +16,19 @@ extension StoreConfiguration {
   ///   - durability: What a save has brought to safety when it returns.
   ///   - busyTimeout: How many seconds a save waits for another process or context that is saving.
   ///   - readOnly: Whether the file is only read. Then it must exist, and saves fail.
+  ///   - filesAbove: How many bytes the value of an attribute with `externalStorage` has at most in the row; a larger one lies in a
+  ///     file of its own, in the folder beside the store whose name ends in `.external`. A number below 0 counts as 0. It holds
+  ///     for values saved from now on, and may differ each time.
   /// - Throws: opening throws ``StoreError``.
   public static func sqlite(
-    at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false
+    at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false,
+    filesAbove: Int = 65_536
   ) -> StoreConfiguration {
     let milliseconds = max(0, min(busyTimeout * 1_000, 1_000_000_000))
-    let options = OpenOptions(
+    var options = OpenOptions(
       durability: durability, busyTimeoutMilliseconds: milliseconds.isNaN ? 0 : Int32(milliseconds),
       isReadOnly: readOnly)
-    return StoreConfiguration { model in try SQLiteStore(url: url, model: model, options: options) }
+    options.largestInRow = filesAbove
+    return StoreConfiguration { [options] model in try SQLiteStore(url: url, model: model, options: options) }
   }
 }

@@ -21,6 +21,8 @@ final class StoreSetup: Sendable {
   let mayHaveMoved = Atomic(false)
   /// Which file it is; nil where the system could not say.
   let identity: FileStamp?
+  /// Where large data lies; nil where the model has none.
+  let folder: ExternalFolder?
   /// Whether the file may be opened only as one that nobody changes.
   let isImmutable: Bool
 
@@ -34,7 +36,12 @@ final class StoreSetup: Sendable {
     self.layout = layout
     self.hasOldModelText = Atomic(hasOldModelText)
     self.isImmutable = isImmutable
-    identity = try? SystemFiles().stamp(path)
+    identity = try? options.files.stamp(path)
+    // Whoever opens the file by another name finds the same folder.
+    let besides = options.files.resolved(path)
+    folder =
+      layout.model.hasExternalData
+      ? ExternalFolder(besides: besides, largestInRow: options.largestInRow, files: options.files) : nil
   }
 
   func connect() throws(StoreError) -> Database {

@@ -24,6 +24,12 @@ public protocol Store: AnyObject, Sendable {
   ///   - replacing: whether a file that is there already may go.
   /// - Throws: ``StoreError``; then a file that was there is as it was.
   func backUp(to path: String, replacing: Bool) throws
+  /// Removes the files of external data that no row and no value in memory refers to. Without an implementation of yours, there
+  /// are none.
+  ///
+  /// - Returns: how many files went.
+  /// - Throws: ``StoreError`` with the code `busy` when somebody else has the store open.
+  func collectExternalFiles() throws -> Int
   /// Lets go of what the store holds open, as far as no connection needs it. Nobody connects to it, reserves keys or gives
   /// any back afterwards. A store that holds nothing open need not do anything.
   func close()
@@ -31,6 +37,7 @@ public protocol Store: AnyObject, Sendable {
 
 extension Store {
   public func close() {}
+  public func collectExternalFiles() throws -> Int { 0 }
 
   public func backUp(to path: String, replacing: Bool) throws {
     throw StoreError(

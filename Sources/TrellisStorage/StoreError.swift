@@ -18,6 +18,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let otherModel = Code(rawValue: "other-model")
     /// The file was written by a newer version of Trellis.
     public static let newerFormat = Code(rawValue: "newer-format")
+    /// A file beside the store, with the data of an attribute, is not there.
+    public static let missingFile = Code(rawValue: "missing-file")
     /// A file is there already that was not to be replaced.
     public static let fileExists = Code(rawValue: "file-exists")
     /// The store is read-only.

@@ -19,8 +19,7 @@ public struct StoreConformance: Sendable {
   public static let cases: [ConformanceCase] = [
     RowCases.all, ValueCases.all, VersionCases.all, UniqueCases.all, ReferenceCases.all, MemberCases.all, PairCases.all,
     HierarchyCases.all, FetchCases.all, ValueReadingCases.all, PredicateCases.all, TextCases.all, SearchCases.all,
-    AtomicityCases.all,
-    RuleCases.all, CascadeCases.all, SetChangeCases.all,
+    AtomicityCases.all, RuleCases.all, CascadeCases.all, SetChangeCases.all, ExternalCases.all,
   ].flatMap { $0 }
 
   /// Runs everything: all cases, and random queries.

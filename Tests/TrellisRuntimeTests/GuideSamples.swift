@@ -2,6 +2,7 @@ import Foundation
 import Testing
 public import Trellis
 import TrellisDiaryModel
+import TrellisTestSupport
 
 // The samples of Docs/GeneratedCode.md, block by block, each with what it is said to do.
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisTestSupport
 
 // The samples of Docs/Predicates.md about typed conditions and formats, block by block, each with what it finds.
 

@@ -15,6 +15,22 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// The stores that keep files, with nothing but empty data in rows.
+  static let withFiles = [
+    TestedStore(name: "JSON with files") { folder in
+      StoreConformance { model in
+        let file = folder.url.appending(path: "\(UUID().uuidString).json")
+        return try StoreConfiguration.json(at: file, filesAbove: 0).open(model)
+      }
+    },
+    TestedStore(name: "SQLite with files") { folder in
+      StoreConformance { model in
+        let file = folder.url.appending(path: "\(UUID().uuidString).db")
+        return try StoreConfiguration.sqlite(at: file, durability: .relaxed, filesAbove: 0).open(model)
+      }
+    },
+  ]
+
   static let all = [
     TestedStore(name: "memory") { _ in StoreConformance { MemoryStore($0) } },
     TestedStore(name: "JSON") { folder in
@@ -31,7 +47,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("The rules of every store") struct ConformanceTests {
-  @Test("every store keeps every rule", arguments: TestedStore.all, StoreConformance.cases)
+  @Test("every store keeps every rule", arguments: TestedStore.all + TestedStore.withFiles, StoreConformance.cases)
   func rules(_ store: TestedStore, _ rule: ConformanceCase) throws {
     let failures = try store.make(TestFolder()).run(rule)
     #expect(failures == [])
@@ -41,7 +57,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
   private static let queries = ProcessInfo.processInfo.environment["TRELLIS_PREDICATES"].flatMap { Int($0) } ?? 400
 
   @Test(
-    "every store answers random queries as the evaluator does", arguments: TestedStore.all,
+    "every store answers random queries as the evaluator does", arguments: TestedStore.all + TestedStore.withFiles,
     [UInt64](1...8) + [UInt64.random(in: .min ... .max)])
   func queries(_ store: TestedStore, _ seed: UInt64) throws {
     print("\(store.name), seed \(seed), \(Self.queries) predicates")

@@ -22,6 +22,10 @@ enum DocumentFormat {
   static let key = "_key"
   static let rowVersion = "_version"
 
+  /// Keys of data in a file.
+  static let file = "file"
+  static let size = "size"
+
   /// Keys of a pair.
   static let from = "from"
   static let to = "to"

@@ -19,14 +19,17 @@ struct DocumentLayout: Sendable {
   let fields: [[Field]]
   /// The places of an entity's fields by their names.
   let places: [[String: Int]]
+  /// Where large data lies; nil where the model has none.
+  let folder: ExternalFolder?
   /// What each join table is called, such as `EmotionDiary.tags`.
   let tableNames: [String]
 
   var model: Model { layout.model }
 
   /// - Throws: ``StoreError`` when the model's names cannot be those of a document.
-  init(_ model: Model) throws(StoreError) {
+  init(_ model: Model, _ folder: ExternalFolder? = nil) throws(StoreError) {
     layout = Layout(model)
+    self.folder = folder
     fields = model.entities.map { entity in entity.columns.map { Self.field($0, entity, model) } }
     var places: [[String: Int]] = []
     for (entity, fields) in zip(model.entities, fields) { places.append(try Self.places(of: fields, entity)) }
@@ -66,6 +69,8 @@ struct DocumentLayout: Sendable {
 /// How the values of a column are written.
 enum ValueForm: Hashable, Sendable {
   case string, url, decimal, date, data, uuid, bool, float, double
+  /// Data that may lie in a file.
+  case external
   case integer(ClosedRange<Int64>)
   /// Lists and structs: JSON as it is.
   case json
@@ -91,7 +96,7 @@ enum ValueForm: Hashable, Sendable {
     case .double: self = .double
     case .decimal: self = .decimal
     case .date: self = .date
-    case .data: self = .data
+    case .data: self = attribute.description.isExternal ? .external : .data
     case .uuid: self = .uuid
     case .url: self = .url
     case .enumeration: self = attribute.storageClass == .integer ? .integer(Int64.min...Int64.max) : .string

@@ -22,7 +22,9 @@ extension DocumentReader {
 
   private mutating func readRows(of entity: Entity, _ scanner: inout JSONScanner) throws(DocumentFault) {
     guard try scanner.open("[", "]", "a list of objects") else { return }
-    var reader = RowParser(entity: entity, fields: document.fields[entity.index], places: document.places[entity.index])
+    var reader = RowParser(
+      entity: entity, fields: document.fields[entity.index], places: document.places[entity.index],
+      folder: document.folder)
     repeat {
       let place = scanner.offset
       try loading.add(try reader.read(&scanner), at: place, bytes)
@@ -65,9 +67,11 @@ struct RowParser {
   let entity: Entity
   let fields: [DocumentLayout.Field]
   let places: [String: Int]
+  let folder: ExternalFolder?
 
-  init(entity: Entity, fields: [DocumentLayout.Field], places: [String: Int]) {
+  init(entity: Entity, fields: [DocumentLayout.Field], places: [String: Int], folder: ExternalFolder?) {
     self.entity = entity
+    self.folder = folder
     self.fields = fields
     self.places = places
   }
@@ -129,7 +133,9 @@ struct RowParser {
       return
     }
     do throws(DocumentFault) {
-      draft.values[place] = try scanner.value(field.form)
+      let value = try scanner.value(field.form)
+      draft.values[place] = value
+      if case .file(let file) = value { draft.values[place] = .file(folder?.file(file.reference) ?? file) }
     } catch {
       throw fault(error.what, at: error.offset, field, error.code)
     }

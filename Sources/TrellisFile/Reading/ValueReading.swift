@@ -15,7 +15,8 @@ extension JSONScanner {
       return try converted("a date, such as \"2026-01-31T09:30:00Z\"") {
         DateText.microseconds($0).map { .integer($0) }
       }
-    case .data: return try converted("Base64 text with padding") { Base64Text.bytes($0).map { .blob($0) } }
+    case .external where next == UInt8(ascii: "{"): return .file(try file())
+    case .data, .external: return try converted("Base64 text with padding") { Base64Text.bytes($0).map { .blob($0) } }
     case .uuid: return try converted("a UUID in double quotes") { UUIDText.bytes($0).map { .blob($0) } }
     case .json: return try json()
     }
@@ -100,6 +101,25 @@ extension JSONScanner {
     let start = offset
     guard let value = convert(try text(what)) else { throw misfit(what, at: start) }
     return value
+  }
+
+  /// Data that lies in a file: what the file is named, and how many bytes it has.
+  private mutating func file() throws(DocumentFault) -> ExternalFile {
+    let start = offset
+    var (digest, size): (ContentDigest?, Int?)
+    if try open("{", "}", "an object") {
+      repeat {
+        switch try key() {
+        case DocumentFormat.file where digest == nil: digest = ContentDigest(try text("64 hexadecimal digits"))
+        case DocumentFormat.size where size == nil: size = Int(exactly: try integer("a whole number"))
+        default: throw misfit("\"\(DocumentFormat.file)\" and \"\(DocumentFormat.size)\", each once", at: start)
+        }
+      } while try goOn("}")
+    }
+    guard let digest, let size, size >= 0 else {
+      throw misfit("a file's digest in 64 small hexadecimal digits, and its size", at: start)
+    }
+    return ExternalFile(digest, size: size, origin: nil)
   }
 
   /// Lists and structs stay as they are written, so that they come back by the byte.

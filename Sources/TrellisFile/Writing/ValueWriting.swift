@@ -20,7 +20,8 @@ extension [UInt8] {
     case (.json, .text(let text)):
       guard JSONScanner.isValue(text) else { return false }
       append(contentsOf: text.utf8)
-    case (.data, .blob(let bytes)): appendQuotedBase64(bytes)
+    case (.data, .blob(let bytes)), (.external, .blob(let bytes)): appendQuotedBase64(bytes)
+    case (.external, .file(let file)): append(file)
     case (.uuid, .blob(let bytes)):
       guard bytes.count == 16 else { return false }
       appendQuotedUUID(bytes)
@@ -71,6 +72,12 @@ extension [UInt8] {
     reserveCapacity(count + bytes.count / 3 * 4 + 8)
     append(contentsOf: Base64Text.text(bytes).utf8)
     append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(_ file: ExternalFile) {
+    append(contentsOf: "{\"\(DocumentFormat.file)\": \"\(file.digest.text)\", \"\(DocumentFormat.size)\": ".utf8)
+    appendInteger(Int64(file.size))
+    append(UInt8(ascii: "}"))
   }
 
   private mutating func appendQuotedUUID(_ bytes: [UInt8]) {

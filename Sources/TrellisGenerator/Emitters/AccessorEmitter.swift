@@ -20,8 +20,9 @@ enum AccessorEmitter {
     switch field.kind {
     case .attribute(let attribute, _):
       let stored = "_row.\(field.name.member)"
+      let value = field.isExternal ? "_load(\(stored), \(number))" : stored
       return [
-        "get { _willRead(\(number)); return \(stored) }",
+        "get { _willRead(\(number)); return \(value) }",
         "set { if _willWrite(\(number)) { \(stored) = \(newValue(of: field, attribute)) } }",
       ]
     case .transient(let attribute):
@@ -38,6 +39,6 @@ enum AccessorEmitter {
   }
 
   private static func newValue(of field: Field, _ attribute: Attribute) -> String {
-    "newValue" + field.rounding(isOptional: attribute.isOptional)
+    field.kept("newValue", isOptional: attribute.isOptional)
   }
 }

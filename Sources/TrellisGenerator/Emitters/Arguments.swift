@@ -33,7 +33,8 @@ struct Arguments {
 
   static func code(of value: StoredValue) -> Code {
     switch value {
-    case .null: .plain(".null")
+    // No model names a file.
+    case .null, .file: .plain(".null")
     case .integer(let number): .plain(".integer(\(number))")
     case .real(let number): .plain(".real(\(Numbers.literal(number)))")
     case .text(let text): .call(".text", [.string(text)])

@@ -33,7 +33,7 @@ enum ColumnsEmitter {
 
   private static func type(of field: Field) -> String {
     switch field.kind {
-    case .attribute, .transient: "AttributePath<\(field.type)>"
+    case .attribute, .transient: "AttributePath<\(field.rowType)>"
     case .reference, .partner: "ToOnePath<\(field.base).Columns>"
     case .toMany: "ToManyPath<\(field.base).Columns>"
     }

@@ -83,7 +83,13 @@ enum InitialiserEmitter {
     guard let attribute = field.attribute else { return .plain("nil") }
     let name = field.name.spelled
     let rounding = field.rounding(isOptional: attribute.isOptional)
-    guard let value = plan.defaults[field.number] else { return .plain(name + rounding) }
+    guard let value = plan.defaults[field.number] else {
+      return .plain(field.kept(name, isOptional: attribute.isOptional))
+    }
+    if field.isExternal && attribute.isOptional {
+      return .wrapped("(\(name) ?? ", value, ").map(ExternalData.init)")
+    }
+    if field.isExternal { return .wrapped("ExternalData(", .otherwise(name, value), ")") }
     if rounding.isEmpty { return .otherwise(name, value) }
     return .wrapped("(\(name) ?? ", value, ")\(rounding)")
   }

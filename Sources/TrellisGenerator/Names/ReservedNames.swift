@@ -4,7 +4,7 @@ enum ReservedNames {
   static let types: Set<String> = [
     "Swift", "Foundation", "Trellis",
     "AttributeDescription", "AttributePath", "AttributeRules", "ColumnMask", "ConditionBuilder", "ContextLink",
-    "EntityColumns", "EntityDescription", "EntitySnapshot", "EnumDescription", "FetchRequest",
+    "EntityColumns", "EntityDescription", "EntitySnapshot", "EnumDescription", "ExternalData", "FetchRequest",
     "FetchRequestDescription", "HookFailures",
     "IdentifiedObject", "IndexDescription", "ManagedObject", "ManagedObjectContext", "ModelDescription", "ModelEnum",
     "ObjectID", "ObjectModel", "OrderedToMany", "PropertyPath", "QueryCondition", "RelationshipDescription", "RowCopy",

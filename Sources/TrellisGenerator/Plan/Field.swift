@@ -69,7 +69,16 @@ extension Field {
   }
 
   /// The type of the row's field.
-  var rowType: String { isReference ? "ObjectID<\(base)>?" : type }
+  var rowType: String {
+    if isReference { return "ObjectID<\(base)>?" }
+    guard let attribute, isExternal else { return type }
+    return attribute.isOptional ? "ExternalData?" : "ExternalData"
+  }
+
+  /// Whether the row holds a handle, and the property loads what it leads to.
+  var isExternal: Bool {
+    if case .attribute(let attribute, _) = kind { attribute.description.isExternal } else { false }
+  }
 
   var isReference: Bool { if case .reference = kind { true } else { false } }
   var isTransient: Bool { if case .transient = kind { true } else { false } }

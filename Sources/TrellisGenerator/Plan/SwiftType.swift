@@ -62,4 +62,12 @@ extension Field {
     default: ""
     }
   }
+
+  /// What is kept of a value.
+  ///
+  /// - Parameter isOptional: Whether the value may be nil.
+  func kept(_ value: String, isOptional: Bool) -> String {
+    guard isExternal else { return value + rounding(isOptional: isOptional) }
+    return isOptional ? "\(value).map(ExternalData.init)" : "ExternalData(\(value))"
+  }
 }

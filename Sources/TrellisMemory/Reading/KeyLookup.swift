@@ -162,7 +162,7 @@ extension StoredValue {
     case .integer: .integer
     case .real: .real
     case .text: .text
-    case .blob: .blob
+    case .blob, .file: .blob
     }
   }
 }

@@ -31,13 +31,14 @@ package struct SaveDraft {
   let departures: Departures?
   package private(set) var highestKey: Int64 = 0
 
-  package init(_ request: SaveRequest, _ layout: Layout) throws {
+  /// - Parameter externals: where large data goes; nil for a store that keeps no files.
+  package init(_ request: SaveRequest, _ layout: Layout, _ externals: ExternalWriter? = nil) throws {
     cascades = request.cascades
     keptFromCascades = request.keptFromCascades
     counts = request.counts
     denials = request.denials
     departures = denials.isEmpty ? nil : request.departures
-    let writer = ValueWriter()
+    let writer = ValueWriter(externals)
     let model = layout.model
     for group in request.inserts {
       let entity = try model.entity(numbered: group.entity)
@@ -53,6 +54,7 @@ package struct SaveDraft {
     for group in request.pairs where !model.joinTables.indices.contains(group.table) {
       throw StoreError.malformed("A save names a join table that the store's model does not have.")
     }
+    if let problem = externals?.problem { throw problem }
     deletes = request.deletes
     pairs = request.pairs
     places = request.places

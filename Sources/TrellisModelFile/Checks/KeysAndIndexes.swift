@@ -79,8 +79,8 @@ struct PropertyLookup {
     switch found.place {
     case .attribute(let index):
       let attribute = draft.entities[found.entity].attributes[index]
-      guard attribute.description.isTransient else { return }
-      (reason, declaration) = ("is transient and lies in no store", attribute.name)
+      guard let why = whyNotInRow(attribute.description) else { return }
+      (reason, declaration) = (why, attribute.name)
     case .relationship(let index):
       let relationship = draft.entities[found.entity].relationships[index]
       guard let why = whyNotInRow(relationship, RelationshipPlace(entity: found.entity, index: index)) else { return }
@@ -90,6 +90,11 @@ struct PropertyLookup {
     findings.error(
       .noColumn, at: offset, "\(user) names '\(path)', which \(reason); name a property that lies in the row.",
       notes: [("'\(path)' is here", declaration.offset)])
+  }
+
+  private func whyNotInRow(_ attribute: AttributeDescription) -> String? {
+    if attribute.isTransient { return "is transient and lies in no store" }
+    return attribute.isExternal ? "may lie in a file" : nil
   }
 
   private func whyNotInRow(_ relationship: RelationshipDraft, _ place: RelationshipPlace) -> String? {

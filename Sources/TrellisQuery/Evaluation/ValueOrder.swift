@@ -12,6 +12,10 @@ public enum ValueOrder {
     case (.real(let a), .real(let b)): compare(a, b)
     case (.text(let a), .text(let b)): kind == .decimal ? DecimalOrder.compare(a, b) : TextBytes.compare(a, b)
     case (.blob(let a), .blob(let b)): a.withUnsafeBytes { a in b.withUnsafeBytes { b in TextBytes.compare(a, b) } }
+    case (.file(let a), .file(let b)): a == b ? 0 : order(a, b)
+    // The same bytes may lie in a file or in the row.
+    case (.file(let file), .blob(let bytes)): bytes.withUnsafeBytes(file.holds) ? 0 : 1
+    case (.blob(let bytes), .file(let file)): bytes.withUnsafeBytes(file.holds) ? 0 : -1
     case (.integer(let a), .real(let b)): b.isNaN ? 1 : compare(a, b)
     case (.real(let a), .integer(let b)): a.isNaN ? -1 : -compare(b, a)
     default: rank(left) - rank(right)
@@ -25,6 +29,11 @@ public enum ValueOrder {
     case (.text(let a), .text(let b)) where kind != .decimal: TextBytes.areEqual(a, b)
     default: compare(left, right, kind: kind) == 0
     }
+  }
+
+  /// Some order of contents; nobody sorts by data.
+  private static func order(_ a: ExternalFile, _ b: ExternalFile) -> Int {
+    TextBytes.compare(a.digest.text, b.digest.text)
   }
 
   /// Whether a value counts as nil.
@@ -70,6 +79,7 @@ public enum ValueOrder {
     case .integer: 1
     case .text: 2
     case .blob: 3
+    case .file: 4
     }
   }
 }

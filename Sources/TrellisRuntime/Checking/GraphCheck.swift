@@ -27,6 +27,7 @@ struct GraphCheck {
     repeat {
       let page = try RowPage(of: entity, after: last, self)
       last = page.isLast ? nil : page.keys.last
+      try ExternalFileCheck(check: self, page: page).run()
       try tolerantly(entity, "references") { try ReferenceCheck(check: self, page: page).run() }
       for relationship in entity.allRelationships {
         try tolerantly(entity, "members of \(relationship.name)") {

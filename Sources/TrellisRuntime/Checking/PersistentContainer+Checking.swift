@@ -9,7 +9,7 @@ extension PersistentContainer {
   /// ```
   /// What is verified: that every row can be read, required attributes and to-ones, the rules of attributes, numbers of
   /// members, references that lead nowhere, relationships that only one end knows of, places in ordered to-manys, unique keys;
-  /// and what the store can say about itself, which for SQLite is the structure of the file, its tables and indexes. Rules of
+  /// that the files of external data are there and hold what was written to them; and what the store can say about itself, which for SQLite is the structure of the file, its tables and indexes. Rules of
   /// hooks are not asked.
   ///
   /// Others may go on saving meanwhile. Where the store can show one moment, all findings are of that moment.

@@ -14,6 +14,8 @@ struct RowPage {
   private(set) var keys: [Int64] = []
   /// By property number, for the to-ones that lie in the row.
   private(set) var references: [Int: [Reference]] = [:]
+  /// The files in which the rows' data lies.
+  private(set) var files: [(key: Int64, property: String, file: ExternalFile)] = []
   /// Whether no object comes behind these.
   var isLast: Bool { keys.count < GraphCheck.pageSize }
 
@@ -36,9 +38,17 @@ struct RowPage {
     keys.append(row.key)
     takeReferences(row)
     if noteMissingAttributes(row) { return }
+    takeFiles(row)
     row.problem = nil
     let object = entity.type.init(row, in: link)
     if let problem = row.problem { noteProblem(problem) } else { checkRules(object) }
+  }
+
+  private mutating func takeFiles(_ row: RowReader) {
+    for (number, column) in entity.entity.columns.enumerated() where entity.entity.isExternal(column) {
+      guard !row.isNull(number), let file = row.file(number) else { continue }
+      files.append((row.key, entity.entity.properties[column.property].name, file))
+    }
   }
 
   private mutating func takeReferences(_ row: RowReader) {

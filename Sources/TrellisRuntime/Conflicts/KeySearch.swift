@@ -118,7 +118,7 @@ extension StoredValue {
     case .null, .integer: .integer
     case .real: .real
     case .text: .text
-    case .blob: .blob
+    case .blob, .file: .blob
     }
   }
 }

@@ -17,7 +17,9 @@ struct RowMerge {
     mine = Set(object.changedNumbers)
     for property in info.entity.storedProperties {
       let stored = theirs.row.value(property)
-      if stored != (object.extras?.committed?.value(property) ?? object._value(property)) { others.insert(property) }
+      if !stored.isSame(as: object.extras?.committed?.value(property) ?? object._value(property)) {
+        others.insert(property)
+      }
     }
     conflicting = mine.intersection(others)
   }

@@ -10,6 +10,7 @@ extension PersistentContainer {
   /// The copy shows the store as it was at one moment: each save is in it wholly or not at all. It is a store of its own, of the
   /// same kind, that a container can open; only its owner may read it. It is written beside its place, brought to the disk
   /// and then given its name, so a crash or a full disk leaves no half of it. What no context has saved yet is not in it.
+  /// Files of external data are copied to a folder beside it, whose name is the file's with `.external` behind it.
   ///
   /// - Parameters:
   ///   - url: The file. Its folder must exist.

@@ -17,10 +17,11 @@ extension ManagedObject {
       marked &= marked - 1
       if property == 63 {
         // The last bit stands for all from here on.
-        for number in info.entity.storedProperties where number >= 63 && _value(number) != copy.value(number) {
+        for number in info.entity.storedProperties where number >= 63 && !_value(number).isSame(as: copy.value(number))
+        {
           changed.append(number)
         }
-      } else if _value(property) != copy.value(property) {
+      } else if !_value(property).isSame(as: copy.value(property)) {
         changed.append(property)
       }
     }

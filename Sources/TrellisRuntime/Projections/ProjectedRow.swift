@@ -39,6 +39,10 @@ final class ProjectedRow: RowReader {
     }
   }
 
+  override func file(_ column: Int) -> ExternalFile? {
+    if case .file(let file) = value(column) { file } else { nil }
+  }
+
   private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   deinit { buffer.deallocate() }

@@ -71,7 +71,7 @@ final class CheckedAttribute: Sendable {
     case .integer(let number): type == .date ? DateText.text(number) : "\(number)"
     case .real(let number): "\(number)"
     case .text(let text): text
-    case .blob, .null: "its bound"
+    case .blob, .file, .null: "its bound"
     }
   }
 
@@ -113,6 +113,7 @@ final class CheckedAttribute: Sendable {
       guard case .array = type else { return text.unicodeScalars.count }
       return (try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [Any])?.count
     case .blob(let bytes): return bytes.count
+    case .file(let file): return file.size
     default: return nil
     }
   }

@@ -37,8 +37,10 @@ extension PredicateTranslator {
     let left = try operand(comparison.left)
     let right = try operand(comparison.right)
     switch comparison.relation {
-    case .equal: return equality(left, right, comparison, isEqual: true)
-    case .notEqual: return equality(left, right, comparison, isEqual: false)
+    case .equal, .notEqual:
+      let isEqual = comparison.relation == .equal
+      return try externalEquality(left, right, isEqual: isEqual)
+        ?? equality(left, right, comparison, isEqual: isEqual)
     case .less: return order(left, "<", right, comparison)
     case .lessOrEqual: return order(left, "<=", right, comparison)
     case .greater: return order(left, ">", right, comparison)
@@ -118,6 +120,7 @@ extension PredicateTranslator {
     let list = skipValue()
     let comparison = Comparison(operand, .equal, operand, kind: kind)
     let sql = text(tested, comparison)
+    if case .column(let column) = tested.content, column.isExternal { return isIn(external: sql, list, values) }
     let marker = parameter(list, kind == .decimal ? .canonical : .plain)
     let isListed = "\(sql) IN \(ListParameter.values(marker))"
     return values.hasNull ? "(\(isListed) OR \(sql) IS NULL)" : isListed

@@ -9,6 +9,10 @@ extension PredicateTranslator {
     switch computation {
     case .arithmetic(let sign, let left, let right):
       return "trellis_compute(\(sign.word), \(try plain(left)), \(try plain(right)))"
+    case .function(.length, let operand):
+      let content = try self.operand(operand).content
+      if case .column(let column) = content, column.isExternal { return Self.externalLength(column.sql) }
+      return "trellis_apply(\(ValueFunction.length.word), \(plain(content)))"
     case .function(let function, let operand): return "trellis_apply(\(function.word), \(try plain(operand)))"
     case .aggregate(let function, let path, let variable, let operand, let kind):
       return try aggregate(function, path, variable, operand, kind)
@@ -40,7 +44,11 @@ extension PredicateTranslator {
 
   /// An operand whose text nothing prepares.
   mutating func plain(_ operand: Operand) throws(StoreError) -> String {
-    switch try self.operand(operand).content {
+    plain(try self.operand(operand).content)
+  }
+
+  private mutating func plain(_ content: TranslatedOperand.Content) -> String {
+    switch content {
     case .value(let number, _): parameter(number, .plain)
     case .column(let column): column.sql
     }

@@ -7,6 +7,8 @@ struct TranslatedProperty {
   let sql: String
   /// Whether it may be null.
   let isOptional: Bool
+  /// Whether it is data that may lie in a file, of which the row has a text then.
+  var isExternal = false
 }
 
 /// A row on the way of a path.
@@ -34,7 +36,9 @@ extension PredicateTranslator {
         throw Self.unknown("stored attribute")
       }
       scopes[row.scope].useRow()
-      return TranslatedProperty(sql: "\(row.alias).\(column)", isOptional: row.isOptional || attribute.isOptional)
+      return TranslatedProperty(
+        sql: "\(row.alias).\(column)", isOptional: row.isOptional || attribute.isOptional,
+        isExternal: attribute.description.isExternal)
     case .relationship(let relationship):
       guard !relationship.isToMany else { throw Self.unknown("to-one") }
       return TranslatedProperty(sql: try key(of: relationship, row), isOptional: true)

@@ -19,6 +19,8 @@ package struct Parameter: Hashable, Sendable {
     case canonical
     /// What a full-text table is asked for by a query.
     case searchTerms
+    /// Bytes as the reference to the file that holds them.
+    case reference
   }
 
   /// The place among the values.

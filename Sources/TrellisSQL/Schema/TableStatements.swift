@@ -41,7 +41,9 @@ package struct SchemaStatements {
   }
 
   private func definition(of column: Column, in entity: Entity, isRequired: Bool) -> String {
-    var text = "\(SQLName.quoted(column.name)) \(Self.typeName(column.storageClass))"
+    // Data in a file leaves a text in the row.
+    let type = entity.isExternal(column) ? "ANY" : Self.typeName(column.storageClass)
+    var text = "\(SQLName.quoted(column.name)) \(type)"
     if isRequired && !column.isOptional { text += " NOT NULL" }
     if case .reference(let property, let destination) = column.content,
       let relationship = entity.properties[property].relationship, !isLeftAlone(relationship)

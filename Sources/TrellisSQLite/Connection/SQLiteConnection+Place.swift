@@ -32,7 +32,7 @@ extension Database {
 extension StoreSetup {
   /// A connection that is opened later would get the file that has come in its place.
   func checkIdentity() throws(StoreError) {
-    guard let identity, let found = try? SystemFiles().stamp(path), !found.isSameFile(as: identity) else { return }
+    guard let identity, let found = try? options.files.stamp(path), !found.isSameFile(as: identity) else { return }
     throw SQLiteErrors.moved(path)
   }
 }

@@ -1,4 +1,5 @@
 internal import CSQLite
+import TrellisQuery
 import TrellisSQL
 package import TrellisSchema
 package import TrellisStorage
@@ -13,20 +14,31 @@ extension SQLiteConnection {
     try run(statement) { pointer in
       var values = paths.map { _ in StoredValue.null }
       while try database.step(pointer, doing: "read values") {
-        for place in values.indices { values[place] = Self.value(pointer, Int32(truncatingIfNeeded: place)) }
+        for place in values.indices {
+          values[place] = try value(pointer, Int32(truncatingIfNeeded: place), paths[place].kind)
+        }
         try body(values)
       }
     }
   }
 
-  private static func value(_ statement: OpaquePointer, _ column: Int32) -> StoredValue {
+  private func value(_ statement: OpaquePointer, _ column: Int32, _ kind: ValueKind) throws(StoreError) -> StoredValue {
     switch trellis_sqlite3_column_type(statement, column) {
     case TRELLIS_SQLITE_INTEGER: return .integer(trellis_sqlite3_column_int64(statement, column))
     case TRELLIS_SQLITE_FLOAT: return .real(trellis_sqlite3_column_double(statement, column))
-    case TRELLIS_SQLITE_TEXT: return .text(String(decoding: bytes(statement, column), as: UTF8.self))
-    case TRELLIS_SQLITE_BLOB: return .blob([UInt8](bytes(statement, column)))
+    case TRELLIS_SQLITE_TEXT:
+      let text = String(decoding: Self.bytes(statement, column), as: UTF8.self)
+      return kind == .blob ? .file(try file(text)) : .text(text)
+    case TRELLIS_SQLITE_BLOB: return .blob([UInt8](Self.bytes(statement, column)))
     default: return .null
     }
+  }
+
+  /// Where data lies that is not in the row.
+  private func file(_ reference: String) throws(StoreError) -> ExternalFile {
+    if let file = store.setup.folder?.file(reference) { return file }
+    throw StoreError(
+      .unreadableValue, "The stored reference to a file is none.", remedy: "Set the attribute to another value.")
   }
 
   private static func bytes(_ statement: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {

@@ -11,7 +11,9 @@ package final class SQLiteConnection: StoreConnection {
   let layout: TableLayout
   var shape = RequestShape()
   var words: ContiguousArray<UInt64> = []
-  let writer = SQLiteRowWriter()
+  let writer: SQLiteRowWriter
+  /// The files that a save writes; nil where the model has no data that may lie in files.
+  let externals: ExternalWriter?
   private var reader: SQLiteRowReader?
   private var isRunning = false
   package var trace: StatementTrace?
@@ -22,6 +24,8 @@ package final class SQLiteConnection: StoreConnection {
     self.store = store
     self.database = database
     layout = store.setup.layout
+    externals = store.setup.folder.map(ExternalWriter.init)
+    writer = SQLiteRowWriter(externals)
   }
 
   deinit { store.giveBack(database) }
@@ -110,7 +114,7 @@ package final class SQLiteConnection: StoreConnection {
     _ body: (SQLiteRowReader, OpaquePointer) throws -> Void
   ) throws {
     try run(statement) { pointer in
-      let reader = self.reader ?? SQLiteRowReader(pointer, table)
+      let reader = self.reader ?? SQLiteRowReader(pointer, table, store.setup.folder)
       self.reader = reader
       reader.begin(pointer, table, base: base)
       while try database.step(pointer, doing: "read") {

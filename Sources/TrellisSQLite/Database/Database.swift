@@ -123,6 +123,10 @@ package struct StatementStatistics: Hashable, Sendable {
 
 /// How to open a file.
 struct OpenOptions: Sendable {
+  /// How many bytes of external data lie in a row at most.
+  var largestInRow = ExternalFolder.usualLargestInRow
+  /// How files of external data are written.
+  var files: any FileOperations = SystemFiles()
   var durability: Durability
   var busyTimeoutMilliseconds: Int32
   var isReadOnly: Bool

@@ -44,7 +44,8 @@ enum SQLFunction {
 
   static func answer(_ context: OpaquePointer, _ value: StoredValue) {
     switch value {
-    case .null: trellis_sqlite3_result_null(context)
+    // No function of values sees or makes a file.
+    case .null, .file: trellis_sqlite3_result_null(context)
     case .integer(let integer): trellis_sqlite3_result_int64(context, integer)
     case .real(let real): trellis_sqlite3_result_double(context, real)
     case .text(let text): answer(context, text)

@@ -28,6 +28,8 @@ extension Database {
     case .integer(let value): return trellis_sqlite3_bind_int64(statement, index, value)
     case .real(let value): return trellis_sqlite3_bind_double(statement, index, value)
     case .text(let value): return try bind(value, form, index, statement)
+    case .file(let file): return try bind(file.reference, .plain, index, statement)
+    case .blob(let value) where form == .reference: return try bind(Self.reference(value), .plain, index, statement)
     case .blob(let value):
       let count = try Self.length(value.count)
       guard count > 0 else { return trellis_sqlite3_bind_zeroblob(statement, index, 0) }
@@ -86,6 +88,8 @@ extension Database {
     case .text(let value):
       var text = Self.text(value, form)
       return text.withUTF8 { Self.set(list, place, Int32(TRELLIS_SQLITE_TEXT), UnsafeRawBufferPointer($0)) }
+    case .file(let file): return set(list, place, .text(file.reference), .plain)
+    case .blob(let value) where form == .reference: return set(list, place, .text(Self.reference(value)), .plain)
     case .blob(let value):
       return value.withUnsafeBytes { Self.set(list, place, Int32(TRELLIS_SQLITE_BLOB), $0) }
     }
@@ -101,11 +105,16 @@ extension Database {
 
   private static func text(_ value: String, _ form: Parameter.Form) -> String {
     switch form {
-    case .plain, .endOfPrefix: value
+    case .plain, .endOfPrefix, .reference: value
     case .folded(let options): TextFolding.fold(value, options: options)
     case .canonical: DecimalOrder.canonical(value)
     case .searchTerms: SearchTokens.asked(by: value)
     }
+  }
+
+  /// What stands in a row for these bytes where they are in a file.
+  private static func reference(_ bytes: [UInt8]) -> String {
+    ExternalFile.reference(ContentDigest(of: bytes), bytes.count)
   }
 
   private static func length(_ count: Int) throws(StoreError) -> Int32 {

@@ -1,5 +1,6 @@
 internal import CSQLite
 import TrellisSQL
+import TrellisSchema
 import TrellisStorage
 
 /// Reads the columns of a statement's current row.
@@ -9,10 +10,13 @@ final class SQLiteRowReader: RowReader {
   @exclusivity(unchecked) private var base: Int32 = 0
   @exclusivity(unchecked) private var firstColumn: Int32 = 0
   @exclusivity(unchecked) private var table: EntityTable
+  /// Where large data lies; nil where the model has none.
+  private let folder: ExternalFolder?
   /// Where the columns of an entity below the one asked for stand; empty where they stand in order.
   @exclusivity(unchecked) private var places: UnsafeMutableBufferPointer<Int32> = .init(start: nil, count: 0)
 
-  init(_ statement: OpaquePointer, _ table: EntityTable) {
+  init(_ statement: OpaquePointer, _ table: EntityTable, _ folder: ExternalFolder?) {
+    self.folder = folder
     self.statement = statement
     self.table = table
     super.init()
@@ -101,6 +105,14 @@ final class SQLiteRowReader: RowReader {
     let result = bytes(at: place(column))
     if result.count == 0 { reportIfNull(column) }
     return result
+  }
+
+  /// Data that lies in the row is a blob; a text in its place says where it lies.
+  override func file(_ column: Int) -> ExternalFile? {
+    guard let folder, trellis_sqlite3_column_type(statement, place(column)) == TRELLIS_SQLITE_TEXT else { return nil }
+    if let file = folder.file(text(column)) { return file }
+    report(column, "the stored reference to a file is none")
+    return nil
   }
 
   private func bytes(at place: Int32) -> UnsafeRawBufferPointer {

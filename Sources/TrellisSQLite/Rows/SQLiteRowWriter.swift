@@ -1,4 +1,5 @@
 internal import CSQLite
+import TrellisSchema
 import TrellisStorage
 
 /// Binds values to a statement's parameters, one after the other.
@@ -9,6 +10,7 @@ final class SQLiteRowWriter: RowWriter {
   /// What could not be bound.
   enum Problem {
     case notANumber, tooLarge, code(Int32)
+    case external(StoreError)
   }
 
   private static let capacity = 16_384
@@ -19,6 +21,10 @@ final class SQLiteRowWriter: RowWriter {
   private(set) var problem: Problem?
   private let memory = UnsafeMutableRawPointer.allocate(byteCount: SQLiteRowWriter.capacity, alignment: 16)
   private var used = 0
+  /// Where large data goes; nil where the model has none.
+  private let externals: ExternalWriter?
+
+  init(_ externals: ExternalWriter? = nil) { self.externals = externals }
 
   deinit { memory.deallocate() }
 
@@ -62,6 +68,18 @@ final class SQLiteRowWriter: RowWriter {
     index += 1
     guard let start = copied(value) else { return bindLongBlob(value) }
     note(trellis_sqlite3_bind_blob(statement, index, start, Int32(truncatingIfNeeded: value.count), nil))
+  }
+
+  override func external(_ value: ExternalData) {
+    if let file = externals?.file(for: value) { return text(file.reference) }
+    if let problem = externals?.problem { note(.external(problem)) }
+    super.external(value)
+  }
+
+  override func file(_ value: ExternalFile) {
+    if let file = externals?.kept(value) { return text(file.reference) }
+    if let problem = externals?.problem { note(.external(problem)) }
+    super.file(value)
   }
 
   /// The bytes in the row's own memory; nil when there is no room left.

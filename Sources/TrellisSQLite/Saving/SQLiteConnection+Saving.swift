@@ -18,12 +18,15 @@ extension SQLiteConnection {
   /// One transaction that writes all of what `body` does or nothing.
   func writing(_ body: () throws -> Void) throws {
     try checkWritable()
+    externals?.forget()
     try transaction {
+      store.setup.folder?.noteSave()
       try body()
       try indexMarkedTexts()
       if store.setup.hasOldModelText.load(ordering: .relaxed) { try SchemaUpdate.apply(layout.model, to: database) }
     }
     store.setup.hasOldModelText.store(false, ordering: .relaxed)
+    externals?.didCommit()
   }
 
   /// Writes everything, and rolls it back.
@@ -87,9 +90,11 @@ extension SQLiteConnection {
     try runFixed(.begin, "BEGIN IMMEDIATE", doing: "begin a save")
     do {
       try body()
+      try externals?.finish()
       try commit()
     } catch {
       try? runFixed(.rollback, "ROLLBACK", doing: "roll back")
+      externals?.forget()
       // SQLite itself rolls back after some failures; one that is still open would swallow later saves.
       if trellis_sqlite3_get_autocommit(database.handle) == 0 { refuseWrites() }
       throw error

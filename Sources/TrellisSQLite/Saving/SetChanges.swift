@@ -1,4 +1,5 @@
 internal import CSQLite
+import Foundation
 import TrellisQuery
 import TrellisSQL
 package import TrellisSchema
@@ -11,7 +12,7 @@ extension SQLiteConnection {
   package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
     var outcome = SetOutcome()
     try writing {
-      var update = update
+      var update = try inFiles(update)
       if let refused = update.refused {
         if update.request.limit != nil || update.request.offset > 0 {
           update.request = try requestByKey(update.request)
@@ -27,6 +28,23 @@ extension SQLiteConnection {
     }
     outcome.found = outcome.updated.count
     return outcome
+  }
+
+  /// Puts large data of a change into files, so that each row gets the text that refers to one.
+  private func inFiles(_ update: SetUpdate) throws(StoreError) -> SetUpdate {
+    guard let externals, layout.model.entities.indices.contains(update.request.entity) else { return update }
+    let properties = layout.model.entities[update.request.entity].properties
+    var update = update
+    for (place, assignment) in update.assignments.enumerated() {
+      guard case .value(.blob(let bytes)) = assignment.value, properties.indices.contains(assignment.property),
+        properties[assignment.property].attribute?.description.isExternal == true
+      else { continue }
+      if let file = externals.file(for: ExternalData(Data(bytes))) {
+        update.assignments[place].value = .value(.file(file))
+      }
+      if let problem = externals.problem { throw problem }
+    }
+    return update
   }
 
   /// - Throws: ``RefusedRows`` when there are such rows among those of a request.

@@ -72,7 +72,8 @@ extension SQLiteConnection {
       try writeRow(statement, entity: change.entity, values: Int32(values.count + 2)) { row in
         row.integer(change.record.storedKey)
         row.integer(change.record.storedVersion + 1)
-        for value in values { row.write(value) }
+        let entity = self.layout.model.entities[change.entity]
+        for (value, column) in zip(values, entity.columns) { row.write(value, of: column, in: entity) }
       }
     }
   }
@@ -107,4 +108,5 @@ private final class ValueCollector: RowWriter {
   override func real(_ value: Double) { values.append(.real(value)) }
   override func text(_ value: String) { values.append(.text(value)) }
   override func blob(_ value: UnsafeRawBufferPointer) { values.append(.blob([UInt8](value))) }
+  override func file(_ value: ExternalFile) { values.append(.file(value)) }
 }

@@ -81,6 +81,7 @@ extension SQLiteConnection {
         .limit, "A value of \(declared.name) is too large for SQLite.",
         remedy: "Keep values below 1,000,000,000 bytes.",
         entity: declared.name)
+    case .external(let error): return error
     case .code(let code): return database.error(code, doing: "bind a value of \(declared.name)")
     case nil:
       return StoreError(

@@ -8,6 +8,8 @@ public enum StoredValue: Hashable, Sendable {
   case real(Double)
   case text(String)
   case blob([UInt8])
+  /// Data that lies in a file beside the store, of an attribute with `externalStorage`.
+  case file(ExternalFile)
 
   /// Whether this is ``null``.
   public var isNull: Bool {
@@ -22,6 +24,7 @@ public enum StoredValue: Hashable, Sendable {
     case (.real(let a), .real(let b)): a == b
     case (.text(let a), .text(let b)): TextBytes.areEqual(a, b)
     case (.blob(let a), .blob(let b)): a == b
+    case (.file(let a), .file(let b)): a == b
     default: false
     }
   }
@@ -33,6 +36,18 @@ public enum StoredValue: Hashable, Sendable {
     case .real(let value): hasher.combine(value)
     case .text(var value): value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     case .blob(let value): hasher.combine(value)
+    case .file(let value): hasher.combine(value)
+    }
+  }
+}
+
+extension StoredValue {
+  /// Whether both are the same to a user: as `==`, but bytes in a file are the same as those bytes in memory, which hashing cannot
+  /// tell.
+  package func isSame(as other: StoredValue) -> Bool {
+    switch (self, other) {
+    case (.file(let file), .blob(let bytes)), (.blob(let bytes), .file(let file)): bytes.withUnsafeBytes(file.holds)
+    default: self == other
     }
   }
 }

@@ -56,6 +56,8 @@ extension StoredValue {
     case .real(let value): .verbatim(String(describing: value))
     case .text(let value): .text(value)
     case .blob(let value): .text(Base64Text.text(value))
+    // No model names a file.
+    case .file: .verbatim("null")
     }
   }
 }

@@ -25,6 +25,12 @@ public struct Entity: Sendable {
   /// Whether other entities share this entity's table.
   public var isInHierarchy: Bool { parent != nil || subtree.count > 1 }
 
+  /// Whether a column's data may lie in a file.
+  package func isExternal(_ column: Column) -> Bool {
+    guard case .attribute(let number) = column.content else { return false }
+    return properties[number].attribute?.description.isExternal == true
+  }
+
   /// The property of this name, or nil.
   public func property(named name: String) -> Property? {
     propertyNumbers[name].map { properties[$0] }

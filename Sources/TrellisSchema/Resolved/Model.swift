@@ -33,6 +33,11 @@ public struct Model: Sendable {
   /// What tells this model from any other.
   package var checksum: String { knownChecksum ?? description.checksum }
 
+  /// Whether data of some attribute may lie in files.
+  package var hasExternalData: Bool {
+    description.entities.contains { $0.attributes.contains { $0.isExternal && !$0.isTransient } }
+  }
+
   /// The entity of this name, or nil.
   public func entity(named name: String) -> Entity? {
     entityNumbers[name].map { entities[$0] }

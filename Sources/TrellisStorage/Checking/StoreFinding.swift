@@ -20,6 +20,8 @@ public struct StoreFinding: Error, Hashable, Sendable, CustomStringConvertible {
     public static let unreservedKey = Code(rawValue: "unreserved-key")
     /// A stored value does not fit its attribute.
     public static let unreadableValue = Code(rawValue: "unreadable-value")
+    /// The file beside the store with an attribute's data is missing, or holds something else.
+    public static let externalFile = Code(rawValue: "external-file")
     /// A required attribute, or a required to-one, is empty.
     public static let missingValue = Code(rawValue: "missing-value")
     /// A value breaks a rule of its attribute.

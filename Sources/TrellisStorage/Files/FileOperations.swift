@@ -44,6 +44,9 @@ package protocol OpenFile: AnyObject, Sendable {
   func sync() throws(FileProblem)
   func stamp() throws(FileProblem) -> FileStamp
   func close() throws(FileProblem)
+  /// Holds a lock that was taken by ``FileOperations/share(_:)`` alone, or together with others again; a problem of kind `busy`
+  /// when others hold it too.
+  func hold(alone: Bool) throws(FileProblem)
 }
 
 /// Everything that stores in files ask of the file system, in one place, so that tests can let each step fail.
@@ -52,8 +55,10 @@ package protocol FileOperations: Sendable {
   func resolved(_ path: String) -> String
   /// What a file is now; nil when there is none.
   func stamp(_ path: String) throws(FileProblem) -> FileStamp?
-  /// A file's content and what the file was when it was read.
-  func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp)
+  /// A file's content and what the file was when it was read. A symbolic link is refused unless it is to be followed.
+  func read(
+    _ path: String, limit: Int, followingLinks: Bool
+  ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp)
   /// Makes a new file; it must not exist.
   func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile
   /// Puts a file in the place of another in one step.
@@ -65,4 +70,19 @@ package protocol FileOperations: Sendable {
   func remove(_ path: String) throws(FileProblem)
   /// Opens a file, made if need be, that nobody else holds; a problem of kind `busy` when somebody does.
   func lock(_ path: String) throws(FileProblem) -> any OpenFile
+  /// Opens a file, made if need be, and holds it together with whoever else shares it; a problem of kind `busy` when somebody
+  /// holds it alone.
+  func share(_ path: String) throws(FileProblem) -> any OpenFile
+  /// Whether there is a folder; a symbolic link to one, or a file, is a problem.
+  func isFolder(_ path: String) throws(FileProblem) -> Bool
+  /// Makes a folder for its owner only.
+  func makeFolder(_ path: String) throws(FileProblem)
+  /// The names in a folder.
+  func names(in folder: String) throws(FileProblem) -> [String]
+}
+
+extension FileOperations {
+  package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+    try read(path, limit: limit, followingLinks: true)
+  }
 }

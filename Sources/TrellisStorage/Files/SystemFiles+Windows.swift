@@ -19,7 +19,10 @@
       }
     }
 
-    package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+    package func read(
+      _ path: String, limit: Int, followingLinks: Bool
+    ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+      if !followingLinks { try WindowsFile.refuseLink(path) }
       let file = try WindowsFile(path, GENERIC_READ, OPEN_EXISTING, WindowsFile.shared)
       defer { try? file.close() }
       let stamp = try file.stamp()
@@ -56,6 +59,40 @@
 
     package func lock(_ path: String) throws(FileProblem) -> any OpenFile {
       try WindowsFile(path, DWORD(GENERIC_READ) | DWORD(GENERIC_WRITE), OPEN_ALWAYS, 0)
+    }
+
+    package func share(_ path: String) throws(FileProblem) -> any OpenFile {
+      let file = try WindowsFile(
+        path, DWORD(GENERIC_READ) | DWORD(GENERIC_WRITE), OPEN_ALWAYS, WindowsFile.shared)
+      try file.hold(alone: false)
+      return file
+    }
+
+    package func isFolder(_ path: String) throws(FileProblem) -> Bool {
+      let attributes = path.withCString(encodedAs: UTF16.self) { GetFileAttributesW($0) }
+      guard attributes != INVALID_FILE_ATTRIBUTES else {
+        let problem = FileProblem.last
+        if case .missing = problem.kind { return false }
+        throw problem
+      }
+      try WindowsFile.refuseLink(path)
+      guard attributes & DWORD(FILE_ATTRIBUTE_DIRECTORY) != 0 else {
+        throw FileProblem(.other, "\(path) is no folder")
+      }
+      return true
+    }
+
+    /// It has the rights of the folder around it.
+    package func makeFolder(_ path: String) throws(FileProblem) {
+      guard path.withCString(encodedAs: UTF16.self, { CreateDirectoryW($0, nil) }) else { throw .last }
+    }
+
+    package func names(in folder: String) throws(FileProblem) -> [String] {
+      do {
+        return try FileManager.default.contentsOfDirectory(atPath: folder)
+      } catch {
+        throw FileProblem(.other, "the folder cannot be read")
+      }
     }
   }
 
@@ -121,6 +158,21 @@
 
     func sync() throws(FileProblem) {
       guard FlushFileBuffers(handle) else { throw .last }
+    }
+
+    static func refuseLink(_ path: String) throws(FileProblem) {
+      let attributes = path.withCString(encodedAs: UTF16.self) { GetFileAttributesW($0) }
+      guard attributes == INVALID_FILE_ATTRIBUTES || attributes & DWORD(FILE_ATTRIBUTE_REPARSE_POINT) == 0 else {
+        throw FileProblem(.other, "\(path) is a link")
+      }
+    }
+
+    func hold(alone: Bool) throws(FileProblem) {
+      var place = OVERLAPPED()
+      // What was held before is given up first; who holds nothing yet has nothing to give up.
+      _ = UnlockFileEx(handle, 0, 1, 0, &place)
+      let flags = DWORD(LOCKFILE_FAIL_IMMEDIATELY) | (alone ? DWORD(LOCKFILE_EXCLUSIVE_LOCK) : 0)
+      guard LockFileEx(handle, flags, 0, 1, 0, &place) else { throw .last }
     }
 
     func close() throws(FileProblem) {

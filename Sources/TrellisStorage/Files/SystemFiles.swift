@@ -29,8 +29,11 @@
       throw problem
     }
 
-    package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
-      let file = try Descriptor(path, O_RDONLY)
+    package func read(
+      _ path: String, limit: Int, followingLinks: Bool
+    ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+      // A pipe in the file's place must not make anybody wait.
+      let file = try Descriptor(path, O_RDONLY | (followingLinks ? 0 : O_NOFOLLOW | O_NONBLOCK))
       defer { try? file.close() }
       let stamp = try file.stamp()
       guard try file.isRegular() else { throw FileProblem(.other, "it is no regular file") }
@@ -79,6 +82,35 @@
         // Who held it before may have removed it meanwhile; then this is no lock for anyone else.
         if try stamp(path)?.isSameFile(as: file.stamp()) == true { return file }
         try? file.close()
+      }
+    }
+
+    package func share(_ path: String) throws(FileProblem) -> any OpenFile {
+      let file = try Descriptor(path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600, isLock: true)
+      try file.hold(alone: false)
+      return file
+    }
+
+    package func isFolder(_ path: String) throws(FileProblem) -> Bool {
+      var status = stat()
+      guard lstat(path, &status) == 0 else {
+        let problem = FileProblem.last
+        if case .missing = problem.kind { return false }
+        throw problem
+      }
+      guard status.st_mode & S_IFMT == S_IFDIR else { throw FileProblem(.other, "\(path) is no folder") }
+      return true
+    }
+
+    package func makeFolder(_ path: String) throws(FileProblem) {
+      guard mkdir(path, 0o700) == 0 else { throw .last }
+    }
+
+    package func names(in folder: String) throws(FileProblem) -> [String] {
+      do {
+        return try FileManager.default.contentsOfDirectory(atPath: folder)
+      } catch {
+        throw FileProblem(.other, "the folder cannot be read")
       }
     }
   }
@@ -151,6 +183,11 @@
         if fcntl(number, F_FULLFSYNC) == 0 { return }
       #endif
       guard fsync(number) == 0 else { throw .last }
+    }
+
+    func hold(alone: Bool) throws(FileProblem) {
+      guard flock(number, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 else { return }
+      throw errno == EWOULDBLOCK ? FileProblem(.busy, "somebody else holds it") : FileProblem.last
     }
 
     func close() throws(FileProblem) {

@@ -1,3 +1,4 @@
+import Foundation
 public import TrellisSchema
 
 /// One row of a store while it is being read: values by column number, typed, without a detour through a common value.
@@ -48,6 +49,14 @@ open class RowReader {
   /// The bytes of a blob or of a text. They are valid until the next call of this reader.
   open func bytes(_ column: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
+  /// The file in which the column's data lies; nil where it lies in the row. Only a store that keeps files overrides this.
+  open func file(_ column: Int) -> ExternalFile? { nil }
+
+  /// Data of an attribute with `externalStorage`, which stays where it is.
+  @inline(never) public final func external(_ column: Int) -> ExternalData {
+    file(column).map(ExternalData.init) ?? ExternalData(Data(bytes(column)))
+  }
+
   /// Notes that a column's value does not fit its type. Only the first is kept.
   @inline(never) public final func report(_ column: Int, _ what: String) {
     if problem == nil { problem = RowProblem(entity: entity, key: key, column: column, what: what) }
@@ -60,7 +69,7 @@ open class RowReader {
     case .integer: return .integer(integer(column))
     case .real: return .real(real(column))
     case .text: return .text(text(column))
-    case .blob: return .blob([UInt8](bytes(column)))
+    case .blob: return file(column).map(StoredValue.file) ?? .blob([UInt8](bytes(column)))
     }
   }
 }

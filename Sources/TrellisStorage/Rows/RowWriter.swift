@@ -1,4 +1,5 @@
-package import TrellisSchema
+import Foundation
+public import TrellisSchema
 
 /// Where a row's values go, one after the other in the order of its columns. A store has one subclass.
 open class RowWriter {
@@ -10,6 +11,20 @@ open class RowWriter {
   open func text(_ value: String) {}
   /// The bytes are valid during the call only.
   open func blob(_ value: UnsafeRawBufferPointer) {}
+  /// Data of an attribute with `externalStorage`. A store that keeps large ones in files overrides this; for any other the value
+  /// is a blob.
+  open func external(_ value: ExternalData) {
+    switch value.place {
+    case .memory(let bytes): bytes.withUnsafeBytes { blob($0) }
+    case .file(let found): file(found)
+    }
+  }
+  /// Data in a file that is there already. Only stores that keep files make such values. What cannot be read is written as a
+  /// real that is no number, which every store refuses: nothing may be saved in its place.
+  open func file(_ value: ExternalFile) {
+    guard let bytes = try? value.origin?.bytes(of: value) else { return real(.nan) }
+    bytes.withUnsafeBytes { blob($0) }
+  }
 }
 
 extension RowWriter {
@@ -21,7 +36,16 @@ extension RowWriter {
     case .real(let value): real(value)
     case .text(let value): text(value)
     case .blob(let value): value.withUnsafeBytes { blob($0) }
+    case .file(let value): file(value)
     }
+  }
+}
+
+extension RowWriter {
+  /// Writes a value of a column, as large data where it is that.
+  package final func write(_ value: StoredValue, of column: Column, in entity: Entity) {
+    guard case .blob(let bytes) = value, entity.isExternal(column) else { return write(value) }
+    external(ExternalData(Data(bytes)))
   }
 }
 

@@ -48,6 +48,10 @@ package final class ValueReader: RowReader {
     }
   }
 
+  package override func file(_ column: Int) -> ExternalFile? {
+    if case .file(let file) = value(column) { file } else { nil }
+  }
+
   private func value(_ column: Int) -> StoredValue {
     values.indices.contains(column) ? values[column] : .null
   }

@@ -71,11 +71,13 @@ final class ReadRow: StoredRecord, QueryObject {
   }
 
   func writeRow(to row: RowWriter) {
-    for value in values { row.write(value) }
+    for (column, value) in zip(entity.columns, values) { row.write(value, of: column, in: entity) }
   }
 
   func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) { row.write(value) }
+    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) {
+      row.write(value, of: column, in: entity)
+    }
   }
 
   // MARK: QueryObject

@@ -34,6 +34,7 @@ enum ConformanceModel {
       AttributeDescription("title", .string, searchable: true), AttributeDescription("pages", .int32, optional: true),
       AttributeDescription("price", .decimal, optional: true), AttributeDescription("edition", .int64, optional: true),
       AttributeDescription("cover", .data, optional: true),
+      AttributeDescription("picture", .data, optional: true, external: true),
     ],
     relationships: [
       RelationshipDescription("author", to: "Author", inverse: "books", optional: true),

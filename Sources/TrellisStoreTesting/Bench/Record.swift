@@ -15,11 +15,13 @@ final class Record: StoredRecord {
   }
 
   func writeRow(to row: RowWriter) {
-    for value in values { row.write(value) }
+    for (column, value) in zip(entity.columns, values) { row.write(value, of: column, in: entity) }
   }
 
   func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) { row.write(value) }
+    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) {
+      row.write(value, of: column, in: entity)
+    }
   }
 
   /// The value of a column by name; null when there is none.
@@ -47,6 +49,14 @@ struct RowImage: Hashable {
     entity = row.entity
     key = row.key
     version = row.version
-    values = model.entities[row.entity].columns.enumerated().map { row.value($0, $1.storageClass) }
+    values = model.entities[row.entity].columns.enumerated().map { row.value($0, $1.storageClass).loaded }
+  }
+}
+
+extension StoredValue {
+  /// The value with the bytes of a file in its place; null where they cannot be read.
+  var loaded: StoredValue {
+    guard case .file(let file) = self else { return self }
+    return (try? file.origin?.bytes(of: file)).map { .blob($0) } ?? .null
   }
 }

@@ -151,7 +151,7 @@ enum SetChangeCases {
 }
 
 extension Bench {
-  fileprivate func update(
+  func update(
     _ request: StoreRequest, _ property: String, _ value: Operand, refused: QueryPredicate? = nil
   ) throws -> SetOutcome {
     let number = try self.property(model.entities[request.entity], property).index

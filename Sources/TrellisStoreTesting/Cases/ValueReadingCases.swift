@@ -42,7 +42,7 @@ extension Bench {
   /// The values that a request yields.
   func values(_ request: StoreRequest, _ paths: [ProjectedPath]) throws -> [[StoredValue]] {
     var found: [[StoredValue]] = []
-    try connection.fetchValues(request, of: paths) { found.append($0) }
+    try connection.fetchValues(request, of: paths) { found.append($0.map(\.loaded)) }
     return found
   }
 }

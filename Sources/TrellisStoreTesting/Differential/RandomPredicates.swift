@@ -50,11 +50,12 @@ struct RandomPredicates {
         Comparison(.count(path), relation(.integer), .value(.integer(Int64(random.below(4)))), kind: .integer))
     }
     if random.isOne(in: 3) { return computedLeaf() }
-    let (path, kind, isKey) = end()
+    let (path, kind, isKey, isExternal) = end()
     if random.isOne(in: 5) {
       return .isIn(.path(path), (0..<random.below(4)).map { _ in value(kind, isKey) }, kind)
     }
-    return comparison(.path(path), .value(value(kind, isKey)), kind)
+    let relation = isExternal ? random.pick([.equal, .notEqual]) : relation(kind)
+    return comparison(.path(path), .value(value(kind, isKey)), kind, relation)
   }
 
   // MARK: Computed values
@@ -62,11 +63,12 @@ struct RandomPredicates {
   private mutating func computedLeaf() -> QueryPredicate {
     let (left, kind) = computed(2)
     let right = random.isOne(in: 4) ? computed(1, kind) : .value(value(kind, false))
-    return comparison(left, right, kind)
+    return comparison(left, right, kind, relation(kind))
   }
 
-  private mutating func comparison(_ left: Operand, _ right: Operand, _ kind: ValueKind) -> QueryPredicate {
-    let relation = relation(kind)
+  private mutating func comparison(
+    _ left: Operand, _ right: Operand, _ kind: ValueKind, _ relation: ComparisonOperator
+  ) -> QueryPredicate {
     // A search knows one way of preparing texts.
     let options = relation == .matching ? [] : RandomValues.options(kind, &random)
     return .comparison(Comparison(left, relation, right, kind: kind, options: options))
@@ -146,14 +148,15 @@ struct RandomPredicates {
   // MARK: Paths
 
   /// A path to an attribute, a to-one or the object itself.
-  private mutating func end() -> (PropertyPath, ValueKind, isKey: Bool) {
+  private mutating func end() -> (PropertyPath, ValueKind, isKey: Bool, isExternal: Bool) {
     let (path, entity) = walk()
-    if random.isOne(in: 8) { return (path, .integer, true) }
+    if random.isOne(in: 8) { return (path, .integer, true, false) }
     let ends = entity.properties.filter { $0.relationship?.isToMany != true }
-    guard !ends.isEmpty else { return (path, .integer, true) }
+    guard !ends.isEmpty else { return (path, .integer, true, false) }
     let property = random.pick(ends)
     let kind = property.attribute.map(RandomValues.kind) ?? .integer
-    return (path.appending(property.index), kind, property.attribute == nil)
+    let isExternal = property.attribute?.description.isExternal == true
+    return (path.appending(property.index), kind, property.attribute == nil, isExternal)
   }
 
   private mutating func toMany() -> (PropertyPath, Relationship)? {
@@ -182,8 +185,10 @@ struct RandomPredicates {
   /// Up to three sort keys from the object itself.
   mutating func sort(_ entity: Entity) -> [SortKey] {
     scope = [(0, entity)]
-    return (0..<random.below(4)).map { _ in
-      let (path, kind, _) = end()
+    return (0..<random.below(4)).compactMap { _ in
+      let (path, kind, _, isExternal) = end()
+      // What may lie in files has no order.
+      if isExternal { return nil }
       if kind == .text && random.isOne(in: 4), case .text(let query) = RandomValues.value(.text, random: &random) {
         return SortKey(path, descending: random.isOne(in: 2), rankFor: query)
       }

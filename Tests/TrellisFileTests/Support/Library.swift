@@ -73,6 +73,7 @@ extension RowWriter {
     case .real(let value): real(value)
     case .text(let value): text(value)
     case .blob(let value): value.withUnsafeBytes { blob($0) }
+    case .file(let value): file(value)
     }
   }
 }

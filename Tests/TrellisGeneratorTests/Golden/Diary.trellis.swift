@@ -365,7 +365,7 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
     data: Foundation.Data? = nil,
     diary: EmotionDiary? = nil
   ) {
-    _row = Snapshot(objectID: .unassigned, imagePath: imagePath, data: data, diary: nil)
+    _row = Snapshot(objectID: .unassigned, imagePath: imagePath, data: data.map(ExternalData.init), diary: nil)
     super.init(_insertedInto: context)
     _row.objectID = ObjectID(_key)
     if let diary { self.diary = diary }
@@ -377,8 +377,8 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
   }
 
   public var data: Foundation.Data? {
-    get { _willRead(1); return _row.data }
-    set { if _willWrite(1) { _row.data = newValue } }
+    get { _willRead(1); return _load(_row.data, 1) }
+    set { if _willWrite(1) { _row.data = newValue.map(ExternalData.init) } }
   }
 
   public var diary: EmotionDiary? {
@@ -477,13 +477,13 @@ extension DiaryImage {
   public struct Snapshot: EntitySnapshot, StoredFields {
     public var objectID: ObjectID<DiaryImage>
     public var imagePath: Swift.String
-    public var data: Foundation.Data?
+    public var data: ExternalData?
     public var diary: ObjectID<EmotionDiary>?
 
     fileprivate init(
       objectID: ObjectID<DiaryImage>,
       imagePath: Swift.String,
-      data: Foundation.Data?,
+      data: ExternalData?,
       diary: ObjectID<EmotionDiary>?
     ) {
       self.objectID = objectID
@@ -547,7 +547,7 @@ extension DiaryImage {
     public static func snapshot(of object: DiaryImage) -> DiaryImage.Snapshot { object.snapshot }
 
     public var imagePath: AttributePath<Swift.String> { AttributePath(self, 0) }
-    public var data: AttributePath<Foundation.Data?> { AttributePath(self, 1) }
+    public var data: AttributePath<ExternalData?> { AttributePath(self, 1) }
     public var diary: ToOnePath<EmotionDiary.Columns> { ToOnePath(self, 2) }
   }
 

@@ -35,6 +35,7 @@ final class TestRecord: StoredRecord {
     case .real(let value): row.real(value)
     case .text(let value): row.text(value)
     case .blob(let value): value.withUnsafeBytes { row.blob($0) }
+    case .file(let value): row.file(value)
     }
   }
 }

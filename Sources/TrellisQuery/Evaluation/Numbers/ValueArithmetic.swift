@@ -75,7 +75,7 @@ public enum ValueArithmetic {
     case .integer(let integer): Double(integer)
     case .real(let real): real.isNaN ? nil : real
     case .text(let text): DecimalNumber(text)?.real
-    case .null, .blob: nil
+    case .null, .blob, .file: nil
     }
   }
 
@@ -84,7 +84,7 @@ public enum ValueArithmetic {
     case .integer(let integer): DecimalNumber(integer)
     case .real(let real): real.isNaN ? nil : DecimalNumber(real)
     case .text(let text): DecimalNumber(text)
-    case .null, .blob: nil
+    case .null, .blob, .file: nil
     }
   }
 }

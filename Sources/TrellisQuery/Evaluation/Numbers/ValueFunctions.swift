@@ -28,6 +28,7 @@ extension ValueArithmetic {
     switch value {
     case .text(let text): .integer(Int64(text.unicodeScalars.count))
     case .blob(let bytes): .integer(Int64(bytes.count))
+    case .file(let file): .integer(Int64(file.size))
     case .null, .integer, .real: .null
     }
   }
@@ -37,7 +38,7 @@ extension ValueArithmetic {
     case .integer(let integer): integer < 0
     case .real(let real): real < 0
     case .text(let text): text.utf8.first == UInt8(ascii: "-")
-    case .null, .blob: false
+    case .null, .blob, .file: false
     }
   }
 
@@ -46,7 +47,7 @@ extension ValueArithmetic {
     switch value {
     case .integer, .real: value
     case .text(let text): DecimalNumber(text).map { .text($0.text) } ?? .null
-    case .null, .blob: .null
+    case .null, .blob, .file: .null
     }
   }
 
@@ -57,7 +58,7 @@ extension ValueArithmetic {
       return isTooLarge ? .null : .integer(result)
     case .real(let real): return .real(-real)
     case .text(let text): return DecimalNumber(text).map { .text((-$0).text) } ?? .null
-    case .null, .blob: return .null
+    case .null, .blob, .file: return .null
     }
   }
 
@@ -66,7 +67,7 @@ extension ValueArithmetic {
     case .integer: value
     case .real(let real): .real(real.rounded(rule))
     case .text(let text): DecimalNumber(text).map { .text($0.whole(rule).text) } ?? .null
-    case .null, .blob: .null
+    case .null, .blob, .file: .null
     }
   }
 

@@ -25,6 +25,8 @@ enum FormatValueText {
     case (.text(let text), _): quoted(text)
     case (.blob(let bytes), .uuid) where bytes.count == 16: quoted(UUIDText.text(bytes))
     case (.blob(let bytes), _): "CAST(\(quoted(Base64Text.text(bytes))), 'NSData')"
+    // No format writes a file; it shows what the value is known by.
+    case (.file(let file), _): quoted(file.reference)
     }
   }
 

@@ -1,17 +1,17 @@
 import Foundation
 
 /// A page of the documentation.
-struct GuideText {
+package struct GuideText {
   private let file: URL
 
-  init(_ name: String) {
+  package init(_ name: String) {
     let here = URL(filePath: #filePath)
     let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     file = root.appending(path: "Docs/\(name)")
   }
 
   /// The Swift samples of the page whose lines do not stand together in a file of tests. Checks and indentation are left out.
-  func samples(missingFrom tests: String) throws -> [String] {
+  package func samples(missingFrom tests: String) throws -> [String] {
     let known = try lines(of: URL(filePath: tests))
     var missing: [String] = []
     var block: [String]?

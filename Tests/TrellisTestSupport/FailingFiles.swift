@@ -1,8 +1,10 @@
 import TrellisSchema
-import TrellisStorage
+package import TrellisStorage
 
 /// The file system with a step that fails: the n-th of those that are tried, once or from then on.
-final class FailingFiles: FileOperations {
+package final class FailingFiles: FileOperations {
+  package init() {}
+
   private struct Plan {
     var tried = 0
     var failing: Int?
@@ -12,11 +14,11 @@ final class FailingFiles: FileOperations {
   private let system = SystemFiles()
   private let plan = Locked(Plan())
 
-  func fail(at step: Int?, forEver: Bool) {
+  package func fail(at step: Int?, forEver: Bool) {
     plan.withLock { $0 = Plan(failing: step, isForEver: forEver) }
   }
 
-  var tried: Int { plan.withLock { $0.tried } }
+  package var tried: Int { plan.withLock { $0.tried } }
 
   fileprivate func isFailing() -> Bool {
     plan.withLock { plan in
@@ -30,46 +32,68 @@ final class FailingFiles: FileOperations {
 
   private func step() throws(FileProblem) { if isFailing() { throw Self.problem } }
 
-  func resolved(_ path: String) -> String { system.resolved(path) }
+  package func resolved(_ path: String) -> String { system.resolved(path) }
 
-  func stamp(_ path: String) throws(FileProblem) -> FileStamp? {
+  package func stamp(_ path: String) throws(FileProblem) -> FileStamp? {
     try step()
     return try system.stamp(path)
   }
 
-  func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
+  package func read(
+    _ path: String, limit: Int, followingLinks: Bool
+  ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
     try step()
-    return try system.read(path, limit: limit)
+    return try system.read(path, limit: limit, followingLinks: followingLinks)
   }
 
-  func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
+  package func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
     try step()
     return FailingFile(try system.create(path, permissions: permissions), self)
   }
 
-  func rename(_ path: String, to other: String) throws(FileProblem) {
+  package func rename(_ path: String, to other: String) throws(FileProblem) {
     try step()
     try system.rename(path, to: other)
   }
 
-  func rename(_ path: String, toUnused other: String) throws(FileProblem) {
+  package func rename(_ path: String, toUnused other: String) throws(FileProblem) {
     try step()
     try system.rename(path, toUnused: other)
   }
 
-  func syncFolder(_ path: String) throws(FileProblem) {
+  package func syncFolder(_ path: String) throws(FileProblem) {
     try step()
     try system.syncFolder(path)
   }
 
-  func remove(_ path: String) throws(FileProblem) {
+  package func remove(_ path: String) throws(FileProblem) {
     try step()
     try system.remove(path)
   }
 
-  func lock(_ path: String) throws(FileProblem) -> any OpenFile {
+  package func lock(_ path: String) throws(FileProblem) -> any OpenFile {
     try step()
     return try system.lock(path)
+  }
+
+  package func share(_ path: String) throws(FileProblem) -> any OpenFile {
+    try step()
+    return FailingFile(try system.share(path), self)
+  }
+
+  package func isFolder(_ path: String) throws(FileProblem) -> Bool {
+    try step()
+    return try system.isFolder(path)
+  }
+
+  package func makeFolder(_ path: String) throws(FileProblem) {
+    try step()
+    try system.makeFolder(path)
+  }
+
+  package func names(in folder: String) throws(FileProblem) -> [String] {
+    try step()
+    return try system.names(in: folder)
   }
 }
 
@@ -99,6 +123,11 @@ private final class FailingFile: OpenFile {
   func stamp() throws(FileProblem) -> FileStamp {
     if files.isFailing() { throw FailingFiles.problem }
     return try file.stamp()
+  }
+
+  func hold(alone: Bool) throws(FileProblem) {
+    if files.isFailing() { throw FailingFiles.problem }
+    try file.hold(alone: alone)
   }
 
   func close() throws(FileProblem) {

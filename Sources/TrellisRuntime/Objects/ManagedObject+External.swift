@@ -1,0 +1,33 @@
+public import Foundation
+import TrellisSchema
+public import TrellisStorage
+
+/// What properties with `externalStorage` call.
+extension ManagedObject {
+  /// The bytes that a handle leads to. Where they cannot be loaded, that is reported as for a row, and there are none.
+  @_spi(Generated) public final func _load(_ data: ExternalData, _ property: Int) -> Data {
+    do {
+      return try data.load()
+    } catch {
+      reportLoad(of: property, error)
+      return Data()
+    }
+  }
+
+  @_spi(Generated) public final func _load(_ data: ExternalData?, _ property: Int) -> Data? {
+    guard let data else { return nil }
+    do {
+      return try data.load()
+    } catch {
+      reportLoad(of: property, error)
+      return nil
+    }
+  }
+
+  private final func reportLoad(of property: Int, _ error: any Error) {
+    guard let context = link.context else { return }
+    let entity = context.runtime.entities[type(of: self)._entity]
+    let name = "\(entity.name).\(entity.entity.properties[property].name)"
+    context.report(GraphProblem(.loadFailed, "The data of \(name) could not be loaded.", cause: error))
+  }
+}

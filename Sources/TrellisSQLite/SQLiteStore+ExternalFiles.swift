@@ -1,0 +1,41 @@
+internal import CSQLite
+import TrellisSQL
+import TrellisSchema
+import TrellisStorage
+
+extension SQLiteStore {
+  /// - Throws: ``StoreError``.
+  package func collectExternalFiles() throws -> Int {
+    guard let folder = setup.folder, !setup.options.isReadOnly else { return 0 }
+    let database = try borrow()
+    defer { giveBack(database) }
+    // Nobody else commits until this ends, and every file that is referred to by then is one now.
+    try database.execute("BEGIN IMMEDIATE", doing: "collect files")
+    defer { try? database.execute("ROLLBACK", doing: "collect files") }
+    return try folder.collect { try database.externalContents(setup.layout.model) }
+  }
+}
+
+extension Database {
+  /// The contents that rows refer to.
+  fileprivate func externalContents(_ model: Model) throws(StoreError) -> Set<ContentDigest> {
+    var contents: Set<ContentDigest> = []
+    for text in ExternalStatements.references(model) {
+      let statement = try prepare(text)
+      defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+      while try step(statement.pointer, doing: "collect files") {
+        guard let start = trellis_sqlite3_column_text(statement.pointer, 0) else { continue }
+        let count = Int(trellis_sqlite3_column_bytes(statement.pointer, 0))
+        let reference = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        guard let parts = ExternalFile.parts(of: reference) else { throw Self.noReference }
+        contents.insert(parts.digest)
+      }
+    }
+    return contents
+  }
+
+  /// What cannot be read might refer to any file, so nothing is removed.
+  private static let noReference = StoreError(
+    .unreadableValue, "A stored reference to a file is none, so no file was removed.",
+    remedy: "Check the store, and set the attribute to another value.")
+}

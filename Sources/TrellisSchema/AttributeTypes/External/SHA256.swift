@@ -1,0 +1,77 @@
+/// The secure hash algorithm of 256 bits, as FIPS 180-4 has it. No library with it is present wherever Swift runs.
+struct SHA256 {
+  typealias Words = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+
+  /// The first 32 bits of the fractions of the square roots of the first eight primes.
+  private var state: Words = (
+    0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19
+  )
+
+  mutating func digest(of bytes: UnsafeRawBufferPointer) -> Words {
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+      schedule.initialize(repeating: 0)
+      var start = 0
+      while start + 64 <= bytes.count {
+        mix(UnsafeRawBufferPointer(rebasing: bytes[start..<start + 64]), schedule)
+        start += 64
+      }
+      let end = Self.padded(bytes[start...], length: bytes.count)
+      end.withUnsafeBytes { end in
+        for start in stride(from: 0, to: end.count, by: 64) {
+          mix(UnsafeRawBufferPointer(rebasing: end[start..<start + 64]), schedule)
+        }
+      }
+    }
+    return state
+  }
+
+  /// The last bytes, a one bit, zeros, and the number of bits in 64: one block or two.
+  private static func padded(_ rest: Slice<UnsafeRawBufferPointer>, length: Int) -> [UInt8] {
+    var block = Array(rest)
+    block.append(0x80)
+    while block.count % 64 != 56 { block.append(0) }
+    let bits = UInt64(truncatingIfNeeded: length) << 3
+    for shift in stride(from: 56, through: 0, by: -8) { block.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift))) }
+    return block
+  }
+
+  /// Takes in one block of 64 bytes. The names are those of the standard.
+  private mutating func mix(_ block: UnsafeRawBufferPointer, _ w: UnsafeMutableBufferPointer<UInt32>) {
+    for t in 0..<16 { w[t] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: t &* 4, as: UInt32.self)) }
+    for t in 16..<64 {
+      let (early, late) = (w[t &- 15], w[t &- 2])
+      let s0 = Self.turned(early, 7) ^ Self.turned(early, 18) ^ (early >> 3)
+      let s1 = Self.turned(late, 17) ^ Self.turned(late, 19) ^ (late >> 10)
+      w[t] = w[t &- 16] &+ s0 &+ w[t &- 7] &+ s1
+    }
+    var (a, b, c, d, e, f, g, h) = state
+    Self.constants.withUnsafeBufferPointer { k in
+      for t in 0..<64 {
+        let s1 = Self.turned(e, 6) ^ Self.turned(e, 11) ^ Self.turned(e, 25)
+        let t1 = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ k[t] &+ w[t]
+        let s0 = Self.turned(a, 2) ^ Self.turned(a, 13) ^ Self.turned(a, 22)
+        let t2 = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
+        (h, g, f, e, d, c, b, a) = (g, f, e, d &+ t1, c, b, a, t1 &+ t2)
+      }
+    }
+    state = (
+      state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d, state.4 &+ e, state.5 &+ f, state.6 &+ g, state.7 &+ h
+    )
+  }
+
+  @inline(__always) private static func turned(_ word: UInt32, _ count: UInt32) -> UInt32 {
+    word &>> count | word &<< (32 &- count)
+  }
+
+  /// The first 32 bits of the fractions of the cube roots of the first 64 primes.
+  private static let constants: [UInt32] = [
+    0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5, 0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,
+    0xD807_AA98, 0x1283_5B01, 0x2431_85BE, 0x550C_7DC3, 0x72BE_5D74, 0x80DE_B1FE, 0x9BDC_06A7, 0xC19B_F174,
+    0xE49B_69C1, 0xEFBE_4786, 0x0FC1_9DC6, 0x240C_A1CC, 0x2DE9_2C6F, 0x4A74_84AA, 0x5CB0_A9DC, 0x76F9_88DA,
+    0x983E_5152, 0xA831_C66D, 0xB003_27C8, 0xBF59_7FC7, 0xC6E0_0BF3, 0xD5A7_9147, 0x06CA_6351, 0x1429_2967,
+    0x27B7_0A85, 0x2E1B_2138, 0x4D2C_6DFC, 0x5338_0D13, 0x650A_7354, 0x766A_0ABB, 0x81C2_C92E, 0x9272_2C85,
+    0xA2BF_E8A1, 0xA81A_664B, 0xC24B_8B70, 0xC76C_51A3, 0xD192_E819, 0xD699_0624, 0xF40E_3585, 0x106A_A070,
+    0x19A4_C116, 0x1E37_6C08, 0x2748_774C, 0x34B0_BCB5, 0x391C_0CB3, 0x4ED8_AA4A, 0x5B9C_CA4F, 0x682E_6FF3,
+    0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7, 0xC671_78F2,
+  ]
+}

@@ -1,0 +1,138 @@
+public import Foundation
+public import TrellisQuery
+public import TrellisSchema
+
+/// The value of a `data` attribute with `externalStorage` in a snapshot: the bytes themselves where they are few or not saved
+/// yet, else a handle to the file that holds them.
+///
+/// ```swift
+/// let handle = image.snapshot.data           // no file is read
+/// print(handle?.count ?? 0)
+/// let bytes = try handle?.load()             // now it is
+/// ```
+/// Two are equal when their bytes are. A handle stays good while its container is open, also when the object changes or goes:
+/// files of handles in memory are not collected. Once saved, large bytes are no longer held in memory.
+public struct ExternalData: Sendable {
+  /// Where the bytes are.
+  package enum Place: Sendable {
+    case memory(Data)
+    case file(ExternalFile)
+  }
+
+  /// Shared by all copies, so that they learn together that the bytes are in a file.
+  private final class Content: Sendable {
+    let place: Locked<Place>
+
+    init(_ place: Place) { self.place = Locked(place) }
+  }
+
+  private let content: Content
+  /// How many bytes there are. Nothing is read for that.
+  public let count: Int
+
+  /// Bytes that lie in memory.
+  public init(_ bytes: Data) {
+    content = Content(.memory(bytes))
+    count = bytes.count
+  }
+
+  package init(_ file: ExternalFile) {
+    content = Content(.file(file))
+    count = file.size
+  }
+
+  package var place: Place { content.place.withLock { $0 } }
+
+  /// Notes that the bytes are saved in a file now, and lets go of them.
+  package func settle(in file: ExternalFile) { content.place.withLock { $0 = .file(file) } }
+
+  /// Whether the bytes are in a file, and not in memory.
+  public var isInFile: Bool { if case .file = place { true } else { false } }
+
+  /// The bytes, from memory or from the file.
+  ///
+  /// - Throws: ``StoreError`` with the code `missingFile` when the file is not there, `damaged` when it holds something else, or
+  ///   another when it cannot be read.
+  /// - Complexity: linear in ``count``: a file is read and checked each time, and not kept in memory.
+  public func load() throws -> Data {
+    switch place {
+    case .memory(let bytes): return bytes
+    case .file(let file):
+      guard let origin = file.origin else {
+        throw StoreError(
+          .missingFile, "The data came without its store.", remedy: "Read it from the object, or from a snapshot of it."
+        )
+      }
+      return Data(try origin.bytes(of: file))
+    }
+  }
+
+  /// The SHA-256 of the bytes, by which their file is named.
+  ///
+  /// - Complexity: constant for bytes in a file; linear in ``count`` for those in memory.
+  public var digest: ContentDigest {
+    switch place {
+    case .memory(let bytes): bytes.withUnsafeBytes { ContentDigest(of: $0) }
+    case .file(let file): file.digest
+    }
+  }
+}
+
+extension ExternalData: Hashable {
+  public static func == (left: ExternalData, right: ExternalData) -> Bool {
+    if left.content === right.content { return true }
+    guard left.count == right.count else { return false }
+    if case (.memory(let left), .memory(let right)) = (left.place, right.place) { return left == right }
+    return left.digest == right.digest
+  }
+
+  /// The digest would have to be worked out first.
+  public func hash(into hasher: inout Hasher) { hasher.combine(count) }
+}
+
+extension ExternalData: AttributeValue {
+  public static var valueKind: ValueKind { .blob }
+  public static let placeholder = ExternalData(Data())
+  public static func read(_ row: RowReader, _ column: Int) -> ExternalData { row.external(column) }
+  public func write(to row: RowWriter) { row.external(self) }
+
+  public var storedValue: StoredValue {
+    switch place {
+    case .memory(let bytes): .blob([UInt8](bytes))
+    case .file(let file): .file(file)
+    }
+  }
+}
+
+/// Bytes in memory are coded as data is; a file by its digest and its size, so that a snapshot stays small.
+extension ExternalData: Codable {
+  private enum Key: String, CodingKey {
+    case digest, count
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    switch place {
+    case .memory(let bytes):
+      var container = encoder.singleValueContainer()
+      try container.encode(bytes)
+    case .file(let file):
+      var container = encoder.container(keyedBy: Key.self)
+      try container.encode(file.digest.text, forKey: .digest)
+      try container.encode(file.size, forKey: .count)
+    }
+  }
+
+  /// A handle that comes from elsewhere says what the bytes are, and cannot load them.
+  public init(from decoder: any Decoder) throws {
+    guard let container = try? decoder.container(keyedBy: Key.self) else {
+      self.init(try decoder.singleValueContainer().decode(Data.self))
+      return
+    }
+    let text = try container.decode(String.self, forKey: .digest)
+    let count = try container.decode(Int.self, forKey: .count)
+    guard let digest = ContentDigest(text), count >= 0 else {
+      throw DecodingError.dataCorruptedError(forKey: .digest, in: container, debugDescription: "This is no digest.")
+    }
+    self.init(ExternalFile(digest, size: count, origin: nil))
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import TrellisSchema
+
+extension ExternalFolder {
+  /// Writes bytes to their file, which is on the disk then; its name is once the folder was brought there too.
+  ///
+  /// A file that is there already is replaced: it would have to be read to know that it is whole.
+  ///
+  /// - Throws: ``StoreError``; at most a file that nobody needs is left behind.
+  func write(_ bytes: Data, _ digest: ContentDigest) throws(StoreError) -> ExternalFile {
+    try prepare()
+    // From here on nobody collects it.
+    let made = ExternalFile(digest, size: bytes.count, origin: self)
+    let name = beginTemporary(digest)
+    defer { _ = shared.withLock { $0.temporaries.remove(name) } }
+    let temporary = "\(path)/\(name)"
+    do throws(FileProblem) {
+      try? files.remove(temporary)
+      try writeFile(bytes, temporary)
+      try files.rename(temporary, to: path(of: digest))
+    } catch {
+      try? files.remove(temporary)
+      throw error.externalError("written", path(of: digest))
+    }
+    return made
+  }
+
+  private func beginTemporary(_ digest: ContentDigest) -> String {
+    shared.withLock { shared in
+      shared.count += 1
+      let name = "\(digest.text)-\(shared.count).new"
+      shared.temporaries.insert(name)
+      return name
+    }
+  }
+
+  private func writeFile(_ bytes: Data, _ path: String) throws(FileProblem) {
+    let file = try files.create(path, permissions: 0o600)
+    defer { try? file.close() }
+    var problem: FileProblem?
+    bytes.withUnsafeBytes { bytes in
+      do throws(FileProblem) { try file.write(bytes) } catch { problem = error }
+    }
+    if let problem { throw problem }
+    // However durable saves are to be: a row without its file would be worse than a save that is lost.
+    try file.sync()
+    try file.close()
+  }
+
+  /// Brings the names of the files that were written to the disk.
+  func syncNames() throws(StoreError) {
+    do throws(FileProblem) { try files.syncFolder(path) } catch {
+      throw error.externalError("brought to the disk", path)
+    }
+  }
+
+  /// Notes that files may be too many from now on, where there are any. Asked before each save, it costs next to nothing. A save
+  /// that writes no file goes on where that cannot be noted; all that is lost by it is some room on the disk.
+  package func noteSave() {
+    if shared.withLock({ $0.isMarked }) { return }
+    if (try? files.isFolder(path)) == true { try? prepare() }
+  }
+
+  // MARK: The folder
+
+  /// Makes the folder, takes a share of its lock, and marks it.
+  private func prepare() throws(StoreError) {
+    do throws(FileProblem) {
+      if shared.withLock({ $0.isMarked && $0.lock != nil }) { return }
+      try makeFolder()
+      try share()
+      try mark()
+    } catch {
+      throw error.externalError("used", path)
+    }
+  }
+
+  private func makeFolder() throws(FileProblem) {
+    if try files.isFolder(path) { return }
+    do throws(FileProblem) {
+      try files.makeFolder(path)
+    } catch {
+      // Somebody may have been faster.
+      guard case .exists = error.kind, try files.isFolder(path) else { throw error }
+    }
+    try files.syncFolder(FilePlace(path).folder)
+  }
+
+  /// Who collects is done soon.
+  private func share() throws(FileProblem) {
+    if shared.withLock({ $0.lock != nil }) { return }
+    var tries = 0
+    while true {
+      do throws(FileProblem) {
+        let lock = try files.share(lockPath)
+        return shared.withLock { shared in
+          if shared.lock == nil { shared.lock = lock }
+        }
+      } catch {
+        tries += 1
+        guard case .busy = error.kind, tries < 500 else { throw error }
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+    }
+  }
+
+  private func mark() throws(FileProblem) {
+    do throws(FileProblem) {
+      let file = try files.create(markPath, permissions: 0o600)
+      try file.sync()
+      try file.close()
+    } catch {
+      guard case .exists = error.kind else { throw error }
+    }
+    shared.withLock { $0.isMarked = true }
+  }
+}
