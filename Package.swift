@@ -191,8 +191,8 @@ let package = Package(
     .testTarget(
       name: "TrellisReliabilityTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisSaveLoop", "Trellis", "CSQLite", "CTestDisk", "TrellisSchema", "TrellisStorage",
-        "TrellisModelFile",
+        "TrellisTestSupport", "TrellisSaveLoop", "TrellisPictureLoop", "Trellis", "CSQLite", "CTestDisk",
+        "TrellisSchema", "TrellisStorage", "TrellisFile", "TrellisSQLite", "TrellisModelFile",
       ],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),

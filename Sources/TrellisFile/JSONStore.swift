@@ -119,6 +119,8 @@ package final class JSONStore: Store, SnapshotSource {
     return try saved.withLock { saved in
       try look(&saved)
       let state = shared.withLock { $0.state }
+      // A file that only the latest saves have let go of must stay as long as a power cut may undo these.
+      try file.bringNameToDisk()
       return try folder.collect { state.externalContents(document.model) }
     }
   }

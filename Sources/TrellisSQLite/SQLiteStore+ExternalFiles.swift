@@ -9,10 +9,30 @@ extension SQLiteStore {
     guard let folder = setup.folder, !setup.options.isReadOnly else { return 0 }
     let database = try borrow()
     defer { giveBack(database) }
+    // A file that only the latest commits have let go of must stay as long as a power cut may undo these.
+    let safe = try contentsOnDisk(database)
     // Nobody else commits until this ends, and every file that is referred to by then is one now.
     try database.execute("BEGIN IMMEDIATE", doing: "collect files")
     defer { try? database.execute("ROLLBACK", doing: "collect files") }
-    return try folder.collect { try database.externalContents(setup.layout.model) }
+    return try folder.collect { try database.externalContents(setup.layout.model).union(safe) }
+  }
+
+  /// Brings all commits to the disk, however durable they were to be.
+  ///
+  /// - Returns: the contents that rows refer to there.
+  private func contentsOnDisk(_ database: Database) throws(StoreError) -> Set<ContentDigest> {
+    try with(.durable, database) { () throws(StoreError) in
+      try database.execute("BEGIN IMMEDIATE", doing: "collect files")
+      do throws(StoreError) {
+        let contents = try database.externalContents(setup.layout.model)
+        try Metadata.noteCollection(in: database)
+        try database.execute("COMMIT", doing: "collect files")
+        return contents
+      } catch {
+        try? database.execute("ROLLBACK", doing: "collect files")
+        throw error
+      }
+    }
   }
 }
 

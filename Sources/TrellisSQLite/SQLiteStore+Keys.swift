@@ -11,25 +11,27 @@ extension SQLiteStore {
       return next..<(next + min(count, .max - next))
     }
     // The log keeps the order of transactions: who saves an object with such a key has made the reservation safe too.
-    return try relaxed(database) { () throws(StoreError) in try Metadata.reserve(count, in: database) }
+    return try with(.relaxed, database) { () throws(StoreError) in try Metadata.reserve(count, in: database) }
   }
 
   package func returnKeys(_ unused: Range<Int64>) {
     guard !setup.options.isReadOnly, !unused.isEmpty, let database = try? borrow() else { return }
     defer { giveBack(database) }
     // Keys that do not come back are lost, and nothing else.
-    try? relaxed(database) { () throws(StoreError) in try Metadata.giveBack(unused, in: database) }
+    try? with(.relaxed, database) { () throws(StoreError) in try Metadata.giveBack(unused, in: database) }
   }
 
-  private func relaxed<Result>(_ database: Database, _ body: () throws(StoreError) -> Result) throws(StoreError)
-    -> Result
-  {
-    guard setup.options.durability != .relaxed else { return try body() }
-    try database.execute("PRAGMA synchronous = NORMAL", doing: "reserve keys")
+  /// Does something with more or less care for the disk than saves.
+  func with<Result>(
+    _ durability: Durability, _ database: Database, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let usual = setup.options.durability
+    guard usual != durability else { return try body() }
+    try database.execute("PRAGMA synchronous = \(Database.synchronous(durability))", doing: "prepare the connection")
     defer {
-      let setting = "PRAGMA synchronous = \(Database.synchronous(setup.options.durability))"
+      let setting = "PRAGMA synchronous = \(Database.synchronous(usual))"
       // Without the setting, later saves would be less safe than was asked for.
-      if (try? database.execute(setting, doing: "reserve keys")) == nil {
+      if (try? database.execute(setting, doing: "prepare the connection")) == nil {
         setup.refusesWrites.store(true, ordering: .relaxed)
       }
     }

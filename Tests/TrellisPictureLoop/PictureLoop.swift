@@ -19,20 +19,29 @@ package enum PictureLoop {
   static func run(_ file: URL) throws {
     let container = try PersistentContainer(model: .album, store: configuration(file), log: nil)
     let context = container.newContext()
-    let album = try context.first(Album.all) ?? Album(in: context, title: "0")
     while true {
-      let number = (Int(album.title) ?? 0) + 1
-      album.title = String(number)
-      let picture = Picture(in: context, name: String(number), content: content(number), album: album)
-      picture.preview = content(number / 3)
-      for old in try context.fetch(Picture.all) where (Int(old.name) ?? 0) <= number - pictures {
-        try context.delete(old)
-      }
-      try context.save()
-      print(number)
+      print(try save(container, context))
       fflush(nil)
-      if number % 4 == 0 { try container.collectExternalFiles() }
     }
+  }
+
+  /// Saves once; each fourth time files that nobody needs are collected.
+  ///
+  /// - Returns: how many saves there have been.
+  @discardableResult package static func save(
+    _ container: PersistentContainer, _ context: ManagedObjectContext
+  ) throws -> Int {
+    let album = try context.first(Album.all) ?? Album(in: context, title: "0")
+    let number = (Int(album.title) ?? 0) + 1
+    album.title = String(number)
+    let picture = Picture(in: context, name: String(number), content: content(number), album: album)
+    picture.preview = content(number / 3)
+    for old in try context.fetch(Picture.all) where (Int(old.name) ?? 0) <= number - pictures {
+      try context.delete(old)
+    }
+    try context.save()
+    if number % 4 == 0 { try container.collectExternalFiles() }
+    return number
   }
 
   /// What is wrong with a store: every picture that should be there is, with its own data, and no check finds anything.

@@ -80,6 +80,13 @@ struct DocumentFile: Sendable {
     return Known(stamp: stamp, checksum: bytes.contentChecksum, isYoung: true)
   }
 
+  /// Makes sure that the document which has the name now has it after a power cut, too.
+  func bringNameToDisk() throws(StoreError) {
+    do throws(FileProblem) { try files.syncFolder(folder) } catch {
+      throw error.error("brought to the disk for good", path)
+    }
+  }
+
   private func writeBeside(_ bytes: [UInt8], permissions: UInt32) throws(FileProblem) -> FileStamp {
     let file = try files.create(temporaryPath, permissions: permissions)
     do throws(FileProblem) {

@@ -7,7 +7,7 @@ import TrellisStorage
 enum Metadata {
   private static let keys = (
     format: "format", name: "model", signature: "storage", whole: "modelJSON", checksum: "checksum",
-    nextKey: "nextKey"
+    nextKey: "nextKey", collections: "collections"
   )
 
   static func write(_ model: Model, to database: Database) throws(StoreError) {
@@ -83,6 +83,12 @@ enum Metadata {
     _ = trellis_sqlite3_bind_int64(statement.pointer, 1, unused.lowerBound)
     _ = trellis_sqlite3_bind_int64(statement.pointer, 2, unused.upperBound)
     _ = try database.step(statement.pointer, doing: "give back keys")
+  }
+
+  /// Counts the collections of external files, so that there is something to commit: SQLite writes nothing that is there already.
+  static func noteCollection(in database: Database) throws(StoreError) {
+    let before: Int64 = if case .integer(let count)? = try value(keys.collections, in: database) { count } else { 0 }
+    try set(keys.collections, .integer(before &+ 1), in: database)
   }
 
   // MARK: Entries

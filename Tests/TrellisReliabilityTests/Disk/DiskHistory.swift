@@ -25,10 +25,13 @@ struct DiskHistory {
     var pending: [Change] = []
   }
 
-  /// A name in the folder that leads to a content, or to none any more.
+  /// A name that leads to a content, or to none any more. A rename changes two of them at once.
   private struct Entry {
     var name: String
     var content: Int?
+    var lostName: String?
+
+    var folder: String { DiskHistory.folder(of: name) }
   }
 
   private static let sector = 512
@@ -47,13 +50,25 @@ struct DiskHistory {
     case .truncate: change(step.file, .truncate(step.length))
     case .sync:
       if let content = names[step.file] { bringDown(content) }
-      if step.includesFolder { bringDownNames() }
+      if step.includesFolder { bringDownNames(of: Self.folder(of: step.file)) }
     case .delete:
       names[step.file] = nil
       pendingEntries.append(Entry(name: step.file, content: nil))
-      if step.includesFolder { bringDownNames() }
+      if step.includesFolder { bringDownNames(of: Self.folder(of: step.file)) }
+    case .rename:
+      let content = names.removeValue(forKey: step.file)
+      names[step.newName] = content
+      pendingEntries.append(Entry(name: step.newName, content: content, lostName: step.file))
+    case .makeFolder: create(step.file + "/")
+    case .syncFolder: bringDownNames(of: step.file)
     case .read, .map: break
     }
+  }
+
+  /// The folder that a name lies in, relative to where the disk begins; a folder's own name ends in a slash.
+  private static func folder(of name: String) -> String {
+    let parts = name.split(separator: "/")
+    return parts.dropLast().joined(separator: "/")
   }
 
   private mutating func create(_ name: String) {
@@ -71,9 +86,15 @@ struct DiskHistory {
     contents[content].pending = []
   }
 
-  private mutating func bringDownNames() {
-    for entry in pendingEntries { safeNames[entry.name] = entry.content }
-    pendingEntries = []
+  private mutating func bringDownNames(of folder: String) {
+    for entry in pendingEntries where entry.folder == folder { Self.apply(entry, to: &safeNames) }
+    pendingEntries.removeAll { $0.folder == folder }
+  }
+
+  private static func apply(_ entry: Entry, to names: inout [String: Int]) {
+    // A file that was made under the lost name and is there without the rename keeps it.
+    if let lost = entry.lostName, names[lost] == entry.content { names[lost] = nil }
+    names[entry.name] = entry.content
   }
 
   private static func apply(_ change: Change, to bytes: inout [UInt8]) {
@@ -95,9 +116,12 @@ struct DiskHistory {
     var draw = Draw(loss, chance)
     defer { chance = draw.chance }
     var found = safeNames
-    for entry in pendingEntries where draw.isKept() { found[entry.name] = entry.content }
+    for entry in pendingEntries where draw.isKept() { Self.apply(entry, to: &found) }
     var image: [String: [UInt8]] = [:]
-    for (name, content) in found.sorted(by: { $0.key < $1.key }) {
+    for (name, content) in found.sorted(by: { $0.key < $1.key }) where !name.hasSuffix("/") {
+      let folder = Self.folder(of: name)
+      // A folder that is lost takes along what is in it.
+      if !folder.isEmpty && found[folder + "/"] == nil { continue }
       var bytes = contents[content].safe
       for change in contents[content].pending { apply(change, to: &bytes, &draw) }
       image[name] = bytes

@@ -3,10 +3,13 @@ import Foundation
 import Testing
 import TrellisSchema
 
-/// One step of SQLite's that changes the disk or opens a file.
+/// One step that changes the disk or opens a file.
 struct DiskStep: Sendable {
   enum Kind: CaseIterable {
+    // SQLite's steps, in the order of their numbers.
     case open, write, truncate, sync, delete, read, map
+    // Steps of ``FileOperations`` beside them.
+    case rename, makeFolder, syncFolder
 
     init?(_ number: Int32) {
       guard Self.allCases.indices.contains(Int(number)) else { return nil }
@@ -17,6 +20,8 @@ struct DiskStep: Sendable {
   var kind: Kind
   /// The file's name in the folder.
   var file: String
+  /// The name that a file gets.
+  var newName = ""
   var offset = 0
   /// What is left by a truncation.
   var length = 0
@@ -85,6 +90,11 @@ final class TestDisk: Sendable {
 
   /// How many steps have failed since the last word about failures.
   var failures: Int { state.withLock { $0.failures } }
+
+  /// Keeps a step that was done beside SQLite.
+  func add(_ step: DiskStep) {
+    state.withLock { if $0.keepsSteps { $0.steps.append(step) } }
+  }
 
   // MARK: For SQLite
 

@@ -5,31 +5,45 @@ import TrellisTestSupport
 
 @testable import TrellisSaveLoop
 
-/// A SQLite store that was made, saved to, closed, opened again and saved to, with every step of its disk.
+/// A store that was made, saved to, closed, opened again and saved to, with every step of its disk.
 struct RecordedRun {
   let steps: [DiskStep]
   /// After how many steps each save had begun, and after how many it had returned.
   private let begun: [Int]
   private let returned: [Int]
 
-  init(_ durability: Durability, saves: Int) throws {
-    let folder = try TestFolder()
-    let disk = try TestDisk(folder.url)
+  /// - Parameters:
+  ///   - open: makes or opens the store.
+  ///   - save: saves once to what was opened.
+  init(
+    _ disk: TestDisk, saves: Int, open: () throws -> PersistentContainer,
+    save: (PersistentContainer, ManagedObjectContext) throws -> Void
+  ) throws {
     disk.record()
-    let file = LoopFile(kind: .sqlite, url: folder.file("loop"))
     var (begun, returned): ([Int], [Int]) = ([], [])
     for part in [saves - saves / 3, saves / 3] {
-      let container = try file.open(durability)
+      let container = try open()
       defer { container.close() }
-      let loop = SaveLoop(writer: "a", context: container.newContext(), longestFiller: 20_000)
+      let context = container.newContext()
       for _ in 0..<part {
         begun.append(disk.stepCount)
-        _ = try loop.save()
+        try save(container, context)
         returned.append(disk.stepCount)
       }
     }
     steps = disk.steps
     (self.begun, self.returned) = (begun, returned)
+  }
+
+  /// A SQLite file of the save loop.
+  init(_ durability: Durability, saves: Int) throws {
+    let folder = try TestFolder()
+    let file = LoopFile(kind: .sqlite, url: folder.file("loop"))
+    try self.init(TestDisk(folder.url), saves: saves) {
+      try file.open(durability)
+    } save: { _, context in
+      _ = try SaveLoop(writer: "a", context: context, longestFiller: 20_000).save()
+    }
   }
 
   /// How many saves had begun, and how many had returned, when so many steps were done.
