@@ -12,10 +12,25 @@ extension SchemaStatements {
       if entity.name.asciiLowercased.hasPrefix("sqlite_") {
         return "\(entity.name) is a name that SQLite keeps for itself"
       }
+      if let unfit = unfitName(entity) { return unfit }
       if let other = tables.updateValue(entity.name, forKey: entity.name.asciiLowercased) {
         return "the entities \(other) and \(entity.name) differ in case only"
       }
       if let clash = columnClash(entity) { return clash }
+    }
+    return nil
+  }
+
+  /// SQLite reads a statement up to the first NUL; a table with a low line in front is one of Trellis's own.
+  private func unfitName(_ root: Entity) -> String? {
+    for number in root.subtree {
+      let entity = model.entities[number]
+      if entity.name.utf8.first == UInt8(ascii: "_") {
+        return "\(entity.name) begins as the names of the store's own tables"
+      }
+      for name in [entity.name] + entity.properties.map(\.name) where name.utf8.contains(0) {
+        return "a name of \(entity.name) contains NUL"
+      }
     }
     return nil
   }
