@@ -3,22 +3,6 @@ package import TrellisMemory
 package import TrellisSchema
 package import TrellisStorage
 
-/// How a document is opened.
-package struct DocumentOptions: Sendable {
-  package var durability: Durability
-  package var isReadOnly: Bool
-  /// How many bytes of external data lie in the document at most.
-  package var largestInRow: Int
-
-  package init(
-    durability: Durability = .durable, readOnly: Bool = false, largestInRow: Int = ExternalFolder.usualLargestInRow
-  ) {
-    self.durability = durability
-    isReadOnly = readOnly
-    self.largestInRow = largestInRow
-  }
-}
-
 /// A JSON document whose rows lie in memory while it is open. Each save writes the whole document anew.
 ///
 /// A save goes through these states, and a failure at any of them leaves file and memory as they were:
