@@ -54,11 +54,33 @@ public enum Base64Text {
 public enum UUIDText {
   /// The 16 bytes; nil when the text is no UUID.
   public static func bytes(_ text: String) -> [UInt8]? {
-    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard parts.map(\.count) == [8, 4, 4, 4, 12] else { return nil }
-    let digits = parts.joined().compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-    guard digits.count == 32 else { return nil }
-    return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    guard text.utf8.count == 36 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(16)
+    var high: UInt8?
+    for (place, letter) in text.utf8.enumerated() {
+      if place == 8 || place == 13 || place == 18 || place == 23 {
+        guard letter == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard let digit = hexDigit(letter) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    return bytes
+  }
+
+  private static func hexDigit(_ letter: UInt8) -> UInt8? {
+    switch letter {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): letter - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): letter - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 
   /// The text of 16 bytes, in capitals.

@@ -26,15 +26,34 @@ public enum DateText {
     let (seconds, fraction) = floored(microseconds, 1_000_000)
     let (days, time) = floored(seconds, 86_400)
     let (year, month, day) = civil(days)
-    let yearText = year > 9_999 || year < 0 ? (year < 0 ? "-" : "+") + padded(abs(year), 6) : padded(year, 4)
-    let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 2) }.joined(separator: ":")
-    return yearText + "-" + padded(month, 2) + "-" + padded(day, 2) + "T" + clock
-      + (fraction == 0 ? "" : "." + padded(fraction, 6)) + "Z"
+    // Documents are full of dates, so no texts are put together here.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    if year > 9_999 || year < 0 { bytes.append(UInt8(ascii: year < 0 ? "-" : "+")) }
+    append(abs(year), year > 9_999 || year < 0 ? 6 : 4, to: &bytes)
+    for (separator, number, width) in [
+      ("-", month, 2), ("-", day, 2), ("T", time / 3_600, 2), (":", time / 60 % 60, 2), (":", time % 60, 2),
+    ] as [(Unicode.Scalar, Int64, Int)] {
+      bytes.append(UInt8(ascii: separator))
+      append(number, width, to: &bytes)
+    }
+    if fraction != 0 {
+      bytes.append(UInt8(ascii: "."))
+      append(fraction, 6, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "Z"))
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func padded(_ number: Int64, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  /// Digits with zeros in front up to a width.
+  private static func append(_ number: Int64, _ width: Int, to bytes: inout [UInt8]) {
+    var (rest, count) = (number, 0)
+    let start = bytes.count
+    while rest > 0 || count < width {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      (rest, count) = (rest / 10, count + 1)
+    }
+    bytes[start...].reverse()
   }
 
   private static func floored(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
