@@ -10,7 +10,7 @@ import TrellisTestSupport
 
 @Suite("Neither a crash nor a failing disk loses a file or leaves a reference to none") struct CrashTests {
   /// How often a program is killed; more by the environment variable TRELLIS_KILL_CYCLES.
-  private static let cycles = ProcessInfo.processInfo.environment["TRELLIS_KILL_CYCLES"].flatMap(Int.init) ?? 6
+  private static let cycles = TestSettings.number("TRELLIS_KILL_CYCLES", or: 6)
 
   @Test("kill -9 during saves with large data and collections, in a separate process", arguments: ["sqlite", "json"])
   func killing(_ ending: String) throws {

@@ -160,7 +160,7 @@ import TrellisTestSupport
   }
 
   @Test("of 10,000 hostile texts none is a reference; TRELLIS_HOSTILE_NAMES") func hostileNames() {
-    let count = ProcessInfo.processInfo.environment["TRELLIS_HOSTILE_NAMES"].flatMap(Int.init) ?? 10_000
+    let count = TestSettings.number("TRELLIS_HOSTILE_NAMES", or: 10_000)
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SeededGenerator(seed: seed)
     let pieces = [

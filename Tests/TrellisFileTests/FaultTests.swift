@@ -159,7 +159,7 @@ import TrellisTestSupport
 
   @Test("mutated documents are an error or open to something that is right; more by TRELLIS_FUZZ")
   func fuzz() throws {
-    let rounds = ProcessInfo.processInfo.environment["TRELLIS_FUZZ"].flatMap(Int.init) ?? 1_000
+    let rounds = TestSettings.number("TRELLIS_FUZZ", or: 1_000)
     let seed = UInt64.random(in: 0 ... .max)
     print("mutated documents, seed \(seed)")
     var random = Mutations(seed: seed)

@@ -8,7 +8,7 @@ import TrellisTestSupport
 /// hundred thousand prints what Docs/Performance.md says.
 @Suite("Fifty live requests and a save of one object") struct LiveCostTests {
   private static let objects =
-    ProcessInfo.processInfo.environment["TRELLIS_LIVE_OBJECTS"].flatMap { Int($0) } ?? 1000
+    TestSettings.number("TRELLIS_LIVE_OBJECTS", or: 1000)
 
   @Test("each list is right afterwards, without being asked for again") func fifty() throws {
     let file = TemporaryFile()

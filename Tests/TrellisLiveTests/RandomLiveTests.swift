@@ -7,11 +7,11 @@ import TrellisTestSupport
 
 @Suite("Live results are what a fresh fetch finds") struct RandomLiveTests {
   /// How many saves one run makes; a long run says so.
-  private static let saves = ProcessInfo.processInfo.environment["TRELLIS_LIVE_SAVES"].flatMap { Int($0) } ?? 400
+  private static let saves = TestSettings.number("TRELLIS_LIVE_SAVES", or: 400)
 
   @Test("after each of many random saves, by this context or another", arguments: [StoreKind.memory, .sqlite])
   func randomSaves(_ kind: StoreKind) throws {
-    let seed = ProcessInfo.processInfo.environment["TRELLIS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1 << 32)
+    let seed = TestSettings.number("TRELLIS_SEED", or: UInt64.random(in: 0..<1 << 32))
     let file = TemporaryFile()
     let store: StoreConfiguration = kind == .memory ? .memory : .sqlite(at: file.url, durability: .relaxed)
     let container = try PersistentContainer(model: .library, store: store) { _ in }

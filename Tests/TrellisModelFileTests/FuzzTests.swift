@@ -8,7 +8,6 @@ import TrellisTestSupport
 ///
 /// `TRELLIS_FUZZ=100000 swift test --filter FuzzTests` reads that many; `TRELLIS_FUZZ_SEED` repeats a run.
 @Suite("Random changes") struct FuzzTests {
-  static let environment = ProcessInfo.processInfo.environment
 
   private static let fragments = [
     "{", "}", "[", "]", ",", ":", "\"", "'", "\\", "\\u", "//", "null", "true", "-", "1e999", "99999999999999999999",
@@ -41,8 +40,8 @@ import TrellisTestSupport
 
   @Test("are answered with a model or with messages")
   func changes() throws {
-    let rounds = Self.environment["TRELLIS_FUZZ"].flatMap { Int($0) } ?? 1_000
-    let seed = Self.environment["TRELLIS_FUZZ_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    let rounds = TestSettings.number("TRELLIS_FUZZ", or: 1_000)
+    let seed = TestSettings.number("TRELLIS_FUZZ_SEED", or: UInt64.random(in: 0...UInt64.max))
     print("random changes: TRELLIS_FUZZ=\(rounds) TRELLIS_FUZZ_SEED=\(seed)")
     var random = SeededGenerator(seed: seed)
     let samples = try Self.samples()
@@ -63,8 +62,8 @@ import TrellisTestSupport
 
   @Test("in patterns never trap the reader")
   func patterns() {
-    let rounds = (Self.environment["TRELLIS_FUZZ"].flatMap { Int($0) } ?? 1_000) / 4
-    let seed = Self.environment["TRELLIS_FUZZ_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    let rounds = TestSettings.number("TRELLIS_FUZZ", or: 1_000) / 4
+    let seed = TestSettings.number("TRELLIS_FUZZ_SEED", or: UInt64.random(in: 0...UInt64.max))
     print("random patterns: TRELLIS_FUZZ=\(rounds * 4) TRELLIS_FUZZ_SEED=\(seed)")
     var random = SeededGenerator(seed: seed)
     let parts = [

@@ -5,7 +5,7 @@ import TrellisTestSupport
 /// Many processes on one file. `TRELLIS_PROCESS_SECONDS` says how long; a minute for a long run.
 @Suite("Crowds of programs") struct CrowdOfProcessesTests {
   private static let seconds =
-    ProcessInfo.processInfo.environment["TRELLIS_PROCESS_SECONDS"].flatMap { Double($0) } ?? 0.5
+    TestSettings.number("TRELLIS_PROCESS_SECONDS", or: 0.5)
 
   @Test("everything that eight processes saved is there once, and no lock is anybody's affair") func churning() throws {
     let file = TemporaryFile()

@@ -7,7 +7,7 @@ import TrellisTestSupport
 /// ends with an answer or an error.
 @Suite("A damaged SQLite file is no danger") struct DamagedFileTests {
   /// How many files are damaged; a long run says so.
-  private static let count = ProcessInfo.processInfo.environment["TRELLIS_DAMAGED_FILES"].flatMap(Int.init) ?? 80
+  private static let count = TestSettings.number("TRELLIS_DAMAGED_FILES", or: 80)
 
   @Test("checked, read and written, it gives an answer or an error; more by TRELLIS_DAMAGED_FILES")
   func damaged() throws {

@@ -5,7 +5,7 @@ import TrellisTestSupport
 
 @Suite("Hostile texts are texts like others") struct HostileValueTests {
   /// How many texts; more by the environment variable TRELLIS_HOSTILE_STRINGS.
-  private static let count = ProcessInfo.processInfo.environment["TRELLIS_HOSTILE_STRINGS"].flatMap(Int.init) ?? 300
+  private static let count = TestSettings.number("TRELLIS_HOSTILE_STRINGS", or: 300)
   private static let seed = UInt64.random(in: 0 ... .max)
 
   @Test("as values they come back and are found, alone and among others", arguments: ClubStore.Kind.allCases)

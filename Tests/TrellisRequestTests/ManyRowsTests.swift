@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Many rows", .serialized) struct ManyRowsTests {
   /// More by the environment variable TRELLIS_ROWS.
-  private static let count = environmentNumber("TRELLIS_ROWS", or: 3_000)
+  private static let count = TestSettings.number("TRELLIS_ROWS", or: 3_000)
   private static let batch = min(1000, count / 10)
 
   private func fill(_ world: World) throws {

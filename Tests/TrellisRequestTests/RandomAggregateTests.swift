@@ -5,8 +5,8 @@ import TrellisTestSupport
 
 @Suite("Random sums, groups and distinct values", .serialized) struct RandomAggregateTests {
   /// More by the environment variable TRELLIS_GROUPS; a seed by TRELLIS_GROUPS_SEED.
-  private let rounds = environmentNumber("TRELLIS_GROUPS", or: 15)
-  private let seed = UInt64(environmentNumber("TRELLIS_GROUPS_SEED", or: Int.random(in: 1...Int.max)))
+  private let rounds = TestSettings.number("TRELLIS_GROUPS", or: 15)
+  private let seed = TestSettings.number("TRELLIS_GROUPS_SEED", or: UInt64.random(in: 1...UInt64.max))
 
   @Test(
     "every store answers as plain Swift does on the objects, unsaved changes included", arguments: AnyStore.allCases)

@@ -40,8 +40,3 @@ final class World {
     return items
   }
 }
-
-/// A number from the environment, for longer runs.
-func environmentNumber(_ name: String, or usual: Int) -> Int {
-  ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? usual
-}

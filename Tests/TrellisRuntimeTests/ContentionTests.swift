@@ -5,7 +5,7 @@ import TrellisTestSupport
 
 /// Many tasks on one store. `TRELLIS_CONTENTION` says how often each of them writes; 10000 for a long run.
 @Suite("Crowds of writers", .serialized) struct ContentionTests {
-  static let rounds = ProcessInfo.processInfo.environment["TRELLIS_CONTENTION"].flatMap(Int.init) ?? 40
+  static let rounds = TestSettings.number("TRELLIS_CONTENTION", or: 40)
 
   /// A container for all tasks, or one for each of them on the same store.
   private func run(

@@ -7,7 +7,7 @@ import TrellisTestSupport
 
 @Suite("Streaming", .serialized) struct StreamTests {
   /// More by the environment variable TRELLIS_STREAM.
-  private static let count = ProcessInfo.processInfo.environment["TRELLIS_STREAM"].flatMap(Int.init) ?? 5_000
+  private static let count = TestSettings.number("TRELLIS_STREAM", or: 5_000)
 
   private func container(_ store: AnsweringStore, _ file: TemporaryFile) throws -> PersistentContainer {
     let container = try PersistentContainer(

@@ -7,7 +7,7 @@ import TrellisTestSupport
 
 @Suite("Hostile names in a model are names in SQLite, or refused") struct HostileNameTests {
   /// How many models; more by the environment variable TRELLIS_HOSTILE_STRINGS.
-  private static let count = ProcessInfo.processInfo.environment["TRELLIS_HOSTILE_STRINGS"].flatMap(Int.init) ?? 60
+  private static let count = TestSettings.number("TRELLIS_HOSTILE_STRINGS", or: 60)
 
   @Test("of entities, attributes and relationships") func names() throws {
     let seed = UInt64.random(in: 0 ... .max)

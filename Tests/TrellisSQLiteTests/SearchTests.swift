@@ -239,7 +239,7 @@ import TrellisTestSupport
   private static let words = ["커피", "아이스커피", "커", "피커", "산책", "하다", "coffee", "Cof", "shop", "é", "☕", "2026"]
 
   /// How many changes each seed makes: `TRELLIS_SEARCHES`, or 150.
-  private static let changes = ProcessInfo.processInfo.environment["TRELLIS_SEARCHES"].flatMap { Int($0) } ?? 150
+  private static let changes = TestSettings.number("TRELLIS_SEARCHES", or: 150)
 
   @Test(
     "after random changes by saves, by SQL and by another program the index answers like a look at each text",

@@ -54,7 +54,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
   }
 
   /// How many predicates each seed tries: `TRELLIS_PREDICATES`, or 400.
-  private static let queries = ProcessInfo.processInfo.environment["TRELLIS_PREDICATES"].flatMap { Int($0) } ?? 400
+  private static let queries = TestSettings.number("TRELLIS_PREDICATES", or: 400)
 
   @Test(
     "every store answers random queries as the evaluator does", arguments: TestedStore.all + TestedStore.withFiles,

@@ -54,7 +54,7 @@ struct RequestPlan {
     guard let (path, last) = walk(key.path, from: entity, in: model), let attribute = last.attribute else {
       throw GeneratorError("the fetch request \(name) cannot sort by '\(key.path)'")
     }
-    return SortKey(path, descending: key.isDescending, kind: model.valueKind(of: attribute))
+    return SortKey(path, descending: key.isDescending, kind: attribute.valueKind)
   }
 
   /// Where a dotted path of names leads.

@@ -108,15 +108,10 @@ package struct Layout: Sendable {
   /// How the values of a column are compared.
   static func kind(of column: Int, _ entity: Entity) -> ValueKind {
     let column = entity.columns[column]
-    if case .attribute(let number) = column.content, entity.properties[number].attribute?.type == .decimal {
-      return .decimal
+    guard case .attribute(let number) = column.content, let attribute = entity.properties[number].attribute else {
+      return ValueKind(column.storageClass)
     }
-    return switch column.storageClass {
-    case .integer: .integer
-    case .real: .real
-    case .text: .text
-    case .blob: .blob
-    }
+    return attribute.valueKind
   }
 
   private mutating func assign(_ entity: Entity) {

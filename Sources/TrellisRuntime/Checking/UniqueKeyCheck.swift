@@ -25,20 +25,11 @@ struct UniqueKeyCheck {
 
   private var request: StoreRequest {
     let sort = key.properties.map { property in
-      SortKey(PropertyPath(variable: 0).appending(property), kind: kind(of: property))
+      SortKey(
+        PropertyPath(variable: 0).appending(property),
+        kind: entity.entity.properties[property].attribute?.valueKind ?? .integer)
     }
     return StoreRequest(entity: entity.number, sort: sort)
-  }
-
-  private func kind(of property: Int) -> ValueKind {
-    guard let attribute = entity.entity.properties[property].attribute else { return .integer }
-    if attribute.type == .decimal { return .decimal }
-    return switch attribute.storageClass {
-    case .integer: .integer
-    case .real: .real
-    case .text: .text
-    case .blob: .blob
-    }
   }
 
   private func noteAll(_ shared: inout [(key: Int64, other: Int64)]) throws {

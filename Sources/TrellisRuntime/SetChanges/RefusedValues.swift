@@ -45,16 +45,6 @@ extension Attribute {
     return [least, most].compactMap(\.self)
   }
 
-  private var valueKind: ValueKind {
-    if type == .decimal { return .decimal }
-    return switch storageClass {
-    case .integer: .integer
-    case .real: .real
-    case .text: .text
-    case .blob: .blob
-    }
-  }
-
   /// What the type can hold, where that is less than a store's integer.
   private var typeBounds: ClosedRange<Int64>? {
     switch type {

@@ -31,31 +31,18 @@ enum TextFunctions {
 
   private static let matches: SQLFunction.Body = { context, count, values in
     guard let context, let values, count == 3 else { return }
-    guard let text = values[0].flatMap(SQLFunction.text), let pattern = KeptPattern.of(context, values) else {
+    guard let text = values[0].flatMap(SQLFunction.text), let pattern = keptPattern(context, values) else {
       return trellis_sqlite3_result_int64(context, 0)
     }
-    trellis_sqlite3_result_int64(context, pattern.pattern.matches(text) ? 1 : 0)
+    trellis_sqlite3_result_int64(context, pattern.matches(text) ? 1 : 0)
   }
-}
 
-/// A pattern that SQLite keeps with the statement for as long as the argument stays the same.
-private final class KeptPattern {
-  let pattern: TextPattern
-
-  init(_ pattern: TextPattern) { self.pattern = pattern }
-
-  static func of(_ context: OpaquePointer, _ values: UnsafeMutablePointer<OpaquePointer?>) -> KeptPattern? {
-    if let kept = trellis_sqlite3_get_auxdata(context, 1) {
-      // Sound because nothing else is kept here, and SQLite gives it back before the release below.
-      return Unmanaged<KeptPattern>.fromOpaque(kept).takeUnretainedValue()
+  private static func keptPattern(_ context: OpaquePointer, _ values: UnsafeMutablePointer<OpaquePointer?>)
+    -> TextPattern?
+  {
+    KeptArgument.second(of: context) {
+      let ignoresCase = values[2].map { trellis_sqlite3_value_int64($0) } == 1
+      return values[1].flatMap(SQLFunction.text).map { TextPattern($0, ignoringCase: ignoresCase) }
     }
-    guard let text = values[1].flatMap(SQLFunction.text) else { return nil }
-    let ignoresCase = values[2].map { trellis_sqlite3_value_int64($0) } == 1
-    let made = KeptPattern(TextPattern(text, ignoringCase: ignoresCase))
-    // SQLite may call the release at once, so that the object is kept by this function as well.
-    trellis_sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(made).toOpaque()) { pointer in
-      if let pointer { Unmanaged<KeptPattern>.fromOpaque(pointer).release() }
-    }
-    return made
   }
 }

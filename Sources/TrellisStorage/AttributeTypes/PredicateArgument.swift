@@ -12,17 +12,7 @@ public protocol PredicateArgument {
 }
 
 extension AttributeValue {
-  public var formatArgument: FormatArgument {
-    let type: FormatType =
-      switch Self.valueKind {
-      case .integer: .integer
-      case .real: .real
-      case .decimal: .decimal
-      case .text: .text
-      case .blob: .data
-      }
-    return .value(storedValue, type)
-  }
+  public var formatArgument: FormatArgument { .value(storedValue, FormatType(Self.valueKind)) }
 }
 
 extension Bool { public var formatArgument: FormatArgument { .value(storedValue, .bool) } }

@@ -130,7 +130,7 @@ struct RandomPredicates {
   private mutating func simple(_ kind: ValueKind) -> Operand {
     let (path, entity) = walk()
     let fitting = entity.properties.compactMap(\.attribute).filter {
-      RandomValues.kind($0) == kind && $0.column != nil
+      $0.valueKind == kind && $0.column != nil
     }
     return fitting.isEmpty || random.isOne(in: 4)
       ? .value(value(kind, false)) : .path(path.appending(random.pick(fitting).index))
@@ -154,7 +154,7 @@ struct RandomPredicates {
     let ends = entity.properties.filter { $0.relationship?.isToMany != true }
     guard !ends.isEmpty else { return (path, .integer, true, false) }
     let property = random.pick(ends)
-    let kind = property.attribute.map(RandomValues.kind) ?? .integer
+    let kind = property.attribute?.valueKind ?? .integer
     let isExternal = property.attribute?.description.isExternal == true
     return (path.appending(property.index), kind, property.attribute == nil, isExternal)
   }

@@ -19,7 +19,7 @@ struct RandomValues {
     case .bool: return .integer(Int64(random.below(2)))
     case .uuid: return .blob([UInt8](repeating: UInt8(random.below(3)), count: 16))
     case .array: return .text(random.pick(lists))
-    default: return value(kind(attribute), random: &random)
+    default: return value(attribute.valueKind, random: &random)
     }
   }
 
@@ -30,16 +30,6 @@ struct RandomValues {
     case .text: .text(random.pick(texts))
     case .decimal: .text(random.pick(decimals))
     case .blob: .blob((0..<random.below(3)).map { _ in UInt8(random.below(3)) })
-    }
-  }
-
-  static func kind(_ attribute: Attribute) -> ValueKind {
-    if attribute.type == .decimal { return .decimal }
-    return switch attribute.storageClass {
-    case .integer: .integer
-    case .real: .real
-    case .text: .text
-    case .blob: .blob
     }
   }
 

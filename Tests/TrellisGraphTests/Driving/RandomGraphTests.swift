@@ -3,12 +3,11 @@ import Testing
 import TrellisTestSupport
 
 @Suite("Random graphs") struct RandomGraphTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let steps = environment["TRELLIS_GRAPH_STEPS"].flatMap { Int($0) } ?? 4000
+  private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 4000)
   private static let seed =
-    environment["TRELLIS_GRAPH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64.random(in: 0...UInt64.max))
   /// The only episode to be played, such as one that a report names; all of them otherwise.
-  private static let only = environment["TRELLIS_GRAPH_EPISODE"].flatMap { Int($0) }
+  private static let only: Int? = TestSettings.number("TRELLIS_GRAPH_EPISODE")
   /// After so many differences a run ends.
   private static let enough = 10
 

@@ -4,10 +4,9 @@ import Trellis
 import TrellisTestSupport
 
 @Suite("Failing stores") struct FailingCallTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let steps = environment["TRELLIS_GRAPH_STEPS"].flatMap { Int($0) } ?? 3000
+  private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 3000)
   private static let seed =
-    environment["TRELLIS_GRAPH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64.random(in: 0...UInt64.max))
 
   @Test(
     "whatever call of the store fails, nothing is half done, the failure is told, and the retry succeeds",

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Long chains, cycles and diamonds") struct ChainTests {
   private static let length =
-    ProcessInfo.processInfo.environment["TRELLIS_GRAPH_CHAIN"].flatMap { Int($0) } ?? 20_000
+    TestSettings.number("TRELLIS_GRAPH_CHAIN", or: 20_000)
 
   private func makeContainer() throws -> PersistentContainer {
     try PersistentContainer(model: .rules, store: .memory) { _ in }

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import Trellis
 import TrellisRuntime
+import TrellisTestSupport
 
 @Suite("Large to-manys") struct LargeToManyTests {
-  private static let environment = ProcessInfo.processInfo.environment
   private static let count = 100_000
   /// A parent with so many children; none unless the environment asks for it, as it takes long.
-  private static let childCount = environment["TRELLIS_GRAPH_CHILDREN"].flatMap { Int($0) } ?? 0
+  private static let childCount = TestSettings.number("TRELLIS_GRAPH_CHILDREN", or: 0)
 
   @Test(
     "of a to-many of 100,000, counting and asking for members loads no object, and appending not even keys",

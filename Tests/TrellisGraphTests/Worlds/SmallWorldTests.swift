@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Small worlds") struct SmallWorldTests {
-  private static let environment = ProcessInfo.processInfo.environment
   /// How many moves long the sequences are.
-  private static let length = environment["TRELLIS_GRAPH_WORLD_LENGTH"].flatMap { Int($0) } ?? 2
+  private static let length = TestSettings.number("TRELLIS_GRAPH_WORLD_LENGTH", or: 2)
   /// Every how many sequences one is played; 1 plays all.
-  private static let stride = environment["TRELLIS_GRAPH_WORLD_STRIDE"].flatMap { Int($0) } ?? 331
+  private static let stride = TestSettings.number("TRELLIS_GRAPH_WORLD_STRIDE", or: 331)
   private static let seed =
-    environment["TRELLIS_GRAPH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64.random(in: 0...UInt64.max))
   private static let enough = 10
 
   @Test(

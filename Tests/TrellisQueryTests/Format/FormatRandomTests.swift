@@ -2,15 +2,12 @@ import Foundation
 import Testing
 import TrellisQuery
 import TrellisSchema
+import TrellisTestSupport
 
 @Suite("Random formats") struct FormatRandomTests {
-  private static func number(_ name: String, _ otherwise: Int) -> Int {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
-  }
-
   @Test("what is printed reads back as the same tree, and prints the same")
   func roundTrip() throws {
-    let count = Self.number("TRELLIS_PREDICATES", 2_000)
+    let count = TestSettings.number("TRELLIS_PREDICATES", or: 2_000)
     let seed = UInt64.random(in: .min ... .max)
     print("round trip, seed \(seed), \(count) formats")
     let bench = try FormatBench()
@@ -27,7 +24,7 @@ import TrellisSchema
 
   @Test("no mutation of a format makes the reader trap or hang")
   func fuzz() throws {
-    let count = Self.number("TRELLIS_FUZZ", 20_000)
+    let count = TestSettings.number("TRELLIS_FUZZ", or: 20_000)
     let seed = UInt64.random(in: .min ... .max)
     print("fuzz, seed \(seed), \(count) strings")
     let bench = try FormatBench()

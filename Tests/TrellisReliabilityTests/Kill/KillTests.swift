@@ -6,7 +6,7 @@ import TrellisTestSupport
 
 @Suite("A program that is killed loses nothing that was saved") struct KillTests {
   /// How often the programs are killed; more by the environment variable TRELLIS_KILL_CYCLES.
-  private static let cycles = ProcessInfo.processInfo.environment["TRELLIS_KILL_CYCLES"].flatMap(Int.init) ?? 5
+  private static let cycles = TestSettings.number("TRELLIS_KILL_CYCLES", or: 5)
 
   /// A SQLite file is written by three processes at once, one of them with two contexts; a document has one process, with
   /// three contexts.

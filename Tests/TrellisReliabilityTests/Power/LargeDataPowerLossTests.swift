@@ -11,38 +11,18 @@ import TrellisTestSupport
 /// Documents, and large data beside documents and SQLite files. What is lost of the one and kept of the other is drawn for each
 /// file and each name of a file by itself.
 @Suite("When the power goes, documents and large data are what was promised") struct LargeDataPowerLossTests {
-  /// How many moments are tried, each with every kind of loss; more by the environment variable TRELLIS_POWER_CUTS.
-  private static let cuts = ProcessInfo.processInfo.environment["TRELLIS_POWER_CUTS"].flatMap(Int.init) ?? 25
-  private static let seed =
-    ProcessInfo.processInfo.environment["TRELLIS_POWER_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...999_999)
-
   enum Kind: String, CaseIterable { case sqlite, json }
 
   @Test(
     "each picture that is found has its data, no save is there by half, and none is lost when saves are durable",
     arguments: Kind.allCases, Durability.allCases)
   func powerLoss(kind: Kind, durability: Durability) throws {
-    let run = try record(kind, durability)
-    var chance = SeededGenerator(seed: Self.seed)
-    let moments = (0..<Self.cuts).map { chance.below($0 % 4 == 0 ? 60 : run.steps.count + 1) }.sorted()
-    var history = DiskHistory()
-    var (done, losses) = (0, 0)
-    for moment in moments {
-      for step in run.steps[done..<moment] { history.apply(step) }
-      done = moment
-      for loss in DiskHistory.Loss.allCases {
-        let place: Comment = "step \(moment), lost \(loss), seed \(Self.seed)"
-        let found = try look(at: history.image(loss, &chance), kind, place)
-        let (begun, returned) = run.saves(at: moment)
-        if found < returned { losses += 1 }
-        #expect(found >= (durability == .durable ? returned : 0) && found <= begun, place)
-      }
+    let cuts = try PowerCuts(record(kind, durability), durability, usually: 25) { image, place in
+      try look(at: image, kind, place)
     }
-    print(
-      "\(kind) with large data, \(durability): \(moments.count * DiskHistory.Loss.allCases.count) power cuts, "
-        + "seed \(Self.seed), \(losses) took saves that had returned")
+    print("\(kind) with large data, \(durability): \(cuts)")
     // Cuts that cost nobody anything would show nothing.
-    if durability == .relaxed { #expect(losses > 0) }
+    if durability == .relaxed { #expect(cuts.losses > 0) }
   }
 
   private func record(_ kind: Kind, _ durability: Durability) throws -> RecordedRun {

@@ -7,51 +7,27 @@ import TrellisTestSupport
 @testable import TrellisSaveLoop
 
 @Suite("When the power goes, a SQLite file has what was promised") struct PowerLossTests {
-  /// How many moments are tried, each with every kind of loss; more by the environment variable TRELLIS_POWER_CUTS.
-  private static let cuts = ProcessInfo.processInfo.environment["TRELLIS_POWER_CUTS"].flatMap(Int.init) ?? 40
-  private static let seed =
-    ProcessInfo.processInfo.environment["TRELLIS_POWER_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...999_999)
-
   @Test(
     "whatever becomes of writes that were not brought to the disk: no save by half, and none lost when saves are durable",
     arguments: Durability.allCases)
   func powerLoss(durability: Durability) throws {
     let run = try RecordedRun(durability, saves: 300)
-    var chance = SeededGenerator(seed: Self.seed)
-    // The first steps make the store, so they are tried more often than those of the saves.
-    let moments = (0..<Self.cuts).map { chance.below($0 % 4 == 0 ? 60 : run.steps.count + 1) }.sorted()
-    var history = DiskHistory()
-    var (done, losses) = (0, 0)
-    for moment in moments {
-      for step in run.steps[done..<moment] { history.apply(step) }
-      done = moment
-      for loss in DiskHistory.Loss.allCases {
-        let found = try look(at: history.image(loss, &chance), "step \(moment), lost \(loss), seed \(Self.seed)")
-        let (begun, returned) = run.saves(at: moment)
-        if found < returned { losses += 1 }
-        let least = durability == .durable ? returned : 0
-        #expect(
-          found >= least && found <= begun,
-          "step \(moment), lost \(loss), seed \(Self.seed): \(returned) saves returned, \(found) found")
-      }
-    }
+    let cuts = try PowerCuts(run, durability, usually: 40) { image, place in try look(at: image, place) }
     let (average, most) = run.syncsPerSave
-    print(
-      "\(durability): \(moments.count * DiskHistory.Loss.allCases.count) power cuts, seed \(Self.seed), "
-        + "\(losses) took saves that had returned, \(average) syncs a save, at most \(most)")
+    print("\(durability): \(cuts), \(average) syncs a save, at most \(most)")
     // Cuts that cost nobody anything would show nothing.
-    if durability == .durable { #expect(average >= 1) } else { #expect(losses > 0) }
+    if durability == .durable { #expect(average >= 1) } else { #expect(cuts.losses > 0) }
   }
 
   @Test("making a store may end at any step and with any loss: it is there, or can be made")
   func creation() throws {
     let run = try RecordedRun(.durable, saves: 3)
-    var chance = SeededGenerator(seed: Self.seed)
+    var chance = SeededGenerator(seed: PowerCuts.seed)
     var history = DiskHistory()
     for (number, step) in run.steps.enumerated() {
       history.apply(step)
       for loss in DiskHistory.Loss.allCases {
-        let found = try look(at: history.image(loss, &chance), "step \(number), lost \(loss), seed \(Self.seed)")
+        let found = try look(at: history.image(loss, &chance), "step \(number), lost \(loss), seed \(PowerCuts.seed)")
         #expect(found >= run.saves(at: number + 1).returned)
       }
     }
@@ -67,7 +43,7 @@ import TrellisTestSupport
     _ = try PlainSQLite(file.url).rows("PRAGMA application_id = 7")
     var history = DiskHistory()
     for step in disk.steps.prefix(while: { $0.kind != .delete }) { history.apply(step) }
-    var chance = SeededGenerator(seed: Self.seed)
+    var chance = SeededGenerator(seed: PowerCuts.seed)
     let image = history.image(.none, &chance)
     #expect(image.keys.sorted() == ["loop", "loop-journal"])
     for (name, bytes) in image { try Data(bytes).write(to: folder.file(name)) }

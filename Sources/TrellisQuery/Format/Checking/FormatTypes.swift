@@ -1,12 +1,4 @@
-package import TrellisSchema
-
-extension Model {
-  /// In which order, and by which equality, the values of an attribute are compared.
-  package func valueKind(of attribute: Attribute) -> ValueKind {
-    if case .enumeration(let name) = attribute.type, enumeration(named: name)?.rawType == .integer { return .integer }
-    return FormatType(attribute).kind
-  }
-}
+import TrellisSchema
 
 extension FormatType {
   init(_ attribute: Attribute) {

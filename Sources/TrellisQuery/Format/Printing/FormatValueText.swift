@@ -54,7 +54,7 @@ enum FormatValueText {
 
 extension FormatType {
   /// What values of a kind are where nothing tells more.
-  init(_ kind: ValueKind) {
+  package init(_ kind: ValueKind) {
     self =
       switch kind {
       case .integer: .integer
