@@ -73,6 +73,7 @@ extension PartnerClash {
     guard let shared else {
       return SaveConflict.Row(entity: relationship.destination, key: partner)
     }
+    if shared._attention.contains(.fault) { try context.refreshRows([shared]) }
     return ConflictedRow(shared, context).partnerTakenByBoth(inverse)
   }
 

@@ -26,21 +26,32 @@ struct RowMerge {
 
   /// Makes the stored row the one that was read, and puts what was set here on top of it.
   ///
-  /// - Parameter isWhole: whether every value of the object stays as it is here.
+  /// - Parameter isWhole: Whether every value of the object stays as it is here.
   func apply(_ context: ManagedObjectContext, keepingAll isWhole: Bool = false) {
+    put(on: context, keeping: isWhole ? context.info(of: object).entity.storedProperties : object.changedNumbers)
+    object.version = theirs.version
+  }
+
+  /// Takes over the properties that were not changed here. Of those that both have changed, the value that was read and the
+  /// row's version stay as they are, so that a save finds the conflict.
+  func applyBesideConflicts(_ context: ManagedObjectContext) {
+    put(on: context, keeping: object.changedNumbers, asRead: conflicting.sorted())
+  }
+
+  private func put(on context: ManagedObjectContext, keeping kept: [Int], asRead unsettled: [Int] = []) {
     let edited = object._copyRow()
-    let info = context.info(of: object)
-    let kept = isWhole ? info.entity.storedProperties : object.changedNumbers
+    let committed = object.extras?.committed
     let places = object.placesOfReferences(context)
     let before = object.references(context)
+    object.announceAll()
     object._restore(.all, from: theirs.row)
     object._attention.remove(.fault)
     for (property, place) in theirs.places { object._setPlace(property, place) }
+    if let committed { for mask in ColumnMask.masks(of: unsettled) { object._restore(mask, from: committed) } }
     object.needExtras().keep(object._copyRow())
-    object.version = theirs.version
     for mask in ColumnMask.masks(of: kept) { object._restore(mask, from: edited) }
     for (property, place) in places where kept.contains(property) { object._setPlace(property, place) }
-    object._changed = ColumnMask(numbers: kept).bits | object._changed & info.transients.bits
+    object._changed = ColumnMask(numbers: kept).bits | object._changed & context.info(of: object).transients.bits
     context.noteChanged(object)
     context.forgetViews(of: object, before)
   }
@@ -54,35 +65,5 @@ extension ManagedObject {
   /// The partners that the object's own row refers to.
   final func references(_ context: ManagedObjectContext) -> [(relationship: RelationshipInfo, key: Int64)] {
     context.info(of: self).allRelationships.filter(\.isColumn).map { ($0, _reference($0.property)) }
-  }
-}
-
-extension ManagedObjectContext {
-  /// Partners that an object had or has got by what others wrote see it no more as they did: they are asked anew, and keep
-  /// who came and went here.
-  func forgetViews(of object: ManagedObject, _ before: [(relationship: RelationshipInfo, key: Int64)]) {
-    for (relationship, former) in before {
-      let present = object._reference(relationship.property)
-      guard former != present, let inverse = runtime.inverse(of: relationship) else { continue }
-      for key in [former, present] where key > 0 {
-        guard let partner = map[key], partner.phase == .persistent else { continue }
-        if inverse.isToMany {
-          unloadList(inverse, of: partner)
-        } else if partner.extras?.partner(inverse.property) != nil {
-          partner.extras?.setPartner(inverse.property, key == present ? object._key : 0)
-        }
-      }
-    }
-  }
-
-  /// A list of what lies in other rows goes back to knowing only who came and went here.
-  func unloadList(_ relationship: RelationshipInfo, of owner: ManagedObject) {
-    guard let list = owner.extras?.list(relationship.property), relationship.home == .inverseColumn,
-      let inverse = runtime.inverse(of: relationship)
-    else { return }
-    list.unload { key in
-      guard let member = map[key] else { return false }
-      return member.phase == .inserted || member.changedNumbers.contains(inverse.property)
-    }
   }
 }

@@ -42,6 +42,7 @@ extension ManagedObjectContext {
     deletions = PendingDeletes()
     pendingFailure = nil
     undo.clear()
+    settleBacklog()
   }
 
   /// Forgets everything: changes, objects, what was loaded. Objects that somebody still holds keep their values, read-only.
@@ -58,6 +59,7 @@ extension ManagedObjectContext {
     deletions = PendingDeletes()
     waiting.lists.removeAll()
     gone = GoneTargets()
+    backlog = MergeBacklog()
     batches = FetchBatches()
     pendingFailure = nil
     undo.clear()
@@ -128,10 +130,22 @@ extension ManagedObjectContext {
     object.extras?.partners.removeAll()
   }
 
+  /// Makes a saved object without changes read its row again when it is next used. What lives in memory only stays, and so does
+  /// a partner whose own row was changed here.
   func turnIntoFault(_ object: ManagedObject) {
     object.announceAll()
     object._attention.insert(.fault)
-    object._changed = 0
+    let info = info(of: object)
+    object._changed &= info.transients.bits
+    guard let extras = object.extras else { return }
     object.extras = nil
+    let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
+    let lists = extras.lists.filter { isTransient($0.property) }
+    let partners = extras.partners.filter { object.isNoted || isTransient($0.property) }
+    if lists.isEmpty && partners.isEmpty && object._changed == 0 { return }
+    extras.lists = lists
+    extras.partners = partners
+    if object._changed == 0 { extras.forgetCommitted() }
+    object.extras = extras
   }
 }

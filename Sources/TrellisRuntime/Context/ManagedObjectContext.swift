@@ -40,6 +40,10 @@ public final class ManagedObjectContext {
   /// The relationships in join tables of which the context ever had a list.
   var listed: Set<RelationshipNumber> = []
   var gone = GoneTargets()
+  /// What others saved of objects that are changed here.
+  var backlog = MergeBacklog()
+  /// Whether a to-many may wait for the store's members to put an order on top of them.
+  var hasArrangements = false
   @exclusivity(unchecked) var batches = FetchBatches()
   @exclusivity(unchecked) var sweeper = Sweeper()
   /// What happens when a relationship is used that was not loaded with its object; it is loaded and nothing said unless

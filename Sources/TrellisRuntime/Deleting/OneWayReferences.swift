@@ -36,7 +36,9 @@ extension ManagedObjectContext {
     map.forEach { holder in
       guard !holder._attention.contains(.fault) else { return }
       for reference in references where info(of: holder).relationships.contains(reference) {
-        if keys.contains(holder._reference(reference.property)) { holder._setReference(reference.property, 0) }
+        guard keys.contains(holder._reference(reference.property)), !holder.hasOwnReference(reference) else { continue }
+        holder.announce(reference.property)
+        holder._setReference(reference.property, 0)
       }
     }
   }

@@ -23,6 +23,7 @@ extension ManagedObjectContext {
     bringBack(closure.victims)
     tieLate(closure.keys)
     for link in closure.links.reversed() { tie(link) }
+    settleBacklog()
   }
 
   private func bringBack(_ victims: [DeletedClosure.Victim]) {

@@ -76,7 +76,7 @@ extension ManagedObjectContext {
         if count > limit { throw TooMany() }
         let isNew = map[row.key] == nil
         let member = try object(of: row, batch: batchNumber)
-        if isNew { batch.append(row.key) }
+        if isNew { batch.append(row.key) } else { refreshPlace(of: member, relationship, row) }
         loading.add(row.key, member, to: owner)
       }
     } catch is TooMany {
@@ -92,10 +92,28 @@ extension ManagedObjectContext {
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     try connection(reading: relationship.destination).memberKeys(
       of: number(of: relationship), owners: owners.map(\._key)
-    ) { owner, member, _ in
-      loading.add(member, map[member], to: owner)
+    ) { owner, key, place in
+      let member = map[key]
+      if let member { refreshPlace(of: member, relationship, place) }
+      loading.add(key, member, to: owner)
     }
     finish(loading, owners)
+  }
+
+  /// A place among members is no part of a row's version, so that a row that is in memory may have an older one.
+  private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ row: RowReader) {
+    guard relationship.isOrdered, let inverse = runtime.inverse(of: relationship),
+      case .column(_, let column?) = inverse.home
+    else { return }
+    refreshPlace(of: member, relationship, row.isNull(column) ? 0 : row.integer(column))
+  }
+
+  private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ place: Int64) {
+    // The parent of a child keeps its order without places.
+    guard relationship.isOrdered, parent == nil, let inverse = runtime.inverse(of: relationship), inverse.isColumn,
+      !member._attention.contains(.fault), !member.hasOwnReference(inverse)
+    else { return }
+    member._setPlace(inverse.property, place == 0 ? nil : place)
   }
 
   private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
@@ -108,8 +126,11 @@ extension ManagedObjectContext {
 
   private func take(_ keys: ContiguousArray<Int64>, from loading: ListLoading, for owner: ManagedObject) {
     let list = list(of: owner, loading.relationship)
+    let lost = membersGoneInStore(of: owner._key, loading.relationship)
+    let keys = lost.isEmpty ? keys : keys + lost
     let deleted = loading.deleted[owner._key] ?? []
     let gone = loading.gone[owner._key] ?? []
+    checkNotes(list, of: owner, loading.relationship, keys)
     list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
     if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
     // A rollback has to bring those back.

@@ -50,6 +50,9 @@ extension ManagedObjectContext {
           noteListChanged(owner)
         }
       }
+      for owner in owners where found[owner] == nil {
+        found[owner] = membersGoneInStore(of: owner, relationship).first
+      }
       for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
     } catch {
       report(

@@ -1,9 +1,18 @@
+import TrellisStorage
+
 extension ManagedObjectContext {
-  /// Takes over what other contexts of the container saved, and what other programs wrote to the same file: unchanged objects
-  /// are read again when they are next used, edits stay.
+  /// Takes over what other contexts of the container saved, and what other programs wrote to the same file.
   ///
-  /// The context does this by itself at each fetch and save. The main context does it whenever somebody saves; another one
-  /// does with ``mergeContinuously()``.
+  /// The merge is three-way, between what was last read, what was changed here, and what others saved:
+  /// - Objects without changes are read again when they are next used; those that others deleted are deleted.
+  /// - Of an object with changes, the properties that were not changed here take the others' values. A property that both have
+  ///   changed keeps the value here, and the next save meets the conflict. So does the save of an object that others deleted.
+  /// - A to-many shows the members in the store, without those that were taken out here and with those that were added here.
+  ///
+  /// The context does this by itself at each fetch and save. The main context does it whenever another context saves; another one
+  /// does with ``mergeContinuously()``. Observers of what changes are told.
+  ///
+  /// - Complexity: linear in the number of others' changes and of own unsaved ones.
   public func mergeSavesOfOthers() { mergeInbox() }
 
   /// Takes over what others save as soon as they do, until the task is cancelled.
@@ -26,60 +35,81 @@ extension ManagedObjectContext {
     _ = strangers
   }
 
-  func mergeInbox() {
+  /// - Parameter readsEdited: Whether objects with edits take over the others' values at once. A save leaves them as they are,
+  ///   since the store compares their rows, and the merge policy decides.
+  func mergeInbox(readingEdited readsEdited: Bool = true) {
     guard !isPinned else { return }
     parent?.mergeInbox()
     core.strangers.look(through: openConnection)
     let notices = inbox.takeAll()
-    if notices.isEmpty { return }
     for notice in notices { merge(notice) }
-    refreshLiveResults(after: notices)
+    settleBacklog(reading: readsEdited ? .all : .unedited)
+    if !notices.isEmpty { refreshLiveResults(after: notices) }
   }
 
+  /// Forgets what a save has made stale. Nothing is read.
   private func merge(_ notice: SaveNotice) {
-    if notice.isUnknown { return forgetUnchanged() }
+    if notice.isUnknown { return forgetEverything() }
     for row in notice.updated {
-      guard let object = map[row.key], object.phase == .persistent, !object.hasChanges else { continue }
-      forgetMembership(with: object)
-      turnIntoFault(object)
+      guard let object = map[row.key] else { continue }
+      let partners = partnersInRow(of: object)
+      forgetRow(of: object)
+      forgetViews(of: partners)
     }
-    for key in notice.deleted.map(\.key) + notice.cascaded {
-      guard let object = map[key], object.phase == .persistent else { continue }
-      forgetMembership(with: object)
-      // An edited object keeps its edits, so that the save tells of the conflict.
-      if !object.hasChanges { markGone(object) }
-    }
-    if !notice.cascaded.isEmpty || notice.movesMembers { map.forEach(forgetUnchangedLists) }
+    let gone = notice.deleted.map(\.key) + notice.cascaded
+    for key in gone { if let object = map[key] { noteGoneInStore(object) } }
+    forgetMembers(gone, notice)
     if !notice.cleared.isEmpty {
-      let references = notice.cleared.compactMap(runtime.relationship)
-      forgetReferences(to: Set(notice.deleted.map(\.key) + notice.cascaded), references)
+      forgetReferences(to: Set(gone), notice.cleared.compactMap(runtime.relationship))
     }
     for key in notice.relinked.map(\.key) + notice.referred {
-      guard let object = map[key], object.phase == .persistent else { continue }
-      forgetUnchangedLists(of: object)
+      guard let object = map[key] else { continue }
+      forgetViews(of: object)
+      // Its views are forgotten once it is back.
+      if object.phase == .deleted { backlog.noteNewRow(key) }
     }
+  }
+
+  private func forgetMembers(_ gone: [Int64], _ notice: SaveNotice) {
+    if !notice.cascaded.isEmpty || notice.movesMembers { return map.forEach(forgetViews) }
+    if listed.isEmpty || notice.deleted.isEmpty { return }
+    var byEntity: [Int: Set<Int64>] = [:]
+    // An object that lives on here stays a member here.
+    for row in notice.deleted where !backlog.gone.contains(row.key) {
+      byEntity[row.entity, default: []].insert(row.key)
+    }
+    if !byEntity.isEmpty { forgetStoredMembers(byEntity) }
   }
 
   /// Anything may have changed.
-  private func forgetUnchanged() {
+  private func forgetEverything() {
     map.forEach { object in
-      guard object.phase == .persistent else { return }
-      if object.isNoted { forgetUnchangedLists(of: object) } else { turnIntoFault(object) }
+      forgetViews(of: object)
+      forgetRow(of: object)
     }
   }
 
-  /// The lists and partners that show an object by what it referred to so far are asked for anew.
-  private func forgetMembership(with object: ManagedObject) {
-    guard !object._attention.contains(.fault) else { return }
-    for relationship in info(of: object).allRelationships where relationship.isColumn && relationship.inverse != nil {
-      let key = object._reference(relationship.property)
-      if key > 0, let partner = map[key], partner.phase == .persistent { forgetUnchangedLists(of: partner) }
+  /// The row of an object is another one in the store.
+  private func forgetRow(of object: ManagedObject) {
+    switch object.phase {
+    case .persistent where object.isNoted: backlog.noteNewRow(object._key)
+    case .persistent: turnIntoFault(object)
+    case .deleted: backlog.noteNewRow(object._key)
+    case .inserted, .detached: break
     }
   }
 
-  private func forgetUnchangedLists(of object: ManagedObject) {
-    guard let extras = object.extras, !object.isNoted else { return }
-    extras.lists.removeAll { !$0.list.hasChanges }
-    extras.partners.removeAll()
+  /// The row of an object is gone from the store. An object that was changed here stays, so that the save tells of the conflict.
+  private func noteGoneInStore(_ object: ManagedObject) {
+    // A child asks its parent, where the object may live on.
+    if let parent, parent.map[object._key]?.isAlive == true { return forgetRow(of: object) }
+    let partners = partnersInRow(of: object)
+    defer { forgetViews(of: partners) }
+    if object.phase == .deleted || object.phase == .persistent && object.hasChanges {
+      backlog.noteGone(object._key)
+    } else if object.phase == .persistent {
+      backlog.remove(object._key)
+      markGone(object)
+    }
   }
 }

@@ -46,6 +46,8 @@ extension SaveNotice {
     deleted = plan.deleted.map { Row($0) }
     cascaded = plan.outcome.cascaded
     for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, context) }
+    // What was noted of objects that are not in memory.
+    referred += context.waiting.lists.filter { $0.value.hasChanges }.map(\.key.owner)
     cleared = plan.request.clearedReferences.map(\.relationship)
   }
 

@@ -13,6 +13,8 @@ final class MemberList {
   private(set) var unmoved: Set<Int64> = []
   /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
+  /// The order that was changed here, of a list that was unloaded since: as it was read, and as it is wanted.
+  private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
   /// How many of the context's ``GoneTargets`` the list has looked at.
   @exclusivity(unchecked) var seenGone = 0
   /// The keys again, once there are too many to look through.
@@ -28,7 +30,7 @@ final class MemberList {
   }
 
   var hasChanges: Bool {
-    if !isLoaded { return !keys.isEmpty || !removed.isEmpty }
+    if !isLoaded { return !keys.isEmpty || !removed.isEmpty || arrangement != nil }
     guard let committed, committed != keys else { return false }
     return isOrdered || committed.count != keys.count || Set(committed) != Set(keys)
   }
@@ -71,6 +73,8 @@ final class MemberList {
     if !isLoaded {
       removed.remove(key)
       unmoved.remove(key)
+      // It goes to the end, whatever place was wanted before.
+      arrangement?.wanted.removeAll { $0 == key }
     }
   }
 
@@ -97,6 +101,18 @@ final class MemberList {
     keys.removeAll(where: gone.contains)
     committed?.removeAll(where: gone.contains)
     removed.subtract(gone)
+    lookup = nil
+  }
+
+  /// Takes out members that are gone from the store. Those that were added here stay, so that a save refuses them.
+  func forgetStored(_ gone: Set<Int64>) {
+    if isLoaded {
+      let base = committed.map { Set($0) }
+      keys.removeAll { gone.contains($0) && base?.contains($0) != false }
+      committed?.removeAll(where: gone.contains)
+    }
+    removed.subtract(gone)
+    arrangement?.base.removeAll(where: gone.contains)
     lookup = nil
   }
 
@@ -127,13 +143,13 @@ final class MemberList {
 
   // MARK: Loading and saving
 
-  /// Takes over what the store holds; changes made meanwhile stay.
+  /// Takes over what the store holds; changes made here stay.
   ///
-  /// - Parameter gone: stored members that are none any more, by changes that were made on their side.
+  /// - Parameter gone: Stored members that are none any more, by changes that were made on their side.
   func load(_ stored: ContiguousArray<Int64>, without gone: Set<Int64> = []) {
     guard !isLoaded else { return }
     let added = keys
-    let isChanged = !added.isEmpty || !removed.isEmpty || !gone.isEmpty
+    let isChanged = hasChanges || !gone.isEmpty
     keys = stored
     lookup = nil
     isLoaded = true
@@ -141,29 +157,51 @@ final class MemberList {
     committed = stored
     let moved = Set(added).subtracting(unmoved)
     keys.removeAll { removed.contains($0) || gone.contains($0) || moved.contains($0) }
+    if let arrangement {
+      let members = Set(keys).union(moved)
+      keys = MemberOrder.merged(
+        base: arrangement.base, mine: arrangement.wanted.filter(members.contains), theirs: keys)
+    }
     for key in added where !contains(key) {
       keys.append(key)
       lookup?.insert(key)
     }
     removed = []
     unmoved = []
+    arrangement = nil
   }
 
-  /// Goes back to knowing only who came and went.
+  /// Goes back to knowing only what was changed here, so that the members are read from the store again.
   ///
-  /// - Parameter isNew: whether a member noted as added was no member before, rather than one that moved.
-  func unload(keeping isNew: (Int64) -> Bool) {
+  /// - Parameter keepsOrder: Whether the order is kept as well, where it is more than members at the end.
+  func unload(keepingOrder keepsOrder: Bool) {
     guard isLoaded else {
-      keys.removeAll { !isNew($0) }
-      lookup = nil
+      if !keepsOrder { arrangement = nil }
       return
     }
     let difference = difference
+    if keepsOrder, isOrdered, let committed, isArranged(committed, difference.added) {
+      arrangement = (committed, keys)
+    }
     isLoaded = false
     keys = ContiguousArray(difference.added)
     removed = Set(difference.removed)
     committed = nil
     lookup = nil
+  }
+
+  /// Drops what a list that is not loaded has noted, as far as the members' rows do not say the same.
+  func keepNotes(added isAdded: (Int64) -> Bool, removed isRemoved: (Int64) -> Bool) {
+    guard !isLoaded else { return }
+    keys.removeAll { !isAdded($0) }
+    removed = removed.filter(isRemoved)
+    unmoved.formIntersection(keys)
+    lookup = nil
+  }
+
+  /// Whether the order is another one than that of members taken out and members added at the end.
+  private func isArranged(_ committed: ContiguousArray<Int64>, _ added: [Int64]) -> Bool {
+    keys != committed.filter(contains) + added
   }
 
   /// What is in the list is in the store now.
@@ -173,6 +211,7 @@ final class MemberList {
       keys = []
       removed = []
       unmoved = []
+      arrangement = nil
       lookup = nil
     }
   }

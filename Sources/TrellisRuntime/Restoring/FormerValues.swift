@@ -162,6 +162,7 @@ extension ManagedObjectContext {
     if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
     // An order that is given up can be undone like any other.
     if recorder != nil && relationship.home == .inverseColumn { rearrange(object, relationship) }
-    unloadList(relationship, of: object)
+    guard relationship.home == .inverseColumn, let list = object.extras?.list(relationship.property) else { return }
+    unload(list, of: object, relationship, keepingOrder: false)
   }
 }

@@ -50,6 +50,7 @@ extension IdentifiedObject {
   public func rollback<Value>(_ property: KeyPath<Self, Value>) throws {
     guard phase == .persistent, let context = link.context else { return }
     try context.rollback(self, numbers(of: property))
+    context.settleBacklog()
   }
 }
 
@@ -67,7 +68,7 @@ extension ManagedObject {
     if phase == .deleted { context.undelete(self) }
     guard phase == .persistent else { return }
     context.adoptWaitingLists(of: self)
-    guard isNoted else { return }
-    try context.rollback(self, Array(context.info(of: self).entity.properties.indices))
+    if isNoted { try context.rollback(self, Array(context.info(of: self).entity.properties.indices)) }
+    context.settleBacklog()
   }
 }

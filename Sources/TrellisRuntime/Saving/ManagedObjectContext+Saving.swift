@@ -20,7 +20,7 @@ extension ManagedObjectContext {
     try checkAllowed("save")
     try checkNotPinned()
     try throwPendingFailure()
-    mergeInbox()
+    mergeInbox(readingEdited: false)
     let policy = mergePolicy ?? self.mergePolicy
     let plan = try withWillSave {
       // A parent takes over what no store would be told, such as lists whose members carry the reference.
@@ -35,7 +35,7 @@ extension ManagedObjectContext {
   /// - Throws: what a save would throw now.
   func rehearseSave() throws {
     struct Passed: Error {}
-    mergeInbox()
+    mergeInbox(readingEdited: false)
     try throwPendingFailure()
     do {
       _ = try withWillSave {
@@ -109,6 +109,7 @@ extension ManagedObjectContext {
 
   private func checkedPlan() throws -> SavePlan {
     let leavesToStore = deletions.hasCascades
+    try loadArrangedLists()
     let plan = makePlan()
     try validate(plan)
     // A hook that validates may have changed something, which it should not; it is not to be lost, though. And what is
@@ -139,6 +140,18 @@ extension ManagedObjectContext {
     try plan.prepareRequest(self)
   }
 
+  /// Only a list that has all members says where each of them belongs.
+  private func loadArrangedLists() throws {
+    guard hasArrangements else { return }
+    for object in changed where object.phase == .persistent {
+      for entry in object.extras?.lists ?? [] where entry.list.arrangement != nil {
+        guard let relationship = relationship(entry.property, of: object) else { continue }
+        try loadKeys(of: [object], relationship)
+      }
+    }
+    hasArrangements = false
+  }
+
   func makePlan() -> SavePlan {
     dropGoneFromChangedLists()
     return SavePlan(self)
@@ -166,6 +179,7 @@ extension ManagedObjectContext {
     deletions = PendingDeletes()
     recorder?.forgetInserts(of: self)
     undo.didSave()
+    settleBacklog(afterSaving: plan.updated)
   }
 
   private func settle(_ object: ManagedObject) {

@@ -161,7 +161,8 @@ private struct PlaceAssignment {
       try context.connection().lastPlaces(of: number, owners: lists.map(\.owner)) { last[$0] = $1 }
       for (owner, relationship, keys) in lists {
         guard let inverse = context.runtime.inverse(of: relationship) else { continue }
-        for member in keys.compactMap({ context.map[$0] }) {
+        try context.loadForChange(keys, of: relationship)
+        for member in keys.compactMap({ context.map[$0] }) where member._reference(inverse.property) == owner {
           let place = PlaceNumbering.after(last[owner])
           last[owner] = place
           set(place, of: member, inverse)

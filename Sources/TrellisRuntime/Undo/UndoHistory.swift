@@ -196,6 +196,7 @@ public final class UndoHistory {
       restore()
       throw error
     }
+    context.settleBacklog()
     return opposite
   }
 
