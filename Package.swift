@@ -107,7 +107,8 @@ let package = Package(
       name: "TrellisQueryTests", dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisQuery"],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisModelFileTests", dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisModelFile"],
+      name: "TrellisModelFileTests",
+      dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisModelFile", "TrellisGenerator"],
       exclude: ["Cases", "Good"],
       swiftSettings: settings),
     .testTarget(

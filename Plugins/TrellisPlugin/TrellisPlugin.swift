@@ -8,15 +8,21 @@ import PackagePlugin
     let models = module.sourceFiles.map(\.url).filter { ModelFileName.isModel($0) }.sorted { $0.path < $1.path }
     guard areDistinct(models, in: target) else { return [] }
     let tool = try context.tool(named: "trellis-gen").url
-    return models.map { command(for: $0, tool: tool, in: context.pluginWorkDirectoryURL) }
+    return models.indices.map { number in
+      command(
+        for: models[number], besides: Array(models[..<number]), tool: tool, in: context.pluginWorkDirectoryURL)
+    }
   }
 
   /// One output, whose name does not depend on what is in the model: a build plan is kept until the set of files changes.
-  private func command(for model: URL, tool: URL, in directory: URL) -> Command {
+  ///
+  /// - Parameter besides: The models before this one, whose names it may not use again; so a clash is reported once.
+  private func command(for model: URL, besides: [URL], tool: URL, in directory: URL) -> Command {
     let output = directory.appending(path: ModelFileName.output(of: model))
     return .buildCommand(
       displayName: "Generating \(output.lastPathComponent)", executable: tool,
-      arguments: [model.toolPath, output.toolPath], inputFiles: [model], outputFiles: [output])
+      arguments: [model.toolPath, output.toolPath] + besides.map(\.toolPath), inputFiles: [model] + besides,
+      outputFiles: [output])
   }
 
   /// Two models of one name would write one file, and Swift cannot have two files of one name in a module either.

@@ -15,10 +15,12 @@ public struct ModelFile {
   /// - Parameters:
   ///   - bytes: the file's content, UTF-8 with or without a byte order mark.
   ///   - path: how messages call the file; it is not opened.
+  ///   - neighbors: other models of the same target, whose names this one may not use again.
   /// - Complexity: linear in the size of the file, but for sorting what was found.
-  public static func parse(_ bytes: [UInt8], path: String) -> ModelFileResult {
+  public static func parse(_ bytes: [UInt8], path: String, besides neighbors: [Neighbor] = []) -> ModelFileResult {
     let findings = Findings()
     let draft = bytes.withUnsafeBufferPointer { parse($0, findings) }
+    if let draft { NeighborClashes.check(draft, besides: neighbors, findings) }
     return ModelFileResult(
       path: path, description: findings.errorCount == 0 ? draft?.description : nil,
       foundationPredicates: draft?.foundationPredicates ?? false,

@@ -1,7 +1,7 @@
 /// What the tool is asked to do.
 enum Command {
-  /// Write the Swift file of a model.
-  case generate(model: String, output: String)
+  /// Write the Swift file of a model, which has other models beside it in its target.
+  case generate(model: String, output: String, besides: [String])
   /// Say what is wrong with models.
   case check([String])
   /// Show the Swift of a model.
@@ -9,7 +9,9 @@ enum Command {
   case help
 
   static let usage = """
-    usage: trellis-gen <model.json> <output.swift>   write the Swift file of a model
+    usage: trellis-gen <model.json> <output.swift> [<model.json> ...]
+                                                     write the Swift file of a model, which may not use the names of
+                                                     other models of its target
            trellis-gen --check <model.json> ...      say what is wrong with models
            trellis-gen --print <model.json>          show the Swift of a model
 
@@ -21,7 +23,8 @@ enum Command {
     case ("--help", _), ("-h", _): self = .help
     case ("--check", 2...): self = .check(Array(arguments.dropFirst()))
     case ("--print", 2): self = .show(arguments[1])
-    case (let model?, 2) where !model.hasPrefix("--"): self = .generate(model: model, output: arguments[1])
+    case (let model?, 2...) where !model.hasPrefix("--"):
+      self = .generate(model: model, output: arguments[1], besides: Array(arguments.dropFirst(2)))
     default: return nil
     }
   }

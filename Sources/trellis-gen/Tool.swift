@@ -9,17 +9,17 @@ enum Tool {
 
   static func run(_ command: Command) throws(Failure) {
     switch command {
-    case .generate(let model, let output): try generate(model, to: output)
+    case .generate(let model, let output, let besides): try generate(model, to: output, besides: besides)
     case .check(let models): try check(models)
     case .show(let model): Platform.print(try text(of: model))
     case .help: Platform.print(Command.usage)
     }
   }
 
-  private static func generate(_ model: String, to output: String) throws(Failure) {
+  private static func generate(_ model: String, to output: String, besides: [String]) throws(Failure) {
     let text: String
     do {
-      text = try Self.text(of: model)
+      text = try Self.text(of: model, besides: besides)
     } catch {
       // An old output would go on compiling as if nothing were wrong.
       Platform.remove(output)
@@ -38,9 +38,13 @@ enum Tool {
   }
 
   /// The Swift of a model file.
-  private static func text(of path: String) throws(Failure) -> String {
+  ///
+  /// - Parameter besides: The models of the same target whose names this one may not use again.
+  private static func text(of path: String, besides: [String] = []) throws(Failure) -> String {
     guard let bytes = Platform.read(path) else { try fail("\(path): error: The file cannot be read.") }
-    let result = ModelFile.parse(bytes, path: path)
+    // A model that cannot be read is reported where it is generated.
+    let others = besides.compactMap { other in Platform.read(other).flatMap { ModelFile.Neighbor($0, path: other) } }
+    let result = ModelFile.parse(bytes, path: path, besides: others)
     Platform.complain(result.rendered())
     guard let description = result.description else { throw Failure() }
     do {

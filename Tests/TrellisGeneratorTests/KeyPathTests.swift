@@ -24,16 +24,16 @@ import TrellisSchema
   func table() throws {
     let text = try text(foundationPredicates: true)
     let child = """
-        private static let _ChildKeyPaths = KeyPathTable([
-          \\Child.objectID: KeyPathTable.identity,
-          \\Child.id: KeyPathTable.identity,
+        private static let _ChildKeyPaths = TrellisRuntime.KeyPathTable([
+          \\Child.objectID: TrellisRuntime.KeyPathTable.identity,
+          \\Child.id: TrellisRuntime.KeyPathTable.identity,
           \\Child.`default`: 0,
           \\Child.size: 2,
         ])
       """
     #expect(text.contains(child))
     let other = """
-          \\Other.objectID: KeyPathTable.identity,
+          \\Other.objectID: TrellisRuntime.KeyPathTable.identity,
           \\Other.id: 0,
       """
     #expect(text.contains(other))

@@ -12,7 +12,7 @@ enum AccessorEmitter {
     }
     guard plan.providesID else { return }
     writer.blank()
-    writer.line("public var id: ObjectID<\(plan.name)> { objectID }")
+    writer.line("public var id: \(TypeName.objectID)<\(plan.name)> { objectID }")
   }
 
   private static func accessors(of field: Field) -> [String] {
@@ -20,20 +20,20 @@ enum AccessorEmitter {
     switch field.kind {
     case .attribute(let attribute, _):
       let stored = "_row.\(field.name.member)"
-      let value = field.isExternal ? "_load(\(stored), \(number))" : stored
+      let value = field.isExternal ? "_load(\(unsafeMark)\(stored), \(number))" : unsafeMark + stored
       return [
         "get { _willRead(\(number)); return \(value) }",
-        "set { if _willWrite(\(number)) { \(stored) = \(newValue(of: field, attribute)) } }",
+        "set { if _willWrite(\(number)) { \(unsafeMark)\(stored) = \(newValue(of: field, attribute)) } }",
       ]
     case .transient(let attribute):
       return [
-        "get { _willRead(\(number)); return \(field.storage) }",
-        "set { if _willWrite(\(number)) { \(field.storage) = \(newValue(of: field, attribute)) } }",
+        "get { _willRead(\(number)); return \(unsafeMark)\(field.storage) }",
+        "set { if _willWrite(\(number)) { \(unsafeMark)\(field.storage) = \(newValue(of: field, attribute)) } }",
       ]
     case .reference, .partner:
       return ["get { _partner(\(number)) }", "set { _setPartner(\(number), newValue) }"]
     case .toMany(let relationship):
-      let type = relationship.isOrdered ? "OrderedToMany" : "ToMany"
+      let type = relationship.isOrdered ? TypeName.orderedToMany : TypeName.toMany
       return ["get { \(type)(self, \(number)) }", "set { newValue._assign(to: self, \(number)) }"]
     }
   }

@@ -28,7 +28,7 @@ struct Arguments {
   }
 
   mutating func add(_ userInfo: [UserInfoEntry]) {
-    add("userInfo", userInfo.map { .filledCall("UserInfoEntry", [.string($0.key), .string($0.value)]) })
+    add("userInfo", userInfo.map { .filledCall(TypeName.userInfoEntry, [.string($0.key), .string($0.value)]) })
   }
 
   static func code(of value: StoredValue) -> Code {

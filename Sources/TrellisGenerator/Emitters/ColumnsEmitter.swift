@@ -3,13 +3,13 @@ enum ColumnsEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let name = plan.name
     writer.line("/// The properties by name, for predicates and sorts.")
-    writer.block("public struct Columns: EntityColumns") { writer in
+    writer.block("public struct Columns: \(TypeName.entityColumns)") { writer in
       writer.line("public typealias Object = \(name)")
       writer.line("public typealias Snapshot = \(name).Snapshot")
       emitPath(plan, to: &writer)
       writer.blank()
-      let snapshot = "public static func snapshot(of object: \(name)) -> \(name).Snapshot"
-      writer.block(snapshot, returning: "object.snapshot")
+      writer.function(
+        "public static func snapshot", ["of object: \(name)"], " -> \(name).Snapshot", returning: "object.snapshot")
       let fields = plan.fields.filter(isStored)
       if !fields.isEmpty { writer.blank() }
       for field in fields {
@@ -33,9 +33,9 @@ enum ColumnsEmitter {
 
   private static func type(of field: Field) -> String {
     switch field.kind {
-    case .attribute, .transient: "AttributePath<\(field.rowType)>"
-    case .reference, .partner: "ToOnePath<\(field.base).Columns>"
-    case .toMany: "ToManyPath<\(field.base).Columns>"
+    case .attribute, .transient: "\(TypeName.attributePath)<\(field.rowType)>"
+    case .reference, .partner: "\(TypeName.toOnePath)<\(field.base).Columns>"
+    case .toMany: "\(TypeName.toManyPath)<\(field.base).Columns>"
     }
   }
 
@@ -43,8 +43,9 @@ enum ColumnsEmitter {
   private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let isTaken = plan.fields.contains { $0.name.name == "path" }
     let name = isTaken ? "_path" : "path"
-    writer.line("\(isTaken ? "@_implements(EntityColumns,path) " : "")public let \(name): PropertyPath")
+    let prefix = isTaken ? "@_implements(\(TypeName.entityColumns),path) " : ""
+    writer.line("\(prefix)public let \(name): \(TypeName.propertyPath)")
     writer.blank()
-    writer.line("public init(_ path: PropertyPath) { self.\(name) = path }")
+    writer.line("public init(_ path: \(TypeName.propertyPath)) { self.\(name) = path }")
   }
 }

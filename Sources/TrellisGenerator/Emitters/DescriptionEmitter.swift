@@ -22,7 +22,7 @@ enum DescriptionEmitter {
     arguments.add("renamedFrom", entity.renamedFrom)
     arguments.add("doc", entity.doc)
     arguments.add(entity.userInfo)
-    return .call("EntityDescription", arguments.codes)
+    return .call(TypeName.entityDescription, arguments.codes)
   }
 
   private static func code(of attribute: AttributeDescription) -> Code {
@@ -39,7 +39,7 @@ enum DescriptionEmitter {
     arguments.add("renamedFrom", attribute.renamedFrom)
     arguments.add("doc", attribute.doc)
     arguments.add(attribute.userInfo)
-    return .filledCall("AttributeDescription", arguments.codes)
+    return .filledCall(TypeName.attributeDescription, arguments.codes)
   }
 
   private static func code(of type: AttributeType) -> Code {
@@ -67,7 +67,7 @@ enum DescriptionEmitter {
     arguments.add("minLength", rules.minimumLength)
     arguments.add("maxLength", rules.maximumLength)
     arguments.add("pattern", rules.pattern)
-    return .filledCall("AttributeRules", arguments.codes)
+    return .filledCall(TypeName.attributeRules, arguments.codes)
   }
 
   private static func code(of relationship: RelationshipDescription) -> Code {
@@ -88,11 +88,11 @@ enum DescriptionEmitter {
     arguments.add("renamedFrom", relationship.renamedFrom)
     arguments.add("doc", relationship.doc)
     arguments.add(relationship.userInfo)
-    return .filledCall("RelationshipDescription", arguments.codes)
+    return .filledCall(TypeName.relationshipDescription, arguments.codes)
   }
 
   private static func code(of index: IndexDescription) -> Code {
-    .call("IndexDescription", [.list(index.elements.map { sortKey($0.property, $0.isDescending) })])
+    .call(TypeName.indexDescription, [.list(index.elements.map { sortKey($0.property, $0.isDescending) })])
   }
 
   private static func code(of request: FetchRequestDescription) -> Code {
@@ -104,7 +104,7 @@ enum DescriptionEmitter {
     arguments.add("offset", request.offset)
     arguments.add("prefetch", request.prefetch.map { .string($0) })
     arguments.add("doc", request.doc)
-    return .filledCall("FetchRequestDescription", arguments.codes)
+    return .filledCall(TypeName.fetchRequestDescription, arguments.codes)
   }
 
   private static func sortKey(_ path: String, _ isDescending: Bool) -> Code {

@@ -23,7 +23,7 @@ enum EntityEmitter {
       DescriptionEmitter.emit(plan, to: &writer)
     }
     writer.blank()
-    writer.block("extension \(plan.name)") { writer in
+    writer.block("nonisolated extension \(plan.name)") { writer in
       RowStructEmitter.emit(plan, to: &writer)
       writer.blank()
       ColumnsEmitter.emit(plan, to: &writer)
@@ -37,9 +37,9 @@ enum EntityEmitter {
   }
 
   private static func header(of plan: EntityPlan) -> String {
-    let kind = plan.height == 0 ? "public final class" : "public class"
+    let kind = plan.height == 0 ? "public nonisolated final class" : "public nonisolated class"
     let identifiable = plan.isIdentifiable ? ", Swift.Identifiable" : ""
-    return "\(kind) \(plan.name): \(plan.parentName ?? "ManagedObject")\(identifiable)"
+    return "\(kind) \(plan.name): \(plan.parentName ?? TypeName.managedObject)\(identifiable)"
   }
 
   private static func emitStorage(of plan: EntityPlan, to writer: inout CodeWriter) {

@@ -9,16 +9,18 @@ enum EnumEmitter {
     writer.line("// MARK: - \(enumeration.name)")
     writer.blank()
     writer.doc(enumeration.doc)
-    writer.block("public enum \(enumeration.name): ModelEnum, Swift.CaseIterable") { writer in
+    writer.block("public nonisolated enum \(enumeration.name): \(TypeName.modelEnum), Swift.CaseIterable") { writer in
       emitCases(of: enumeration, rawType: rawType, to: &writer)
       writer.blank()
-      writer.line("public static let placeholder = \(enumeration.name).\(first)")
+      writer.line("public static let placeholder = Self.\(first)")
       writer.blank()
       emitRawValue(of: enumeration, rawType: rawType, to: &writer)
       writer.blank()
       emitInitialiser(of: enumeration, rawType: rawType, to: &writer)
       writer.blank()
-      writer.write("fileprivate static let _description = ", description(of: enumeration))
+      // A case may have the name of a module, which hides that in expressions and not in types.
+      let type = TypeName.enumDescription
+      writer.write("fileprivate static let _description: \(type) = ", description(of: enumeration))
     }
   }
 
@@ -29,11 +31,11 @@ enum EnumEmitter {
     }
     guard enumeration.unknown == .preserve else { return }
     writer.line("/// A stored value that this version of the model does not know; it is written back as it was.")
-    writer.line("case unknown(UnknownRawValue<\(rawType)>)")
+    writer.line("case unknown(\(TypeName.unknownRawValue)<\(rawType)>)")
     writer.blank()
     writer.line("/// The cases that the model declares.")
     let cases: [Code] = enumeration.cases.map { .plain("." + Identifier($0.name).member) }
-    writer.write("public static let allCases: [\(enumeration.name)] = ", .list(cases))
+    writer.write("public static let allCases: [Self] = ", .list(cases))
   }
 
   private static func emitRawValue(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
@@ -54,7 +56,7 @@ enum EnumEmitter {
         writer.line("case \(literal(entry.rawValue).flat): self = .\(Identifier(entry.name).member)")
       }
       switch enumeration.unknown {
-      case .preserve: writer.line("default: self = .unknown(UnknownRawValue(rawValue))")
+      case .preserve: writer.line("default: self = .unknown(.init(rawValue))")
       case .useDefault(let name): writer.line("default: self = .\(Identifier(name).member)")
       case .reject: writer.line("default: return nil")
       }
@@ -71,25 +73,27 @@ enum EnumEmitter {
     }
   }
 
+  /// Names and raw values as lists of plain literals, which the compiler reads in a time that grows with their number alone.
   private static func description(of enumeration: EnumDescription) -> Code {
     var arguments = Arguments()
     arguments.add(.string(enumeration.name))
-    arguments.add("rawType", .plain(".\(enumeration.rawType.rawValue)"))
-    arguments.add("cases", enumeration.cases.map(description))
+    arguments.add("caseNames", .filledList(enumeration.cases.map { .string($0.name) }))
+    let isNamed = enumeration.cases.allSatisfy { $0.rawValue == .text($0.name) }
+    if enumeration.rawType == .integer {
+      arguments.add("numbers", .filledList(enumeration.cases.map { literal($0.rawValue) }))
+    } else if !isNamed {
+      arguments.add("texts", .filledList(enumeration.cases.map { literal($0.rawValue) }))
+    }
+    let docs = enumeration.cases.compactMap { entry in
+      entry.doc.map { Code.labeled(StringLiteral.flat(entry.name), .string($0)) }
+    }
+    arguments.add("docs", docs)
     switch enumeration.unknown {
     case .preserve: arguments.add("unknown", .plain(".preserve"))
     case .useDefault(let name): arguments.add("unknown", .call(".useDefault", [.string(name)]))
     case .reject: break
     }
     arguments.add("doc", enumeration.doc)
-    return .filledCall("EnumDescription", arguments.codes)
-  }
-
-  private static func description(of entry: EnumDescription.Case) -> Code {
-    var arguments = Arguments()
-    arguments.add(.string(entry.name))
-    arguments.add(Arguments.code(of: entry.rawValue))
-    arguments.add("doc", entry.doc)
-    return .filledCall("EnumDescription.Case", arguments.codes)
+    return .call(".init", arguments.codes)
   }
 }

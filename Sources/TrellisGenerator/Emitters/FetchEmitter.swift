@@ -4,8 +4,13 @@
 /// by itself; of several `where` it takes the one with the fewest generic parameters that is not marked as second choice.
 enum FetchEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.line("/// What to fetch: requests of this class's objects, to be kept and passed on.")
+    writer.line("public typealias FetchRequest = \(TypeName.fetchRequest)<Columns>")
+    writer.line("/// The results of a request, kept up to date.")
+    writer.line("public typealias LiveResults = \(TypeName.liveResults)<Columns>")
+    writer.blank()
     writer.line("/// A fetch of every object.")
-    let all = "\(plan.isRoot ? "" : "@_nonoverride ")public static var all: FetchRequest<Columns>"
+    let all = "\(plan.isRoot ? "" : "@_nonoverride ")public static var all: FetchRequest"
     writer.block(all, returning: "FetchRequest()")
     writer.blank()
     writer.line("/// A fetch of the objects for which all of the conditions hold.")
@@ -14,8 +19,8 @@ enum FetchEmitter {
     let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
     let parameters: [Code] =
       levels.map { .plain("_: \($0).Type = Swift.Never.self") }
-      + [.plain("@ConditionBuilder _ conditions: (Columns) -> QueryCondition")]
-    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest<Columns> {")
+      + [.plain("@\(TypeName.conditionBuilder) _ conditions: (Columns) -> \(TypeName.queryCondition)")]
+    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest {")
     writer.indent()
     writer.line("FetchRequest(conditions)")
     writer.outdent()
@@ -31,9 +36,9 @@ enum FetchEmitter {
     if plan.height > 0 { writer.line("@_disfavoredOverload") }
     let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
     let parameters: [Code] =
-      [.plain("_ format: PredicateFormat"), .plain("_ arguments: any PredicateArgument...")]
+      [.plain("_ format: \(TypeName.predicateFormat)"), .plain("_ arguments: any \(TypeName.predicateArgument)...")]
       + levels.map { .plain("_\($0.lowercased()): \($0).Type = Swift.Never.self") }
-    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest<Columns> {")
+    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest {")
     writer.indent()
     writer.line("FetchRequest().where(format, arguments: arguments)")
     writer.outdent()

@@ -13,7 +13,7 @@ enum HeaderEmitter {
     writer.line("public import TrellisSchema")
     writer.line("@_spi(Generated) public import TrellisStorage")
     writer.blank()
-    writer.block("extension ObjectModel") { writer in
+    writer.block("nonisolated extension \(TypeName.objectModel)") { writer in
       writer.doc(plan.model.description.doc)
       writer.write("public static let \(name(of: plan.model)) = ", objectModel(plan))
     }
@@ -27,7 +27,7 @@ enum HeaderEmitter {
 
   private static func objectModel(_ plan: ModelPlan) -> Code {
     .call(
-      "ObjectModel",
+      TypeName.objectModel,
       [
         description(plan.model.description),
         .labeled("objects", .list(plan.entities.map { .plain("\($0.name).self") })),
@@ -45,6 +45,6 @@ enum HeaderEmitter {
     arguments.add("codableTypes", description.codableTypes.map { .string($0) })
     arguments.add("entities", description.entities.map { .plain("\($0.name)._description") })
     arguments.add(description.userInfo)
-    return .call("ModelDescription", arguments.codes)
+    return .call(TypeName.modelDescription, arguments.codes)
   }
 }

@@ -29,7 +29,8 @@ enum HookEmitter {
     switch hook {
     case .didInsert, .didFetch, .didSave, .willDelete: "_\(hook.rawValue)()"
     case .willSave: "_\(hook.rawValue)() throws"
-    case .validateInsert, .validateUpdate, .validateDelete: "_\(hook.rawValue)(_ failures: inout HookFailures)"
+    case .validateInsert, .validateUpdate, .validateDelete:
+      "_\(hook.rawValue)(_ failures: inout \(TypeName.hookFailures))"
     }
   }
 
@@ -38,7 +39,7 @@ enum HookEmitter {
     if plan.description.hooks.isEmpty { return }
     writer.blank()
     writer.line("/// The hooks that the model lists: write these functions in an extension of `\(plan.name)`.")
-    writer.block("protocol Hooks") { writer in
+    writer.block("nonisolated protocol Hooks") { writer in
       for hook in plan.description.hooks {
         let effect = canThrow(hook) ? " throws" : ""
         writer.line("static func \(hook.rawValue)(_ object: \(plan.name))\(effect)")
@@ -49,7 +50,7 @@ enum HookEmitter {
   static func emitConformance(_ plan: EntityPlan, to writer: inout CodeWriter) {
     if plan.description.hooks.isEmpty { return }
     writer.blank()
-    writer.line("extension \(plan.name): \(plan.name).Hooks {}")
+    writer.line("nonisolated extension \(plan.name): \(plan.name).Hooks {}")
   }
 
   private static func canThrow(_ hook: LifecycleHook) -> Bool {

@@ -5,7 +5,8 @@ enum InitialiserEmitter {
     // An attribute of this name has the word first.
     let context = parameters.contains { $0.name.name == "context" } ? "managedObjectContext" : "context"
     emitDoc(parameters, of: plan, to: &writer)
-    let codes: [Code] = [.plain("in \(context): ManagedObjectContext")] + parameters.map { .plain(parameter($0, plan)) }
+    let codes: [Code] =
+      [.plain("in \(context): \(TypeName.managedObjectContext)")] + parameters.map { .plain(parameter($0, plan)) }
     writer.write("\(modifiers(of: plan)) ", .call("init", codes), " {")
     writer.indent()
     emitBody(plan, context: context, to: &writer)
@@ -37,12 +38,12 @@ enum InitialiserEmitter {
     if plan.hasRow {
       let identity: [Code] = plan.isRoot ? [.plain("objectID: .unassigned")] : []
       let values: [Code] = plan.ownRowFields.map { .labeled($0.name.argument, value(of: $0, plan)) }
-      writer.write("_row = ", .call(plan.rowType, identity + values))
+      writer.write("\(unsafeMark)_row = ", .call(plan.rowType, identity + values))
     }
-    for field in plan.ownTransients { writer.write("\(field.storage) = ", value(of: field, plan)) }
+    for field in plan.ownTransients { writer.write("\(unsafeMark)\(field.storage) = ", value(of: field, plan)) }
     if plan.isRoot {
       writer.line("super.init(_insertedInto: \(context))")
-      writer.line("_row.objectID = ObjectID(_key)")
+      writer.line("\(unsafeMark)_row.objectID = .init(_key)")
     } else {
       writer.write("super.", .call("init", [.plain("in: \(context)")] + inheritedArguments(plan)))
     }
@@ -52,7 +53,8 @@ enum InitialiserEmitter {
     }
     guard plan.hooks.contains(.didInsert), !plan.entity.isAbstract else { return }
     // Once, when the lowest class is done too.
-    writer.line(plan.height == 0 ? "_finishInsert()" : "if type(of: self) == \(plan.name).self { _finishInsert() }")
+    writer.line(
+      plan.height == 0 ? "_finishInsert()" : "if Swift.type(of: self) == \(plan.name).self { _finishInsert() }")
   }
 
   /// Which attributes were given: those that must be, and those that are.
@@ -87,9 +89,9 @@ enum InitialiserEmitter {
       return .plain(field.kept(name, isOptional: attribute.isOptional))
     }
     if field.isExternal && attribute.isOptional {
-      return .wrapped("(\(name) ?? ", value, ").map(ExternalData.init)")
+      return .wrapped("(\(name) ?? ", value, ").map(\(TypeName.externalData).init)")
     }
-    if field.isExternal { return .wrapped("ExternalData(", .otherwise(name, value), ")") }
+    if field.isExternal { return .wrapped("\(TypeName.externalData)(", .otherwise(name, value), ")") }
     if rounding.isEmpty { return .otherwise(name, value) }
     return .wrapped("(\(name) ?? ", value, ")\(rounding)")
   }

@@ -7,11 +7,12 @@ enum KeyPathEmitter {
     guard let identity = plan.identityKeyPaths else { return }
     let table = "_\(plan.name)KeyPaths"
     writer.blank()
-    writer.block("@_spi(Generated) public override class var _keyPaths: KeyPathTable", returning: table)
+    writer.block(
+      "@_spi(Generated) public override class var _keyPaths: \(TypeName.keyPathTable)", returning: table)
     writer.blank()
-    writer.line("private static let \(table) = KeyPathTable([")
+    writer.line("private static let \(table) = \(TypeName.keyPathTable)([")
     writer.indent()
-    for name in identity { writer.line("\\\(plan.name).\(name): KeyPathTable.identity,") }
+    for name in identity { writer.line("\\\(plan.name).\(name): \(TypeName.keyPathTable).identity,") }
     for field in plan.fields.filter(ColumnsEmitter.isStored) {
       writer.line("\\\(plan.name).\(field.name.spelled): \(field.number),")
     }

@@ -9,7 +9,7 @@ enum RequestEmitter {
       emitDoc(request, of: plan, to: &writer)
       let name = Identifier(request.description.name).spelled
       let parameters: [Code] = request.parameters.map { .plain("\($0.name.label): \($0.swiftType)") }
-      writer.write("public static func ", .call(name, parameters), " -> FetchRequest<Columns> {")
+      writer.write("public static func ", .call(name, parameters), " -> FetchRequest {")
       writer.indent()
       writer.write("", body(request))
       writer.outdent()
@@ -25,7 +25,7 @@ enum RequestEmitter {
     if let offset = request.description.offset, offset > 0 { arguments.append(.plain("offset: \(offset)")) }
     if !request.prefetch.isEmpty {
       arguments.append(
-        .labeled("prefetch", .list(request.prefetch.map { .plain(predicates.path($0, "PropertyPath")) })))
+        .labeled("prefetch", .list(request.prefetch.map { .plain(predicates.path($0, TypeName.propertyPath)) })))
     }
     return .call("FetchRequest", arguments)
   }

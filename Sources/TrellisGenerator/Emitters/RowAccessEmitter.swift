@@ -4,26 +4,29 @@ enum RowAccessEmitter {
     emitValues(plan, to: &writer)
     let references = plan.ownFields.filter(\.isReference)
     emitSwitch(
-      "_reference(_ property: Swift.Int) -> Swift.Int64", references.map { ($0, "_row.\($0.name.member)?.key ?? 0") },
+      "_reference(_ property: Swift.Int) -> Swift.Int64",
+      references.map { ($0, "\(unsafeMark)_row.\($0.name.member)?.key ?? 0") },
       otherwise: "super._reference(property)", to: &writer)
     emitSwitch(
       "_setReference(_ property: Swift.Int, _ key: Swift.Int64)",
-      references.map { ($0, "_row.\($0.name.member) = ObjectID(optional: key)") },
+      references.map { ($0, "\(unsafeMark)_row.\($0.name.member) = .init(optional: key)") },
       otherwise: "super._setReference(property, key)", to: &writer)
     let places = plan.ownPlaces
     emitSwitch(
-      "_place(_ property: Swift.Int) -> Swift.Int64?", places.map { ($0, $0.storage) },
+      "_place(_ property: Swift.Int) -> Swift.Int64?", places.map { ($0, unsafeMark + $0.storage) },
       otherwise: "super._place(property)", to: &writer)
     emitSwitch(
-      "_setPlace(_ property: Swift.Int, _ place: Swift.Int64?)", places.map { ($0, "\($0.storage) = place") },
+      "_setPlace(_ property: Swift.Int, _ place: Swift.Int64?)",
+      places.map { ($0, "\(unsafeMark)\($0.storage) = place") },
       otherwise: "super._setPlace(property, place)", to: &writer)
   }
 
   private static func emitValues(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    let cases = plan.ownTransients.map { ($0, "\($0.storage).storedValue") }
-    let signature = "_value(_ property: Swift.Int) -> StoredValue"
+    let cases = plan.ownTransients.map { ($0, "\(unsafeMark)\($0.storage).storedValue") }
+    let signature = "_value(_ property: Swift.Int) -> \(TypeName.storedValue)"
     let otherwise =
-      plan.ownRowFields.isEmpty ? "super._value(property)" : "_row._value(property) ?? super._value(property)"
+      plan.ownRowFields.isEmpty
+      ? "super._value(property)" : "\(unsafeMark)_row._value(property) ?? super._value(property)"
     if cases.isEmpty && !plan.ownRowFields.isEmpty {
       writer.blank()
       writer.block("@_spi(Generated) public override func \(signature)", returning: otherwise)

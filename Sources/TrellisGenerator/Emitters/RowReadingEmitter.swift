@@ -3,9 +3,12 @@ enum RowReadingEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let modifiers = "@_spi(Generated) public"
     writer.blank()
-    writer.block("\(modifiers) required init(_ row: borrowing RowReader, in link: borrowing ContextLink)") { writer in
+    let parameters = ["_ row: borrowing \(TypeName.rowReader)", "in link: borrowing \(TypeName.contextLink)"]
+    writer.function("\(modifiers) required init", parameters) { writer in
       emitReading(plan, to: &writer)
-      for field in plan.ownTransients { writer.write("\(field.storage) = ", initialValue(of: field, plan)) }
+      for field in plan.ownTransients {
+        writer.write("\(unsafeMark)\(field.storage) = ", initialValue(of: field, plan))
+      }
       writer.line("super.init(row, in: link)")
       if plan.description.hooks.contains(.didFetch) { writer.line("_noteFetch()") }
     }
@@ -13,16 +16,16 @@ enum RowReadingEmitter {
     writer.block("\(modifiers) override class var _entity: Swift.Int", returning: "\(plan.entity.index)")
     guard plan.hasRow else { return }
     writer.blank()
-    writer.block("\(modifiers) override func _read(_ row: RowReader)") { writer in
+    writer.block("\(modifiers) override func _read(_ row: \(TypeName.rowReader))") { writer in
       if !plan.isRoot { writer.line("super._read(row)") }
       emitReading(plan, to: &writer)
     }
   }
 
   private static func emitReading(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    if plan.hasRow { writer.line("_row = \(plan.rowType)(row)") }
+    if plan.hasRow { writer.line("\(unsafeMark)_row = \(plan.rowType)(row)") }
     for field in plan.ownPlaces {
-      if let column = field.placeColumn { writer.line("\(field.storage) = .read(row, \(column))") }
+      if let column = field.placeColumn { writer.line("\(unsafeMark)\(field.storage) = .read(row, \(column))") }
     }
   }
 

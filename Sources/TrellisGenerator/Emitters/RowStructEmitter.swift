@@ -2,8 +2,10 @@
 enum RowStructEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.line("/// The stored values of one object: a value that may go anywhere.")
-    writer.block("public struct Snapshot: EntitySnapshot\(plan.isRoot ? ", StoredFields" : "")") { writer in
-      writer.line("public var objectID: ObjectID<\(plan.name)>")
+    let fields = plan.isRoot ? ", \(TypeName.storedFields)" : ""
+    let header = "public struct Snapshot: \(TypeName.entitySnapshot)\(fields)"
+    writer.block(header) { writer in
+      writer.line("public var objectID: \(TypeName.objectID)<\(plan.name)>")
       for field in plan.rowFields {
         writer.doc(field.doc)
         writer.line("public var \(field.name.spelled): \(field.rowType)")
@@ -11,8 +13,8 @@ enum RowStructEmitter {
       writer.blank()
       if plan.isRoot { emitMemberwise(plan, to: &writer) } else { emitJoining(plan, to: &writer) }
       writer.blank()
-      writer.block("@_spi(Generated) public init(_ row: borrowing RowReader)") { writer in
-        writer.line("objectID = ObjectID(row.key)")
+      writer.block("@_spi(Generated) public init(_ row: borrowing \(TypeName.rowReader))") { writer in
+        writer.line("objectID = .init(row.key)")
         emitReading(plan.rowFields, to: &writer)
       }
       SnapshotConformanceEmitter.emit(plan, to: &writer)
@@ -23,7 +25,7 @@ enum RowStructEmitter {
 
   private static func emitMemberwise(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let parameters: [Code] = plan.rowFields.map { .plain("\($0.name.label): \($0.rowType)") }
-    let identity: Code = .plain("objectID: ObjectID<\(plan.name)>")
+    let identity: Code = .plain("objectID: \(TypeName.objectID)<\(plan.name)>")
     writer.write("fileprivate ", .call("init", [identity] + parameters), " {")
     writer.indent()
     writer.line("self.objectID = objectID")
@@ -34,9 +36,9 @@ enum RowStructEmitter {
 
   /// Makes the snapshot of a class from the one above and from what the class adds.
   private static func emitJoining(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    let own = plan.hasRow ? ", _ own: Fields" : ""
+    let own = plan.hasRow ? ", _ own: \(plan.rowType)" : ""
     writer.block("fileprivate init(_ inherited: \(plan.parentName ?? "").Snapshot\(own))") { writer in
-      writer.line("self.objectID = ObjectID(inherited.objectID.key)")
+      writer.line("self.objectID = .init(inherited.objectID.key)")
       for field in plan.inheritedRowFields {
         writer.line("self.\(field.name.member) = inherited.\(field.name.member)")
       }
@@ -47,7 +49,7 @@ enum RowStructEmitter {
   private static func emitFields(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.blank()
     writer.line("/// What the class adds to the one above.")
-    writer.block("fileprivate struct Fields: StoredFields") { writer in
+    writer.block("fileprivate struct \(plan.rowType): \(TypeName.storedFields)") { writer in
       for field in plan.ownRowFields { writer.line("var \(field.name.spelled): \(field.rowType)") }
       writer.blank()
       let parameters: [Code] = plan.ownRowFields.map { .plain("\($0.name.label): \($0.rowType)") }
@@ -57,14 +59,14 @@ enum RowStructEmitter {
       writer.outdent()
       writer.line("}")
       writer.blank()
-      writer.block("init(_ row: borrowing RowReader)") { emitReading(plan.ownRowFields, to: &$0) }
+      writer.block("init(_ row: borrowing \(TypeName.rowReader))") { emitReading(plan.ownRowFields, to: &$0) }
       emitValues(plan.ownRowFields, modifiers: "", to: &writer)
     }
   }
 
   private static func emitValues(_ fields: [Field], modifiers: String, to writer: inout CodeWriter) {
     writer.blank()
-    writer.block("\(modifiers)func _value(_ property: Swift.Int) -> StoredValue?") { writer in
+    writer.block("\(modifiers)func _value(_ property: Swift.Int) -> \(TypeName.storedValue)?") { writer in
       writer.line("switch property {")
       for field in fields { writer.line("case \(field.number): \(field.name.member(besides: "property")).storedValue") }
       writer.line("default: nil")

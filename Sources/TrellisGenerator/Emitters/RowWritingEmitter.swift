@@ -6,8 +6,8 @@ enum RowWritingEmitter {
     let columns = Self.columns(of: plan)
     guard !columns.isEmpty else { return }
     writer.blank()
-    let signature = "writeColumns(of properties: ColumnMask, to row: RowWriter)"
-    writer.block("@_spi(Generated) public override func \(signature)") { writer in
+    let parameters = ["of properties: \(TypeName.columnMask)", "to row: \(TypeName.rowWriter)"]
+    writer.function("@_spi(Generated) public override func writeColumns", parameters) { writer in
       if !plan.isRoot { writer.line("super.writeColumns(of: properties, to: row)") }
       emitMarked(columns[...], to: &writer)
     }
@@ -23,10 +23,10 @@ enum RowWritingEmitter {
     var columns: [Column] = []
     for field in plan.ownFields {
       if let column = field.column {
-        columns.append(Column(number: column, property: field.number, value: "_row.\(field.name.member)"))
+        columns.append(Column(number: column, property: field.number, value: "\(unsafeMark)_row.\(field.name.member)"))
       }
       if let column = field.placeColumn {
-        columns.append(Column(number: column, property: field.number, value: field.storage))
+        columns.append(Column(number: column, property: field.number, value: unsafeMark + field.storage))
       }
     }
     return columns.sorted { $0.number < $1.number }

@@ -11,19 +11,19 @@ enum SnapshotAccessEmitter {
     if plan.isInHierarchy { return emitHelpers(plan, to: &writer) }
     writer.blank()
     writer.line(snapshotDoc)
-    writer.line("public var snapshot: Snapshot { _willRead(-1); return _row }")
+    writer.line("public var snapshot: Snapshot { _willRead(-1); return \(unsafeMark)_row }")
     writer.blank()
     writer.line(committedDoc)
     writer.block("public var committed: Snapshot?") { writer in
       writer.line("_willRead(-1)")
-      writer.line("return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row")
+      writer.line("return \(unsafeMark)_isInserted ? nil : (_committed as? \(TypeName.rowCopy)<Snapshot>)?.row ?? _row")
     }
   }
 
   static func emitExtensions(_ plan: EntityPlan, to writer: inout CodeWriter) {
     guard plan.isInHierarchy else { return }
     writer.blank()
-    writer.block("extension IdentifiedObject where Self: \(plan.name)") { writer in
+    writer.block("nonisolated extension \(TypeName.identifiedObject) where Self: \(plan.name)") { writer in
       writer.line(snapshotDoc)
       let snapshot = "public var snapshot: \(plan.name).Snapshot"
       writer.block(snapshot, returning: "\(PrivateNames.snapshot(of: plan.name))()")
@@ -41,19 +41,19 @@ enum SnapshotAccessEmitter {
     guard let parent = plan.parentName else {
       writer.block(snapshot) { writer in
         writer.line("_willRead(-1)")
-        writer.line("return _row")
+        writer.line("return \(unsafeMark)_row")
       }
       writer.blank()
       writer.block(committed) { writer in
         writer.line("_willRead(-1)")
-        writer.line("return _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row")
+        writer.line("return \(unsafeMark)_isInserted ? nil : _committed?.part(Snapshot.self) ?? _row")
       }
       return
     }
-    let own = plan.hasRow ? ", _row" : ""
+    let own = plan.hasRow ? ", \(unsafeMark)_row" : ""
     writer.block(snapshot, returning: "Snapshot(\(PrivateNames.snapshot(of: parent))()\(own))")
     writer.blank()
-    let old = plan.hasRow ? ", _committed?.part(Fields.self) ?? _row" : ""
+    let old = plan.hasRow ? ", \(unsafeMark)_committed?.part(\(EntityPlan.ownFieldsType).self) ?? _row" : ""
     writer.block(committed) { writer in
       writer.line("guard let inherited = \(PrivateNames.committed(of: parent))() else { return nil }")
       writer.line("return Snapshot(inherited\(old))")

@@ -6,7 +6,7 @@ enum SnapshotConformanceEmitter {
     emitEquality(plan, to: &writer)
     writer.blank()
     writer.block("public init(from decoder: any Swift.Decoder) throws") { writer in
-      writer.line("let values = try SnapshotDecoder(decoder)")
+      writer.line("let values = try \(TypeName.snapshotDecoder)(decoder)")
       writer.line("objectID = values.value(\"objectID\")")
       for field in plan.rowFields {
         let call = field.rowType.hasSuffix("?") ? "valueIfPresent" : "value"
@@ -16,7 +16,7 @@ enum SnapshotConformanceEmitter {
     }
     writer.blank()
     writer.block("public func encode(to encoder: any Swift.Encoder) throws") { writer in
-      writer.line("let values = SnapshotEncoder(encoder)")
+      writer.line("let values = \(TypeName.snapshotEncoder)(encoder)")
       writer.line("values.put(objectID, \"objectID\")")
       for field in plan.rowFields {
         let call = field.rowType.hasSuffix("?") ? "putIfPresent" : "put"

@@ -8,8 +8,8 @@ struct Identifier: Hashable {
   /// The name where it is declared or stands alone.
   var spelled: String { Keywords.all.contains(name) ? "`\(name)`" : name }
 
-  /// The name as the label of an argument in a call, where no word is a keyword.
-  var argument: String { name }
+  /// The name as the label of an argument in a call, where one word is a keyword.
+  var argument: String { name == "inout" ? "`inout`" : name }
 
   /// The name as the label of a parameter, where few words are keywords.
   var label: String { Keywords.notLabels.contains(name) ? "`\(name)`" : name }

@@ -26,7 +26,7 @@ enum NameCheck {
 
   private static func check(_ enumeration: EnumDescription) throws(GeneratorError) {
     if enumeration.cases.isEmpty { throw GeneratorError("the enum \(enumeration.name) has no cases") }
-    var names = ReservedNames.cases
+    var names = ReservedNames.cases.union(ReservedNames.optionalCases)
     if enumeration.unknown == .preserve { names.insert("unknown") }
     for entry in enumeration.cases {
       try checkUsable(entry.name, "case")

@@ -71,7 +71,9 @@ extension EntityPlan {
   var isRoot: Bool { parentName == nil }
   var isInHierarchy: Bool { entity.isInHierarchy }
   /// The struct that holds what the class itself declares. For a root, that is the snapshot.
-  var rowType: String { isRoot ? "Snapshot" : "Fields" }
+  var rowType: String { isRoot ? "Snapshot" : Self.ownFieldsType }
+  /// The struct of what a class adds to the one above.
+  static let ownFieldsType = "_Fields"
   /// Whether the class holds a row of its own. A root does always: the object's identity is in it.
   var hasRow: Bool { isRoot || !ownRowFields.isEmpty }
   var inheritedRowFields: ArraySlice<Field> { rowFields.prefix(rowFields.count - ownRowFields.count) }

@@ -64,15 +64,15 @@ extension Field {
     switch kind {
     case .attribute(let attribute, _), .transient(let attribute): attribute.isOptional ? base + "?" : base
     case .reference, .partner: base + "?"
-    case .toMany(let relationship): relationship.isOrdered ? "OrderedToMany<\(base)>" : "ToMany<\(base)>"
+    case .toMany(let relationship): "\(relationship.isOrdered ? TypeName.orderedToMany : TypeName.toMany)<\(base)>"
     }
   }
 
   /// The type of the row's field.
   var rowType: String {
-    if isReference { return "ObjectID<\(base)>?" }
+    if isReference { return "\(TypeName.objectID)<\(base)>?" }
     guard let attribute, isExternal else { return type }
-    return attribute.isOptional ? "ExternalData?" : "ExternalData"
+    return TypeName.externalData + (attribute.isOptional ? "?" : "")
   }
 
   /// Whether the row holds a handle, and the property loads what it leads to.

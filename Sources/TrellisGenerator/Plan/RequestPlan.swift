@@ -78,7 +78,7 @@ extension RequestPlan.Parameter {
     shape = variable.shape
     if case .object(let entity) = variable.type {
       isObject = true
-      type = entity.map { model.entities[$0].name } ?? "ManagedObject"
+      type = entity.map { model.entities[$0].name } ?? TypeName.managedObject
     } else {
       isObject = false
       type = variable.attribute.map(SwiftType.name) ?? SwiftType.name(of: variable.type)

@@ -36,7 +36,7 @@ enum SwiftType {
     case .uuid: "Foundation.UUID"
     case .url: "Foundation.URL"
     case .enumeration(let name): name ?? "Swift.String"
-    case .object: "ManagedObject"
+    case .object: TypeName.managedObject
     }
   }
 
@@ -68,6 +68,6 @@ extension Field {
   /// - Parameter isOptional: Whether the value may be nil.
   func kept(_ value: String, isOptional: Bool) -> String {
     guard isExternal else { return value + rounding(isOptional: isOptional) }
-    return isOptional ? "\(value).map(ExternalData.init)" : "ExternalData(\(value))"
+    return isOptional ? "\(value).map(\(TypeName.externalData).init)" : "\(TypeName.externalData)(\(value))"
   }
 }

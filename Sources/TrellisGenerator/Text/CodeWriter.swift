@@ -31,6 +31,26 @@ struct CodeWriter {
     line("}")
   }
 
+  /// Writes a function with its body; the parameters are broken over several lines if need be.
+  mutating func function(
+    _ head: String, _ parameters: [String], _ result: String = "", _ body: (inout CodeWriter) -> Void
+  ) {
+    write("", .call(head, parameters.map { .plain($0) }), result + " {")
+    indent()
+    body(&self)
+    outdent()
+    line("}")
+  }
+
+  /// Writes a function whose body is one expression, on one line if it fits.
+  mutating func function(
+    _ head: String, _ parameters: [String], _ result: String = "", returning expression: String
+  ) {
+    let short = "\(head)(\(parameters.joined(separator: ", ")))\(result) { \(expression) }"
+    if short.fits(room) { return line(short) }
+    function(head, parameters, result) { $0.line(expression) }
+  }
+
   /// Writes a block whose body is one expression, on one line if it fits.
   mutating func block(_ header: String, returning expression: String) {
     let short = "\(header) { \(expression) }"

@@ -25,9 +25,12 @@ enum EnumCases {
   }
 
   private static func reason(against name: String, _ policy: EnumDescription.UnknownPolicy) -> String? {
-    if name == "none" || name == "some" { return "an optional attribute would confuse it with Optional.\(name)" }
+    if ReservedNames.optionalCases.contains(name) {
+      return "an optional attribute would confuse it with Optional.\(name)"
+    }
     if name == "unknown", policy == .preserve { return "\"unknown\": \"preserve\" makes a case of that name" }
-    return ReservedNames.caseNames.contains(name) ? "every generated enum has a member of that name" : nil
+    if ReservedNames.swiftWords.contains(name) { return "Swift needs that name for itself" }
+    return ReservedNames.cases.contains(name) ? "every generated enum has a member of that name" : nil
   }
 
   private static func checkDuplicates(_ enumeration: EnumDraft, _ findings: Findings) {

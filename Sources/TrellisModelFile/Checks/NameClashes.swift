@@ -61,7 +61,12 @@ enum NameClashes {
     var taken: [String: Int] = [:]
     for (name, _) in all { taken[name.value] = name.offset }
     for case (let name, let former?) in all {
-      if let first = taken[former.value] {
+      if former.value == name.value {
+        findings.error(
+          .renameClash, at: former.offset,
+          "'\(name.value)' has \"renamedFrom\" with its own name; write its former name there, or take \"renamedFrom\" out."
+        )
+      } else if let first = taken[former.value] {
         findings.error(
           .renameClash, at: former.offset,
           "'\(name.value)' cannot be renamed from \(former.value.quoted): another of the \(things) has, or had, that name.",

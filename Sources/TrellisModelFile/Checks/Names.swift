@@ -7,14 +7,14 @@ enum Names {
   }
 
   static func check(_ draft: inout Draft, _ findings: Findings) {
-    checkType(draft.name, "model", findings)
+    checkModel(draft.name, findings)
     for enumeration in draft.enums {
       checkType(enumeration.name, "enum", findings)
       for entry in enumeration.cases {
         _ = checkIdentifier(entry.name, "case", .any, findings)
       }
     }
-    for type in draft.codableTypes { _ = checkIdentifier(type, "Codable type", .upper, findings) }
+    for type in draft.codableTypes { checkType(type, "Codable type", findings) }
     for (number, entity) in draft.entities.enumerated() {
       checkType(entity.name, "entity", findings)
       checkMembers(of: entity, number, draft, findings)
@@ -23,6 +23,16 @@ enum Names {
 
   // MARK: Types
 
+  /// The model's name is only a member of `ObjectModel` in Swift.
+  private static func checkModel(_ name: Located<String>, _ findings: Findings) {
+    guard checkIdentifier(name, "model", .upper, findings), ReservedNames.swiftWords.contains(name.value) else {
+      return
+    }
+    findings.error(
+      .reservedName, at: name.offset,
+      "Model '\(name.value)' has a name that Swift needs for itself; choose another name.")
+  }
+
   private static func checkType(_ name: Located<String>, _ thing: String, _ findings: Findings) {
     guard checkIdentifier(name, thing, .upper, findings) else { return }
     if ReservedNames.swiftWords.contains(name.value) || ReservedNames.types.contains(name.value) {
@@ -30,7 +40,7 @@ enum Names {
       findings.error(
         .reservedName, at: name.offset,
         "\(thing.capitalizedFirst) '\(name.value)' has a name that \(owner) needs for itself; choose another name.")
-    } else if thing != "model", ReservedNames.shadowedTypes.contains(name.value) {
+    } else if ReservedNames.shadowedTypes.contains(name.value) {
       findings.warning(
         .shadowedType, at: name.offset,
         "\(thing.capitalizedFirst) '\(name.value)' hides Swift's own '\(name.value)' in your module: there it is called "

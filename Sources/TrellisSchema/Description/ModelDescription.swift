@@ -80,4 +80,32 @@ public struct EnumDescription: Hashable, Sendable {
     self.unknown = unknown
     self.doc = doc
   }
+
+  /// An enum whose raw values are texts, in the form that compiles quickly however many cases there are.
+  ///
+  /// - Parameters:
+  ///   - caseNames: The names of the cases, in order.
+  ///   - texts: Their raw values; nil where each is the name of its case.
+  ///   - docs: The doc comments of those cases that have one, by name.
+  public init(
+    _ name: String, caseNames: [String], texts: [String]? = nil, docs: [String: String] = [:],
+    unknown: UnknownPolicy = .reject, doc: String? = nil
+  ) {
+    let cases = zip(caseNames, texts ?? caseNames).map { Case($0, .text($1), doc: docs[$0]) }
+    self.init(name, rawType: .string, cases: cases, unknown: unknown, doc: doc)
+  }
+
+  /// An enum whose raw values are integers, in the form that compiles quickly however many cases there are.
+  ///
+  /// - Parameters:
+  ///   - caseNames: The names of the cases, in order.
+  ///   - numbers: Their raw values.
+  ///   - docs: The doc comments of those cases that have one, by name.
+  public init(
+    _ name: String, caseNames: [String], numbers: [Int64], docs: [String: String] = [:],
+    unknown: UnknownPolicy = .reject, doc: String? = nil
+  ) {
+    let cases = zip(caseNames, numbers).map { Case($0, .integer($1), doc: docs[$0]) }
+    self.init(name, rawType: .integer, cases: cases, unknown: unknown, doc: doc)
+  }
 }

@@ -6,10 +6,10 @@ public import TrellisQuery
 public import TrellisSchema
 @_spi(Generated) public import TrellisStorage
 
-extension ObjectModel {
+nonisolated extension TrellisRuntime.ObjectModel {
   /// A diary with pictures and tags.
-  public static let diary = ObjectModel(
-    ModelDescription(
+  public static let diary = TrellisRuntime.ObjectModel(
+    TrellisSchema.ModelDescription(
       name: "Diary",
       doc: "A diary with pictures and tags.",
       enums: [Emotion._description],
@@ -23,18 +23,18 @@ extension ObjectModel {
 
 // MARK: - Emotion
 
-public enum Emotion: ModelEnum, Swift.CaseIterable {
+public nonisolated enum Emotion: TrellisStorage.ModelEnum, Swift.CaseIterable {
   case happy
   case sad
   case angry
   case calm
   /// A stored value that this version of the model does not know; it is written back as it was.
-  case unknown(UnknownRawValue<Swift.String>)
+  case unknown(TrellisStorage.UnknownRawValue<Swift.String>)
 
   /// The cases that the model declares.
-  public static let allCases: [Emotion] = [.happy, .sad, .angry, .calm]
+  public static let allCases: [Self] = [.happy, .sad, .angry, .calm]
 
-  public static let placeholder = Emotion.happy
+  public static let placeholder = Self.happy
 
   public var rawValue: Swift.String {
     switch self {
@@ -52,18 +52,13 @@ public enum Emotion: ModelEnum, Swift.CaseIterable {
     case "sad": self = .sad
     case "angry": self = .angry
     case "calm": self = .calm
-    default: self = .unknown(UnknownRawValue(rawValue))
+    default: self = .unknown(.init(rawValue))
     }
   }
 
-  fileprivate static let _description = EnumDescription(
-    "Emotion", rawType: .string,
-    cases: [
-      EnumDescription.Case("happy", .text("happy")),
-      EnumDescription.Case("sad", .text("sad")),
-      EnumDescription.Case("angry", .text("angry")),
-      EnumDescription.Case("calm", .text("calm")),
-    ],
+  fileprivate static let _description: TrellisSchema.EnumDescription = .init(
+    "Emotion",
+    caseNames: ["happy", "sad", "angry", "calm"],
     unknown: .preserve
   )
 }
@@ -71,7 +66,7 @@ public enum Emotion: ModelEnum, Swift.CaseIterable {
 // MARK: - EmotionDiary
 
 /// One day's entry.
-public final class EmotionDiary: ManagedObject, Swift.Identifiable {
+public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
@@ -80,14 +75,14 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
   ///   - id: A new UUID unless given.
   ///   - createdAt: The moment of insertion unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     id: Foundation.UUID? = nil,
     emotion: Emotion,
     content: Swift.String,
     createdAt: Foundation.Date? = nil,
     mood: Swift.String? = nil
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       id: id ?? Foundation.UUID(),
       emotion: emotion,
@@ -96,7 +91,7 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
       mood: mood
     )
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     _noteAssigned(0x6)
     if id != nil { _noteAssigned(0x1) }
     if createdAt != nil { _noteAssigned(0x8) }
@@ -104,109 +99,119 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
   }
 
   public var id: Foundation.UUID {
-    get { _willRead(0); return _row.id }
-    set { if _willWrite(0) { _row.id = newValue } }
+    get { _willRead(0); return unsafe _row.id }
+    set { if _willWrite(0) { unsafe _row.id = newValue } }
   }
 
   public var emotion: Emotion {
-    get { _willRead(1); return _row.emotion }
-    set { if _willWrite(1) { _row.emotion = newValue } }
+    get { _willRead(1); return unsafe _row.emotion }
+    set { if _willWrite(1) { unsafe _row.emotion = newValue } }
   }
 
   /// What was written.
   public var content: Swift.String {
-    get { _willRead(2); return _row.content }
-    set { if _willWrite(2) { _row.content = newValue } }
+    get { _willRead(2); return unsafe _row.content }
+    set { if _willWrite(2) { unsafe _row.content = newValue } }
   }
 
   public var createdAt: Foundation.Date {
-    get { _willRead(3); return _row.createdAt }
-    set { if _willWrite(3) { _row.createdAt = newValue.roundedToMicroseconds } }
+    get { _willRead(3); return unsafe _row.createdAt }
+    set { if _willWrite(3) { unsafe _row.createdAt = newValue.roundedToMicroseconds } }
   }
 
   public var mood: Swift.String? {
-    get { _willRead(4); return _row.mood }
-    set { if _willWrite(4) { _row.mood = newValue } }
+    get { _willRead(4); return unsafe _row.mood }
+    set { if _willWrite(4) { unsafe _row.mood = newValue } }
   }
 
   /// The pictures, in the order in which they are shown.
-  public var images: OrderedToMany<DiaryImage> {
-    get { OrderedToMany(self, 5) }
+  public var images: TrellisRuntime.OrderedToMany<DiaryImage> {
+    get { TrellisRuntime.OrderedToMany(self, 5) }
     set { newValue._assign(to: self, 5) }
   }
 
-  public var tags: ToMany<Tag> {
-    get { ToMany(self, 6) }
+  public var tags: TrellisRuntime.ToMany<Tag> {
+    get { TrellisRuntime.ToMany(self, 6) }
     set { newValue._assign(to: self, 6) }
   }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 0 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.id.write(to: row) }
-    if properties.contains(1) { _row.emotion.write(to: row) }
-    if properties.contains(2) { _row.content.write(to: row) }
-    if properties.contains(3) { _row.createdAt.write(to: row) }
-    if properties.contains(4) { _row.mood.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.id.write(to: row) }
+    if properties.contains(1) { unsafe _row.emotion.write(to: row) }
+    if properties.contains(2) { unsafe _row.content.write(to: row) }
+    if properties.contains(3) { unsafe _row.createdAt.write(to: row) }
+    if properties.contains(4) { unsafe _row.mood.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.id = old.id }
-    if properties.contains(1) { _row.emotion = old.emotion }
-    if properties.contains(2) { _row.content = old.content }
-    if properties.contains(3) { _row.createdAt = old.createdAt }
-    if properties.contains(4) { _row.mood = old.mood }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.id = old.id }
+    if properties.contains(1) { unsafe _row.emotion = old.emotion }
+    if properties.contains(2) { unsafe _row.content = old.content }
+    if properties.contains(3) { unsafe _row.createdAt = old.createdAt }
+    if properties.contains(4) { unsafe _row.mood = old.mood }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "EmotionDiary",
     attributes: [
-      AttributeDescription("id", .uuid, default: .new),
-      AttributeDescription("emotion", .enumeration("Emotion")),
-      AttributeDescription(
-        "content", .string, rules: AttributeRules(minLength: 1), searchable: true, doc: "What was written."
+      TrellisSchema.AttributeDescription("id", .uuid, default: .new),
+      TrellisSchema.AttributeDescription("emotion", .enumeration("Emotion")),
+      TrellisSchema.AttributeDescription(
+        "content", .string, rules: TrellisSchema.AttributeRules(minLength: 1), searchable: true,
+        doc: "What was written."
       ),
-      AttributeDescription("createdAt", .date, default: .now),
-      AttributeDescription("mood", .string, optional: true),
+      TrellisSchema.AttributeDescription("createdAt", .date, default: .now),
+      TrellisSchema.AttributeDescription("mood", .string, optional: true),
     ],
     relationships: [
-      RelationshipDescription(
+      TrellisSchema.RelationshipDescription(
         "images", to: "DiaryImage", inverse: "diary", deleteRule: .cascade, toMany: true, ordered: true, maxCount: 10,
         doc: "The pictures, in the order in which they are shown."
       ),
-      RelationshipDescription("tags", to: "Tag", inverse: "diaries", toMany: true),
+      TrellisSchema.RelationshipDescription("tags", to: "Tag", inverse: "diaries", toMany: true),
     ],
     uniqueKeys: [["id"]],
-    indexes: [IndexDescription([.init("emotion"), .init("createdAt")])],
+    indexes: [TrellisSchema.IndexDescription([.init("emotion"), .init("createdAt")])],
     fetchRequests: [
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
         "latest", predicate: "emotion == $emotion", sort: [.init("createdAt", descending: true)], limit: 1
       )
     ],
@@ -214,10 +219,10 @@ public final class EmotionDiary: ManagedObject, Swift.Identifiable {
   )
 }
 
-extension EmotionDiary {
+nonisolated extension EmotionDiary {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<EmotionDiary>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<EmotionDiary>
     public var id: Foundation.UUID
     public var emotion: Emotion
     /// What was written.
@@ -226,7 +231,7 @@ extension EmotionDiary {
     public var mood: Swift.String?
 
     fileprivate init(
-      objectID: ObjectID<EmotionDiary>,
+      objectID: TrellisRuntime.ObjectID<EmotionDiary>,
       id: Foundation.UUID,
       emotion: Emotion,
       content: Swift.String,
@@ -241,8 +246,8 @@ extension EmotionDiary {
       self.mood = mood
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       id = .read(row, 0)
       emotion = .read(row, 1)
       content = .read(row, 2)
@@ -262,7 +267,7 @@ extension EmotionDiary {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       id = values.value("id")
       emotion = values.value("emotion")
@@ -273,7 +278,7 @@ extension EmotionDiary {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(id, "id")
       values.put(emotion, "emotion")
@@ -283,7 +288,7 @@ extension EmotionDiary {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: id.storedValue
       case 1: emotion.storedValue
@@ -296,39 +301,46 @@ extension EmotionDiary {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = EmotionDiary
     public typealias Snapshot = EmotionDiary.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: EmotionDiary) -> EmotionDiary.Snapshot { object.snapshot }
 
-    public var id: AttributePath<Foundation.UUID> { AttributePath(self, 0) }
-    public var emotion: AttributePath<Emotion> { AttributePath(self, 1) }
+    public var id: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 0) }
+    public var emotion: TrellisRuntime.AttributePath<Emotion> { TrellisRuntime.AttributePath(self, 1) }
     /// What was written.
-    public var content: AttributePath<Swift.String> { AttributePath(self, 2) }
-    public var createdAt: AttributePath<Foundation.Date> { AttributePath(self, 3) }
-    public var mood: AttributePath<Swift.String?> { AttributePath(self, 4) }
+    public var content: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 2) }
+    public var createdAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 3) }
+    public var mood: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 4) }
     /// The pictures, in the order in which they are shown.
-    public var images: ToManyPath<DiaryImage.Columns> { ToManyPath(self, 5) }
-    public var tags: ToManyPath<Tag.Columns> { ToManyPath(self, 6) }
+    public var images: TrellisRuntime.ToManyPath<DiaryImage.Columns> { TrellisRuntime.ToManyPath(self, 5) }
+    public var tags: TrellisRuntime.ToManyPath<Tag.Columns> { TrellisRuntime.ToManyPath(self, 6) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
@@ -340,7 +352,7 @@ extension EmotionDiary {
   /// Sorted by `createdAt` descending; one at most.
   ///
   /// - Parameter emotion: The value of `$emotion`.
-  public static func latest(emotion: Emotion) -> FetchRequest<Columns> {
+  public static func latest(emotion: Emotion) -> FetchRequest {
     FetchRequest(
       predicate: .comparison(
         .init(.path(.init(variable: 0).appending(1)), .equal, .value(emotion.storedValue), kind: .text)
@@ -353,32 +365,37 @@ extension EmotionDiary {
 
 // MARK: - DiaryImage
 
-public final class DiaryImage: ManagedObject, Swift.Identifiable {
+public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
   /// The place among `diary.images`.
   @exclusivity(unchecked) private final var _diaryPlace: Swift.Int64?
 
   /// Inserts a new object into a context.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     imagePath: Swift.String,
     data: Foundation.Data? = nil,
     diary: EmotionDiary? = nil
   ) {
-    _row = Snapshot(objectID: .unassigned, imagePath: imagePath, data: data.map(ExternalData.init), diary: nil)
+    unsafe _row = Snapshot(
+      objectID: .unassigned,
+      imagePath: imagePath,
+      data: data.map(TrellisStorage.ExternalData.init),
+      diary: nil
+    )
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     if let diary { self.diary = diary }
   }
 
   public var imagePath: Swift.String {
-    get { _willRead(0); return _row.imagePath }
-    set { if _willWrite(0) { _row.imagePath = newValue } }
+    get { _willRead(0); return unsafe _row.imagePath }
+    set { if _willWrite(0) { unsafe _row.imagePath = newValue } }
   }
 
   public var data: Foundation.Data? {
-    get { _willRead(1); return _load(_row.data, 1) }
-    set { if _willWrite(1) { _row.data = newValue.map(ExternalData.init) } }
+    get { _willRead(1); return _load(unsafe _row.data, 1) }
+    set { if _willWrite(1) { unsafe _row.data = newValue.map(TrellisStorage.ExternalData.init) } }
   }
 
   public var diary: EmotionDiary? {
@@ -386,105 +403,116 @@ public final class DiaryImage: ManagedObject, Swift.Identifiable {
     set { _setPartner(2, newValue) }
   }
 
-  public var id: ObjectID<DiaryImage> { objectID }
+  public var id: TrellisRuntime.ObjectID<DiaryImage> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
-    _diaryPlace = .read(row, 3)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    unsafe _diaryPlace = .read(row, 3)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
-    _diaryPlace = .read(row, 3)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
+    unsafe _diaryPlace = .read(row, 3)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.imagePath.write(to: row) }
-    if properties.contains(1) { _row.data.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.imagePath.write(to: row) }
+    if properties.contains(1) { unsafe _row.data.write(to: row) }
     if properties.contains(2) {
-      _row.diary.write(to: row)
-      _diaryPlace.write(to: row)
+      unsafe _row.diary.write(to: row)
+      unsafe _diaryPlace.write(to: row)
     }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
     switch property {
-    case 2: _row.diary?.key ?? 0
+    case 2: unsafe _row.diary?.key ?? 0
     default: super._reference(property)
     }
   }
 
   @_spi(Generated) public override func _setReference(_ property: Swift.Int, _ key: Swift.Int64) {
     switch property {
-    case 2: _row.diary = ObjectID(optional: key)
+    case 2: unsafe _row.diary = .init(optional: key)
     default: super._setReference(property, key)
     }
   }
 
   @_spi(Generated) public override func _place(_ property: Swift.Int) -> Swift.Int64? {
     switch property {
-    case 2: _diaryPlace
+    case 2: unsafe _diaryPlace
     default: super._place(property)
     }
   }
 
   @_spi(Generated) public override func _setPlace(_ property: Swift.Int, _ place: Swift.Int64?) {
     switch property {
-    case 2: _diaryPlace = place
+    case 2: unsafe _diaryPlace = place
     default: super._setPlace(property, place)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.imagePath = old.imagePath }
-    if properties.contains(1) { _row.data = old.data }
-    if properties.contains(2) { _row.diary = old.diary }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.imagePath = old.imagePath }
+    if properties.contains(1) { unsafe _row.data = old.data }
+    if properties.contains(2) { unsafe _row.diary = old.diary }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "DiaryImage",
     attributes: [
-      AttributeDescription("imagePath", .string),
-      AttributeDescription("data", .data, optional: true, external: true),
+      TrellisSchema.AttributeDescription("imagePath", .string),
+      TrellisSchema.AttributeDescription("data", .data, optional: true, external: true),
     ],
-    relationships: [RelationshipDescription("diary", to: "EmotionDiary", inverse: "images", optional: true)]
+    relationships: [
+      TrellisSchema.RelationshipDescription("diary", to: "EmotionDiary", inverse: "images", optional: true)
+    ]
   )
 }
 
-extension DiaryImage {
+nonisolated extension DiaryImage {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<DiaryImage>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<DiaryImage>
     public var imagePath: Swift.String
-    public var data: ExternalData?
-    public var diary: ObjectID<EmotionDiary>?
+    public var data: TrellisStorage.ExternalData?
+    public var diary: TrellisRuntime.ObjectID<EmotionDiary>?
 
     fileprivate init(
-      objectID: ObjectID<DiaryImage>,
+      objectID: TrellisRuntime.ObjectID<DiaryImage>,
       imagePath: Swift.String,
-      data: ExternalData?,
-      diary: ObjectID<EmotionDiary>?
+      data: TrellisStorage.ExternalData?,
+      diary: TrellisRuntime.ObjectID<EmotionDiary>?
     ) {
       self.objectID = objectID
       self.imagePath = imagePath
@@ -492,8 +520,8 @@ extension DiaryImage {
       self.diary = diary
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       imagePath = .read(row, 0)
       data = .read(row, 1)
       diary = .read(row, 2)
@@ -509,7 +537,7 @@ extension DiaryImage {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       imagePath = values.value("imagePath")
       data = values.valueIfPresent("data")
@@ -518,7 +546,7 @@ extension DiaryImage {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(imagePath, "imagePath")
       values.putIfPresent(data, "data")
@@ -526,7 +554,7 @@ extension DiaryImage {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: imagePath.storedValue
       case 1: data.storedValue
@@ -537,120 +565,140 @@ extension DiaryImage {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = DiaryImage
     public typealias Snapshot = DiaryImage.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: DiaryImage) -> DiaryImage.Snapshot { object.snapshot }
 
-    public var imagePath: AttributePath<Swift.String> { AttributePath(self, 0) }
-    public var data: AttributePath<ExternalData?> { AttributePath(self, 1) }
-    public var diary: ToOnePath<EmotionDiary.Columns> { ToOnePath(self, 2) }
+    public var imagePath: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var data: TrellisRuntime.AttributePath<TrellisStorage.ExternalData?> {
+      TrellisRuntime.AttributePath(self, 1)
+    }
+    public var diary: TrellisRuntime.ToOnePath<EmotionDiary.Columns> { TrellisRuntime.ToOnePath(self, 2) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - Tag
 
-public final class Tag: ManagedObject, Swift.Identifiable {
+public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext, name: Swift.String) {
-    _row = Snapshot(objectID: .unassigned, name: name)
+  public init(in context: TrellisRuntime.ManagedObjectContext, name: Swift.String) {
+    unsafe _row = Snapshot(objectID: .unassigned, name: name)
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     _noteAssigned(0x1)
   }
 
   public var name: Swift.String {
-    get { _willRead(0); return _row.name }
-    set { if _willWrite(0) { _row.name = newValue } }
+    get { _willRead(0); return unsafe _row.name }
+    set { if _willWrite(0) { unsafe _row.name = newValue } }
   }
 
-  public var diaries: ToMany<EmotionDiary> {
-    get { ToMany(self, 1) }
+  public var diaries: TrellisRuntime.ToMany<EmotionDiary> {
+    get { TrellisRuntime.ToMany(self, 1) }
     set { newValue._assign(to: self, 1) }
   }
 
-  public var id: ObjectID<Tag> { objectID }
+  public var id: TrellisRuntime.ObjectID<Tag> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 2 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.name.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.name.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.name = old.name }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.name = old.name }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Tag",
-    attributes: [AttributeDescription("name", .string)],
-    relationships: [RelationshipDescription("diaries", to: "EmotionDiary", inverse: "tags", toMany: true)],
+    attributes: [TrellisSchema.AttributeDescription("name", .string)],
+    relationships: [
+      TrellisSchema.RelationshipDescription("diaries", to: "EmotionDiary", inverse: "tags", toMany: true)
+    ],
     uniqueKeys: [["name"]]
   )
 }
 
-extension Tag {
+nonisolated extension Tag {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Tag>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Tag>
     public var name: Swift.String
 
-    fileprivate init(objectID: ObjectID<Tag>, name: Swift.String) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Tag>, name: Swift.String) {
       self.objectID = objectID
       self.name = name
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
     }
 
@@ -662,20 +710,20 @@ extension Tag {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: name.storedValue
       default: nil
@@ -684,32 +732,39 @@ extension Tag {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Tag
     public typealias Snapshot = Tag.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Tag) -> Tag.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
-    public var diaries: ToManyPath<EmotionDiary.Columns> { ToManyPath(self, 1) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var diaries: TrellisRuntime.ToManyPath<EmotionDiary.Columns> { TrellisRuntime.ToManyPath(self, 1) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }

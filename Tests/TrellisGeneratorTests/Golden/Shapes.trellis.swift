@@ -5,9 +5,9 @@ public import TrellisQuery
 public import TrellisSchema
 @_spi(Generated) public import TrellisStorage
 
-extension ObjectModel {
-  public static let `default` = ObjectModel(
-    ModelDescription(
+nonisolated extension TrellisRuntime.ObjectModel {
+  public static let `default` = TrellisRuntime.ObjectModel(
+    TrellisSchema.ModelDescription(
       name: "Default",
       entities: [Event._description, Data._description, Set._description, Nothing._description]
     ),
@@ -19,7 +19,7 @@ extension ObjectModel {
 
 // MARK: - Event
 
-public final class Event: ManagedObject, Swift.Identifiable {
+public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
   /// The place among `default.children`.
   @exclusivity(unchecked) private final var _defaultPlace: Swift.Int64?
@@ -36,7 +36,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
   ///   - await: `true` unless given.
   ///   - key: `""` unless given.
   public init(
-    in managedObjectContext: ManagedObjectContext,
+    in managedObjectContext: TrellisRuntime.ManagedObjectContext,
     switch: Swift.String,
     context: Swift.String,
     path: Swift.String,
@@ -63,7 +63,7 @@ public final class Event: ManagedObject, Swift.Identifiable {
     needed: Data? = nil,
     passing: Data? = nil
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       switch: `switch`,
       context: context,
@@ -87,10 +87,10 @@ public final class Event: ManagedObject, Swift.Identifiable {
       oneWay: nil,
       needed: nil
     )
-    _key_ = key ?? ""
-    _childPlace = childPlace
+    unsafe _key_ = key ?? ""
+    unsafe _childPlace = childPlace
     super.init(_insertedInto: managedObjectContext)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     if let twin { self.twin = twin }
     if let next { self.next = next }
     if let previous { self.previous = previous }
@@ -103,83 +103,83 @@ public final class Event: ManagedObject, Swift.Identifiable {
   }
 
   public var `switch`: Swift.String {
-    get { _willRead(0); return _row.switch }
-    set { if _willWrite(0) { _row.switch = newValue } }
+    get { _willRead(0); return unsafe _row.switch }
+    set { if _willWrite(0) { unsafe _row.switch = newValue } }
   }
 
   public var context: Swift.String {
-    get { _willRead(1); return _row.context }
-    set { if _willWrite(1) { _row.context = newValue } }
+    get { _willRead(1); return unsafe _row.context }
+    set { if _willWrite(1) { unsafe _row.context = newValue } }
   }
 
   public var path: Swift.String {
-    get { _willRead(2); return _row.path }
-    set { if _willWrite(2) { _row.path = newValue } }
+    get { _willRead(2); return unsafe _row.path }
+    set { if _willWrite(2) { unsafe _row.path = newValue } }
   }
 
   public var row: Swift.String? {
-    get { _willRead(3); return _row.row }
-    set { if _willWrite(3) { _row.row = newValue } }
+    get { _willRead(3); return unsafe _row.row }
+    set { if _willWrite(3) { unsafe _row.row = newValue } }
   }
 
   public var `await`: Swift.Bool {
-    get { _willRead(4); return _row.await }
-    set { if _willWrite(4) { _row.await = newValue } }
+    get { _willRead(4); return unsafe _row.await }
+    set { if _willWrite(4) { unsafe _row.await = newValue } }
   }
 
   public var `copy`: Swift.Int64 {
-    get { _willRead(5); return _row.copy }
-    set { if _willWrite(5) { _row.copy = newValue } }
+    get { _willRead(5); return unsafe _row.copy }
+    set { if _willWrite(5) { unsafe _row.copy = newValue } }
   }
 
   public var key: Swift.String {
-    get { _willRead(6); return _key_ }
-    set { if _willWrite(6) { _key_ = newValue } }
+    get { _willRead(6); return unsafe _key_ }
+    set { if _willWrite(6) { unsafe _key_ = newValue } }
   }
 
   public var childPlace: Swift.Int64? {
-    get { _willRead(7); return _childPlace }
-    set { if _willWrite(7) { _childPlace = newValue } }
+    get { _willRead(7); return unsafe _childPlace }
+    set { if _willWrite(7) { unsafe _childPlace = newValue } }
   }
 
   public var changed: Swift.String? {
-    get { _willRead(8); return _row.changed }
-    set { if _willWrite(8) { _row.changed = newValue } }
+    get { _willRead(8); return unsafe _row.changed }
+    set { if _willWrite(8) { unsafe _row.changed = newValue } }
   }
 
   public var newValue: Swift.String {
-    get { _willRead(9); return _row.newValue }
-    set { if _willWrite(9) { _row.newValue = newValue } }
+    get { _willRead(9); return unsafe _row.newValue }
+    set { if _willWrite(9) { unsafe _row.newValue = newValue } }
   }
 
   public var type: Swift.String {
-    get { _willRead(10); return _row.type }
-    set { if _willWrite(10) { _row.type = newValue } }
+    get { _willRead(10); return unsafe _row.type }
+    set { if _willWrite(10) { unsafe _row.type = newValue } }
   }
 
   public var `in`: Swift.String {
-    get { _willRead(11); return _row.in }
-    set { if _willWrite(11) { _row.in = newValue } }
+    get { _willRead(11); return unsafe _row.in }
+    set { if _willWrite(11) { unsafe _row.in = newValue } }
   }
 
   public var checksum: Swift.String {
-    get { _willRead(12); return _row.checksum }
-    set { if _willWrite(12) { _row.checksum = newValue } }
+    get { _willRead(12); return unsafe _row.checksum }
+    set { if _willWrite(12) { unsafe _row.checksum = newValue } }
   }
 
   public var inherited: Swift.String {
-    get { _willRead(13); return _row.inherited }
-    set { if _willWrite(13) { _row.inherited = newValue } }
+    get { _willRead(13); return unsafe _row.inherited }
+    set { if _willWrite(13) { unsafe _row.inherited = newValue } }
   }
 
   public var properties: Swift.String {
-    get { _willRead(14); return _row.properties }
-    set { if _willWrite(14) { _row.properties = newValue } }
+    get { _willRead(14); return unsafe _row.properties }
+    set { if _willWrite(14) { unsafe _row.properties = newValue } }
   }
 
   public var old: Swift.String {
-    get { _willRead(15); return _row.old }
-    set { if _willWrite(15) { _row.old = newValue } }
+    get { _willRead(15); return unsafe _row.old }
+    set { if _willWrite(15) { unsafe _row.old = newValue } }
   }
 
   public var twin: Event? {
@@ -202,8 +202,8 @@ public final class Event: ManagedObject, Swift.Identifiable {
     set { _setPartner(19, newValue) }
   }
 
-  public var children: OrderedToMany<Event> {
-    get { OrderedToMany(self, 20) }
+  public var children: TrellisRuntime.OrderedToMany<Event> {
+    get { TrellisRuntime.OrderedToMany(self, 20) }
     set { newValue._assign(to: self, 20) }
   }
 
@@ -217,18 +217,18 @@ public final class Event: ManagedObject, Swift.Identifiable {
     set { _setPartner(22, newValue) }
   }
 
-  public var friends: ToMany<Event> {
-    get { ToMany(self, 23) }
+  public var friends: TrellisRuntime.ToMany<Event> {
+    get { TrellisRuntime.ToMany(self, 23) }
     set { newValue._assign(to: self, 23) }
   }
 
-  public var likes: OrderedToMany<Event> {
-    get { OrderedToMany(self, 24) }
+  public var likes: TrellisRuntime.OrderedToMany<Event> {
+    get { TrellisRuntime.OrderedToMany(self, 24) }
     set { newValue._assign(to: self, 24) }
   }
 
-  public var likedBy: ToMany<Event> {
-    get { ToMany(self, 25) }
+  public var likedBy: TrellisRuntime.ToMany<Event> {
+    get { TrellisRuntime.ToMany(self, 25) }
     set { newValue._assign(to: self, 25) }
   }
 
@@ -237,8 +237,8 @@ public final class Event: ManagedObject, Swift.Identifiable {
     set { _setPartner(26, newValue) }
   }
 
-  public var oneWays: ToMany<Data> {
-    get { ToMany(self, 27) }
+  public var oneWays: TrellisRuntime.ToMany<Data> {
+    get { TrellisRuntime.ToMany(self, 27) }
     set { newValue._assign(to: self, 27) }
   }
 
@@ -252,211 +252,225 @@ public final class Event: ManagedObject, Swift.Identifiable {
     set { _setPartner(29, newValue) }
   }
 
-  public var passings: ToMany<Data> {
-    get { ToMany(self, 30) }
+  public var passings: TrellisRuntime.ToMany<Data> {
+    get { TrellisRuntime.ToMany(self, 30) }
     set { newValue._assign(to: self, 30) }
   }
 
-  public var id: ObjectID<Event> { objectID }
+  public var id: TrellisRuntime.ObjectID<Event> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
-    _defaultPlace = .read(row, 21)
-    _childPlace_ = .read(row, 22)
-    _placePlace = .read(row, 23)
-    _key_ = ""
-    _childPlace = nil
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    unsafe _defaultPlace = .read(row, 21)
+    unsafe _childPlace_ = .read(row, 22)
+    unsafe _placePlace = .read(row, 23)
+    unsafe _key_ = ""
+    unsafe _childPlace = nil
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 0 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
-    _defaultPlace = .read(row, 21)
-    _childPlace_ = .read(row, 22)
-    _placePlace = .read(row, 23)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
+    unsafe _defaultPlace = .read(row, 21)
+    unsafe _childPlace_ = .read(row, 22)
+    unsafe _placePlace = .read(row, 23)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.switch.write(to: row) }
-    if properties.contains(1) { _row.context.write(to: row) }
-    if properties.contains(2) { _row.path.write(to: row) }
-    if properties.contains(3) { _row.row.write(to: row) }
-    if properties.contains(4) { _row.await.write(to: row) }
-    if properties.contains(5) { _row.copy.write(to: row) }
-    if properties.contains(8) { _row.changed.write(to: row) }
-    if properties.contains(9) { _row.newValue.write(to: row) }
-    if properties.contains(10) { _row.type.write(to: row) }
-    if properties.contains(11) { _row.in.write(to: row) }
-    if properties.contains(12) { _row.checksum.write(to: row) }
-    if properties.contains(13) { _row.inherited.write(to: row) }
-    if properties.contains(14) { _row.properties.write(to: row) }
-    if properties.contains(15) { _row.old.write(to: row) }
-    if properties.contains(16) { _row.twin.write(to: row) }
-    if properties.contains(17) { _row.next.write(to: row) }
-    if properties.contains(19) { _row.default.write(to: row) }
-    if properties.contains(21) { _row.child.write(to: row) }
-    if properties.contains(22) { _row.place.write(to: row) }
-    if properties.contains(26) { _row.oneWay.write(to: row) }
-    if properties.contains(28) { _row.needed.write(to: row) }
-    if properties.contains(19) { _defaultPlace.write(to: row) }
-    if properties.contains(21) { _childPlace_.write(to: row) }
-    if properties.contains(22) { _placePlace.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.switch.write(to: row) }
+    if properties.contains(1) { unsafe _row.context.write(to: row) }
+    if properties.contains(2) { unsafe _row.path.write(to: row) }
+    if properties.contains(3) { unsafe _row.row.write(to: row) }
+    if properties.contains(4) { unsafe _row.await.write(to: row) }
+    if properties.contains(5) { unsafe _row.copy.write(to: row) }
+    if properties.contains(8) { unsafe _row.changed.write(to: row) }
+    if properties.contains(9) { unsafe _row.newValue.write(to: row) }
+    if properties.contains(10) { unsafe _row.type.write(to: row) }
+    if properties.contains(11) { unsafe _row.in.write(to: row) }
+    if properties.contains(12) { unsafe _row.checksum.write(to: row) }
+    if properties.contains(13) { unsafe _row.inherited.write(to: row) }
+    if properties.contains(14) { unsafe _row.properties.write(to: row) }
+    if properties.contains(15) { unsafe _row.old.write(to: row) }
+    if properties.contains(16) { unsafe _row.twin.write(to: row) }
+    if properties.contains(17) { unsafe _row.next.write(to: row) }
+    if properties.contains(19) { unsafe _row.default.write(to: row) }
+    if properties.contains(21) { unsafe _row.child.write(to: row) }
+    if properties.contains(22) { unsafe _row.place.write(to: row) }
+    if properties.contains(26) { unsafe _row.oneWay.write(to: row) }
+    if properties.contains(28) { unsafe _row.needed.write(to: row) }
+    if properties.contains(19) { unsafe _defaultPlace.write(to: row) }
+    if properties.contains(21) { unsafe _childPlace_.write(to: row) }
+    if properties.contains(22) { unsafe _placePlace.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
     switch property {
-    case 6: _key_.storedValue
-    case 7: _childPlace.storedValue
-    default: _row._value(property) ?? super._value(property)
+    case 6: unsafe _key_.storedValue
+    case 7: unsafe _childPlace.storedValue
+    default: unsafe _row._value(property) ?? super._value(property)
     }
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
     switch property {
-    case 16: _row.twin?.key ?? 0
-    case 17: _row.next?.key ?? 0
-    case 19: _row.default?.key ?? 0
-    case 21: _row.child?.key ?? 0
-    case 22: _row.place?.key ?? 0
-    case 26: _row.oneWay?.key ?? 0
-    case 28: _row.needed?.key ?? 0
+    case 16: unsafe _row.twin?.key ?? 0
+    case 17: unsafe _row.next?.key ?? 0
+    case 19: unsafe _row.default?.key ?? 0
+    case 21: unsafe _row.child?.key ?? 0
+    case 22: unsafe _row.place?.key ?? 0
+    case 26: unsafe _row.oneWay?.key ?? 0
+    case 28: unsafe _row.needed?.key ?? 0
     default: super._reference(property)
     }
   }
 
   @_spi(Generated) public override func _setReference(_ property: Swift.Int, _ key: Swift.Int64) {
     switch property {
-    case 16: _row.twin = ObjectID(optional: key)
-    case 17: _row.next = ObjectID(optional: key)
-    case 19: _row.default = ObjectID(optional: key)
-    case 21: _row.child = ObjectID(optional: key)
-    case 22: _row.place = ObjectID(optional: key)
-    case 26: _row.oneWay = ObjectID(optional: key)
-    case 28: _row.needed = ObjectID(optional: key)
+    case 16: unsafe _row.twin = .init(optional: key)
+    case 17: unsafe _row.next = .init(optional: key)
+    case 19: unsafe _row.default = .init(optional: key)
+    case 21: unsafe _row.child = .init(optional: key)
+    case 22: unsafe _row.place = .init(optional: key)
+    case 26: unsafe _row.oneWay = .init(optional: key)
+    case 28: unsafe _row.needed = .init(optional: key)
     default: super._setReference(property, key)
     }
   }
 
   @_spi(Generated) public override func _place(_ property: Swift.Int) -> Swift.Int64? {
     switch property {
-    case 19: _defaultPlace
-    case 21: _childPlace_
-    case 22: _placePlace
+    case 19: unsafe _defaultPlace
+    case 21: unsafe _childPlace_
+    case 22: unsafe _placePlace
     default: super._place(property)
     }
   }
 
   @_spi(Generated) public override func _setPlace(_ property: Swift.Int, _ place: Swift.Int64?) {
     switch property {
-    case 19: _defaultPlace = place
-    case 21: _childPlace_ = place
-    case 22: _placePlace = place
+    case 19: unsafe _defaultPlace = place
+    case 21: unsafe _childPlace_ = place
+    case 22: unsafe _placePlace = place
     default: super._setPlace(property, place)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.switch = old.switch }
-    if properties.contains(1) { _row.context = old.context }
-    if properties.contains(2) { _row.path = old.path }
-    if properties.contains(3) { _row.row = old.row }
-    if properties.contains(4) { _row.await = old.await }
-    if properties.contains(5) { _row.copy = old.copy }
-    if properties.contains(8) { _row.changed = old.changed }
-    if properties.contains(9) { _row.newValue = old.newValue }
-    if properties.contains(10) { _row.type = old.type }
-    if properties.contains(11) { _row.in = old.in }
-    if properties.contains(12) { _row.checksum = old.checksum }
-    if properties.contains(13) { _row.inherited = old.inherited }
-    if properties.contains(14) { _row.properties = old.properties }
-    if properties.contains(15) { _row.old = old.old }
-    if properties.contains(16) { _row.twin = old.twin }
-    if properties.contains(17) { _row.next = old.next }
-    if properties.contains(19) { _row.default = old.default }
-    if properties.contains(21) { _row.child = old.child }
-    if properties.contains(22) { _row.place = old.place }
-    if properties.contains(26) { _row.oneWay = old.oneWay }
-    if properties.contains(28) { _row.needed = old.needed }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.switch = old.switch }
+    if properties.contains(1) { unsafe _row.context = old.context }
+    if properties.contains(2) { unsafe _row.path = old.path }
+    if properties.contains(3) { unsafe _row.row = old.row }
+    if properties.contains(4) { unsafe _row.await = old.await }
+    if properties.contains(5) { unsafe _row.copy = old.copy }
+    if properties.contains(8) { unsafe _row.changed = old.changed }
+    if properties.contains(9) { unsafe _row.newValue = old.newValue }
+    if properties.contains(10) { unsafe _row.type = old.type }
+    if properties.contains(11) { unsafe _row.in = old.in }
+    if properties.contains(12) { unsafe _row.checksum = old.checksum }
+    if properties.contains(13) { unsafe _row.inherited = old.inherited }
+    if properties.contains(14) { unsafe _row.properties = old.properties }
+    if properties.contains(15) { unsafe _row.old = old.old }
+    if properties.contains(16) { unsafe _row.twin = old.twin }
+    if properties.contains(17) { unsafe _row.next = old.next }
+    if properties.contains(19) { unsafe _row.default = old.default }
+    if properties.contains(21) { unsafe _row.child = old.child }
+    if properties.contains(22) { unsafe _row.place = old.place }
+    if properties.contains(26) { unsafe _row.oneWay = old.oneWay }
+    if properties.contains(28) { unsafe _row.needed = old.needed }
   }
 
-  private struct Transients: StoredFields {
+  private struct _Transients: TrellisRuntime.StoredFields {
     let key: Swift.String
     let childPlace: Swift.Int64?
   }
 
-  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
-    let values = Transients(key: _key_, childPlace: _childPlace)
-    return RowCopy(values)
+  @_spi(Generated) public override func _copyTransients() -> TrellisRuntime.RowCopyBase? {
+    let values = _Transients(key: unsafe _key_, childPlace: unsafe _childPlace)
+    return TrellisRuntime.RowCopy(values)
   }
 
-  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Transients> else { return }
-    if properties.contains(6) { _key_ = copy.row.key }
-    if properties.contains(7) { _childPlace = copy.row.childPlace }
+  @_spi(Generated) public override func _restoreTransients(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Transients> else { return }
+    if properties.contains(6) { unsafe _key_ = copy.row.key }
+    if properties.contains(7) { unsafe _childPlace = copy.row.childPlace }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Event",
     attributes: [
-      AttributeDescription("switch", .string),
-      AttributeDescription("context", .string),
-      AttributeDescription("path", .string),
-      AttributeDescription("row", .string, optional: true),
-      AttributeDescription("await", .bool, default: .value(.integer(1))),
-      AttributeDescription("copy", .int64),
-      AttributeDescription("key", .string, transient: true, default: .value(.text(""))),
-      AttributeDescription("childPlace", .int64, optional: true, transient: true),
-      AttributeDescription("changed", .string, optional: true),
-      AttributeDescription("newValue", .string),
-      AttributeDescription("type", .string),
-      AttributeDescription("in", .string),
-      AttributeDescription("hash", .string, swiftName: "checksum"),
-      AttributeDescription("inherited", .string),
-      AttributeDescription("properties", .string),
-      AttributeDescription("old", .string),
+      TrellisSchema.AttributeDescription("switch", .string),
+      TrellisSchema.AttributeDescription("context", .string),
+      TrellisSchema.AttributeDescription("path", .string),
+      TrellisSchema.AttributeDescription("row", .string, optional: true),
+      TrellisSchema.AttributeDescription("await", .bool, default: .value(.integer(1))),
+      TrellisSchema.AttributeDescription("copy", .int64),
+      TrellisSchema.AttributeDescription("key", .string, transient: true, default: .value(.text(""))),
+      TrellisSchema.AttributeDescription("childPlace", .int64, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("changed", .string, optional: true),
+      TrellisSchema.AttributeDescription("newValue", .string),
+      TrellisSchema.AttributeDescription("type", .string),
+      TrellisSchema.AttributeDescription("in", .string),
+      TrellisSchema.AttributeDescription("hash", .string, swiftName: "checksum"),
+      TrellisSchema.AttributeDescription("inherited", .string),
+      TrellisSchema.AttributeDescription("properties", .string),
+      TrellisSchema.AttributeDescription("old", .string),
     ],
     relationships: [
-      RelationshipDescription("twin", to: "Event", inverse: "twin", optional: true),
-      RelationshipDescription("next", to: "Event", inverse: "previous", optional: true),
-      RelationshipDescription("previous", to: "Event", inverse: "next", optional: true),
-      RelationshipDescription("default", to: "Event", inverse: "children", optional: true),
-      RelationshipDescription(
+      TrellisSchema.RelationshipDescription("twin", to: "Event", inverse: "twin", optional: true),
+      TrellisSchema.RelationshipDescription("next", to: "Event", inverse: "previous", optional: true),
+      TrellisSchema.RelationshipDescription("previous", to: "Event", inverse: "next", optional: true),
+      TrellisSchema.RelationshipDescription("default", to: "Event", inverse: "children", optional: true),
+      TrellisSchema.RelationshipDescription(
         "children", to: "Event", inverse: "default", deleteRule: .deny, toMany: true, ordered: true
       ),
-      RelationshipDescription("child", to: "Data", inverse: "event", optional: true),
-      RelationshipDescription("place", to: "Data", inverse: "places", optional: true),
-      RelationshipDescription("friends", to: "Event", inverse: "friends", toMany: true),
-      RelationshipDescription("likes", to: "Event", inverse: "likedBy", toMany: true, ordered: true),
-      RelationshipDescription("likedBy", to: "Event", inverse: "likes", toMany: true, minCount: 1, optional: true),
-      RelationshipDescription("oneWay", to: "Data", optional: true),
-      RelationshipDescription("oneWays", to: "Data", deleteRule: .noAction, toMany: true),
-      RelationshipDescription("needed", to: "Data"),
-      RelationshipDescription("passing", to: "Data", optional: true, transient: true),
-      RelationshipDescription("passings", to: "Data", toMany: true, transient: true),
+      TrellisSchema.RelationshipDescription("child", to: "Data", inverse: "event", optional: true),
+      TrellisSchema.RelationshipDescription("place", to: "Data", inverse: "places", optional: true),
+      TrellisSchema.RelationshipDescription("friends", to: "Event", inverse: "friends", toMany: true),
+      TrellisSchema.RelationshipDescription("likes", to: "Event", inverse: "likedBy", toMany: true, ordered: true),
+      TrellisSchema.RelationshipDescription(
+        "likedBy", to: "Event", inverse: "likes", toMany: true, minCount: 1, optional: true
+      ),
+      TrellisSchema.RelationshipDescription("oneWay", to: "Data", optional: true),
+      TrellisSchema.RelationshipDescription("oneWays", to: "Data", deleteRule: .noAction, toMany: true),
+      TrellisSchema.RelationshipDescription("needed", to: "Data"),
+      TrellisSchema.RelationshipDescription("passing", to: "Data", optional: true, transient: true),
+      TrellisSchema.RelationshipDescription("passings", to: "Data", toMany: true, transient: true),
     ]
   )
 }
 
-extension Event {
+nonisolated extension Event {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Event>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Event>
     public var `switch`: Swift.String
     public var context: Swift.String
     public var path: Swift.String
@@ -471,16 +485,16 @@ extension Event {
     public var inherited: Swift.String
     public var properties: Swift.String
     public var old: Swift.String
-    public var twin: ObjectID<Event>?
-    public var next: ObjectID<Event>?
-    public var `default`: ObjectID<Event>?
-    public var child: ObjectID<Data>?
-    public var place: ObjectID<Data>?
-    public var oneWay: ObjectID<Data>?
-    public var needed: ObjectID<Data>?
+    public var twin: TrellisRuntime.ObjectID<Event>?
+    public var next: TrellisRuntime.ObjectID<Event>?
+    public var `default`: TrellisRuntime.ObjectID<Event>?
+    public var child: TrellisRuntime.ObjectID<Data>?
+    public var place: TrellisRuntime.ObjectID<Data>?
+    public var oneWay: TrellisRuntime.ObjectID<Data>?
+    public var needed: TrellisRuntime.ObjectID<Data>?
 
     fileprivate init(
-      objectID: ObjectID<Event>,
+      objectID: TrellisRuntime.ObjectID<Event>,
       switch: Swift.String,
       context: Swift.String,
       path: Swift.String,
@@ -495,13 +509,13 @@ extension Event {
       inherited: Swift.String,
       properties: Swift.String,
       old: Swift.String,
-      twin: ObjectID<Event>?,
-      next: ObjectID<Event>?,
-      default: ObjectID<Event>?,
-      child: ObjectID<Data>?,
-      place: ObjectID<Data>?,
-      oneWay: ObjectID<Data>?,
-      needed: ObjectID<Data>?
+      twin: TrellisRuntime.ObjectID<Event>?,
+      next: TrellisRuntime.ObjectID<Event>?,
+      default: TrellisRuntime.ObjectID<Event>?,
+      child: TrellisRuntime.ObjectID<Data>?,
+      place: TrellisRuntime.ObjectID<Data>?,
+      oneWay: TrellisRuntime.ObjectID<Data>?,
+      needed: TrellisRuntime.ObjectID<Data>?
     ) {
       self.objectID = objectID
       self.switch = `switch`
@@ -527,8 +541,8 @@ extension Event {
       self.needed = needed
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       `switch` = .read(row, 0)
       context = .read(row, 1)
       path = .read(row, 2)
@@ -580,7 +594,7 @@ extension Event {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       `switch` = values.value("switch")
       context = values.value("context")
@@ -607,7 +621,7 @@ extension Event {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(`switch`, "switch")
       values.put(context, "context")
@@ -633,7 +647,7 @@ extension Event {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: `switch`.storedValue
       case 1: context.storedValue
@@ -662,57 +676,64 @@ extension Event {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Event
     public typealias Snapshot = Event.Snapshot
-    @_implements(EntityColumns,path) public let _path: PropertyPath
+    @_implements(TrellisRuntime.EntityColumns,path) public let _path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self._path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self._path = path }
 
     public static func snapshot(of object: Event) -> Event.Snapshot { object.snapshot }
 
-    public var `switch`: AttributePath<Swift.String> { AttributePath(self, 0) }
-    public var context: AttributePath<Swift.String> { AttributePath(self, 1) }
-    public var path: AttributePath<Swift.String> { AttributePath(self, 2) }
-    public var row: AttributePath<Swift.String?> { AttributePath(self, 3) }
-    public var `await`: AttributePath<Swift.Bool> { AttributePath(self, 4) }
-    public var `copy`: AttributePath<Swift.Int64> { AttributePath(self, 5) }
-    public var changed: AttributePath<Swift.String?> { AttributePath(self, 8) }
-    public var newValue: AttributePath<Swift.String> { AttributePath(self, 9) }
-    public var type: AttributePath<Swift.String> { AttributePath(self, 10) }
-    public var `in`: AttributePath<Swift.String> { AttributePath(self, 11) }
-    public var checksum: AttributePath<Swift.String> { AttributePath(self, 12) }
-    public var inherited: AttributePath<Swift.String> { AttributePath(self, 13) }
-    public var properties: AttributePath<Swift.String> { AttributePath(self, 14) }
-    public var old: AttributePath<Swift.String> { AttributePath(self, 15) }
-    public var twin: ToOnePath<Event.Columns> { ToOnePath(self, 16) }
-    public var next: ToOnePath<Event.Columns> { ToOnePath(self, 17) }
-    public var previous: ToOnePath<Event.Columns> { ToOnePath(self, 18) }
-    public var `default`: ToOnePath<Event.Columns> { ToOnePath(self, 19) }
-    public var children: ToManyPath<Event.Columns> { ToManyPath(self, 20) }
-    public var child: ToOnePath<Data.Columns> { ToOnePath(self, 21) }
-    public var place: ToOnePath<Data.Columns> { ToOnePath(self, 22) }
-    public var friends: ToManyPath<Event.Columns> { ToManyPath(self, 23) }
-    public var likes: ToManyPath<Event.Columns> { ToManyPath(self, 24) }
-    public var likedBy: ToManyPath<Event.Columns> { ToManyPath(self, 25) }
-    public var oneWay: ToOnePath<Data.Columns> { ToOnePath(self, 26) }
-    public var oneWays: ToManyPath<Data.Columns> { ToManyPath(self, 27) }
-    public var needed: ToOnePath<Data.Columns> { ToOnePath(self, 28) }
+    public var `switch`: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var context: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 1) }
+    public var path: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 2) }
+    public var row: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 3) }
+    public var `await`: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 4) }
+    public var `copy`: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 5) }
+    public var changed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 8) }
+    public var newValue: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 9) }
+    public var type: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 10) }
+    public var `in`: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 11) }
+    public var checksum: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 12) }
+    public var inherited: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 13) }
+    public var properties: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 14) }
+    public var old: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 15) }
+    public var twin: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 16) }
+    public var next: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 17) }
+    public var previous: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 18) }
+    public var `default`: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 19) }
+    public var children: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 20) }
+    public var child: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 21) }
+    public var place: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 22) }
+    public var friends: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 23) }
+    public var likes: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 24) }
+    public var likedBy: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 25) }
+    public var oneWay: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 26) }
+    public var oneWays: TrellisRuntime.ToManyPath<Data.Columns> { TrellisRuntime.ToManyPath(self, 27) }
+    public var needed: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 28) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
@@ -720,24 +741,24 @@ extension Event {
 // MARK: - Data
 
 /// An entity without attributes.
-public final class Data: ManagedObject, Swift.Identifiable {
+public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext, passport: Set? = nil) {
-    _row = Snapshot(objectID: .unassigned, passport: nil)
+  public init(in context: TrellisRuntime.ManagedObjectContext, passport: Set? = nil) {
+    unsafe _row = Snapshot(objectID: .unassigned, passport: nil)
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     if let passport { self.passport = passport }
   }
 
-  public var event: OrderedToMany<Event> {
-    get { OrderedToMany(self, 0) }
+  public var event: TrellisRuntime.OrderedToMany<Event> {
+    get { TrellisRuntime.OrderedToMany(self, 0) }
     set { newValue._assign(to: self, 0) }
   }
 
-  public var places: OrderedToMany<Event> {
-    get { OrderedToMany(self, 1) }
+  public var places: TrellisRuntime.OrderedToMany<Event> {
+    get { TrellisRuntime.OrderedToMany(self, 1) }
     set { newValue._assign(to: self, 1) }
   }
 
@@ -746,83 +767,92 @@ public final class Data: ManagedObject, Swift.Identifiable {
     set { _setPartner(2, newValue) }
   }
 
-  public var id: ObjectID<Data> { objectID }
+  public var id: TrellisRuntime.ObjectID<Data> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(2) { _row.passport.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(2) { unsafe _row.passport.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
     switch property {
-    case 2: _row.passport?.key ?? 0
+    case 2: unsafe _row.passport?.key ?? 0
     default: super._reference(property)
     }
   }
 
   @_spi(Generated) public override func _setReference(_ property: Swift.Int, _ key: Swift.Int64) {
     switch property {
-    case 2: _row.passport = ObjectID(optional: key)
+    case 2: unsafe _row.passport = .init(optional: key)
     default: super._setReference(property, key)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(2) { _row.passport = old.passport }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(2) { unsafe _row.passport = old.passport }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Data",
     relationships: [
-      RelationshipDescription("event", to: "Event", inverse: "child", toMany: true, ordered: true),
-      RelationshipDescription("places", to: "Event", inverse: "place", toMany: true, ordered: true),
-      RelationshipDescription("passport", to: "Set", inverse: "holder"),
+      TrellisSchema.RelationshipDescription("event", to: "Event", inverse: "child", toMany: true, ordered: true),
+      TrellisSchema.RelationshipDescription("places", to: "Event", inverse: "place", toMany: true, ordered: true),
+      TrellisSchema.RelationshipDescription("passport", to: "Set", inverse: "holder"),
     ],
     doc: "An entity without attributes."
   )
 }
 
-extension Data {
+nonisolated extension Data {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Data>
-    public var passport: ObjectID<Set>?
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Data>
+    public var passport: TrellisRuntime.ObjectID<Set>?
 
-    fileprivate init(objectID: ObjectID<Data>, passport: ObjectID<Set>?) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Data>, passport: TrellisRuntime.ObjectID<Set>?) {
       self.objectID = objectID
       self.passport = passport
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       passport = .read(row, 0)
     }
 
@@ -834,20 +864,20 @@ extension Data {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       passport = values.valueIfPresent("passport")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.putIfPresent(passport, "passport")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 2: passport.storedValue
       default: nil
@@ -856,47 +886,54 @@ extension Data {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Data
     public typealias Snapshot = Data.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Data) -> Data.Snapshot { object.snapshot }
 
-    public var event: ToManyPath<Event.Columns> { ToManyPath(self, 0) }
-    public var places: ToManyPath<Event.Columns> { ToManyPath(self, 1) }
-    public var passport: ToOnePath<Set.Columns> { ToOnePath(self, 2) }
+    public var event: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 0) }
+    public var places: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 1) }
+    public var passport: TrellisRuntime.ToOnePath<Set.Columns> { TrellisRuntime.ToOnePath(self, 2) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - Set
 
-public final class Set: ManagedObject, Swift.Identifiable {
+public nonisolated final class Set: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext, holder: Data? = nil) {
-    _row = Snapshot(objectID: .unassigned)
+  public init(in context: TrellisRuntime.ManagedObjectContext, holder: Data? = nil) {
+    unsafe _row = Snapshot(objectID: .unassigned)
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     if let holder { self.holder = holder }
   }
 
@@ -905,51 +942,56 @@ public final class Set: ManagedObject, Swift.Identifiable {
     set { _setPartner(0, newValue) }
   }
 
-  public var id: ObjectID<Set> { objectID }
+  public var id: TrellisRuntime.ObjectID<Set> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 2 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Set",
     relationships: [
-      RelationshipDescription("holder", to: "Data", inverse: "passport", deleteRule: .cascade, optional: true)
+      TrellisSchema.RelationshipDescription(
+        "holder", to: "Data", inverse: "passport", deleteRule: .cascade, optional: true
+      )
     ]
   )
 }
 
-extension Set {
+nonisolated extension Set {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Set>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Set>
 
-    fileprivate init(objectID: ObjectID<Set>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Set>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -959,18 +1001,18 @@ extension Set {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -978,87 +1020,97 @@ extension Set {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Set
     public typealias Snapshot = Set.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Set) -> Set.Snapshot { object.snapshot }
 
-    public var holder: ToOnePath<Data.Columns> { ToOnePath(self, 0) }
+    public var holder: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 0) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - Nothing
 
-public final class Nothing: ManagedObject, Swift.Identifiable {
+public nonisolated final class Nothing: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext) {
-    _row = Snapshot(objectID: .unassigned)
+  public init(in context: TrellisRuntime.ManagedObjectContext) {
+    unsafe _row = Snapshot(objectID: .unassigned)
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
-  public var id: ObjectID<Nothing> { objectID }
+  public var id: TrellisRuntime.ObjectID<Nothing> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 3 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = EntityDescription("Nothing")
+  fileprivate static let _description = TrellisSchema.EntityDescription("Nothing")
 }
 
-extension Nothing {
+nonisolated extension Nothing {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Nothing>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Nothing>
 
-    fileprivate init(objectID: ObjectID<Nothing>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Nothing>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -1068,18 +1120,18 @@ extension Nothing {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -1087,29 +1139,36 @@ extension Nothing {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Nothing
     public typealias Snapshot = Nothing.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Nothing) -> Nothing.Snapshot { object.snapshot }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }

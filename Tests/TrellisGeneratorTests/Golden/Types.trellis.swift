@@ -6,13 +6,13 @@ public import TrellisQuery
 public import TrellisSchema
 @_spi(Generated) public import TrellisStorage
 
-extension ObjectModel {
+nonisolated extension TrellisRuntime.ObjectModel {
   /// Every "type" of an attribute.
   ///
   /// With a second paragraph that is long enough to be wrapped, because no line of a generated file may be longer than
   /// one hundred and twenty columns. */
-  public static let urlTypes = ObjectModel(
-    ModelDescription(
+  public static let urlTypes = TrellisRuntime.ObjectModel(
+    TrellisSchema.ModelDescription(
       name: "URLTypes",
       version: "2",
       doc: """
@@ -33,7 +33,7 @@ extension ObjectModel {
         MaybePassingPreset._description,
       ],
       userInfo: [
-        UserInfoEntry(
+        TrellisSchema.UserInfoEntry(
           "key",
           "a value that is so long that it must be broken over two lines, as any other text of this length has to be"
         )
@@ -58,17 +58,17 @@ extension ObjectModel {
 // MARK: - Weather
 
 /// How the sky looks.
-public enum Weather: ModelEnum, Swift.CaseIterable {
+public nonisolated enum Weather: TrellisStorage.ModelEnum, Swift.CaseIterable {
   /// Not a cloud.
   case sunny
   case `default`
   /// A stored value that this version of the model does not know; it is written back as it was.
-  case unknown(UnknownRawValue<Swift.String>)
+  case unknown(TrellisStorage.UnknownRawValue<Swift.String>)
 
   /// The cases that the model declares.
-  public static let allCases: [Weather] = [.sunny, .default]
+  public static let allCases: [Self] = [.sunny, .default]
 
-  public static let placeholder = Weather.sunny
+  public static let placeholder = Self.sunny
 
   public var rawValue: Swift.String {
     switch self {
@@ -82,27 +82,27 @@ public enum Weather: ModelEnum, Swift.CaseIterable {
     switch rawValue {
     case "sunny": self = .sunny
     case "a \"quoted\" \\(value)\n\0\u{202E}": self = .default
-    default: self = .unknown(UnknownRawValue(rawValue))
+    default: self = .unknown(.init(rawValue))
     }
   }
 
-  fileprivate static let _description = EnumDescription(
-    "Weather", rawType: .string,
-    cases: [
-      EnumDescription.Case("sunny", .text("sunny"), doc: "Not a cloud."),
-      EnumDescription.Case("default", .text("a \"quoted\" \\(value)\n\0\u{202E}")),
-    ],
-    unknown: .preserve, doc: "How the sky looks."
+  fileprivate static let _description: TrellisSchema.EnumDescription = .init(
+    "Weather",
+    caseNames: ["sunny", "default"],
+    texts: ["sunny", "a \"quoted\" \\(value)\n\0\u{202E}"],
+    docs: ["sunny": "Not a cloud."],
+    unknown: .preserve,
+    doc: "How the sky looks."
   )
 }
 
 // MARK: - Level
 
-public enum Level: ModelEnum, Swift.CaseIterable {
+public nonisolated enum Level: TrellisStorage.ModelEnum, Swift.CaseIterable {
   case low
   case high
 
-  public static let placeholder = Level.low
+  public static let placeholder = Self.low
 
   public var rawValue: Swift.Int64 {
     switch self {
@@ -119,19 +119,20 @@ public enum Level: ModelEnum, Swift.CaseIterable {
     }
   }
 
-  fileprivate static let _description = EnumDescription(
-    "Level", rawType: .integer,
-    cases: [EnumDescription.Case("low", .integer(-9223372036854775808)), EnumDescription.Case("high", .integer(10))],
+  fileprivate static let _description: TrellisSchema.EnumDescription = .init(
+    "Level",
+    caseNames: ["low", "high"],
+    numbers: [-9223372036854775808, 10],
     unknown: .useDefault("low")
   )
 }
 
 // MARK: - Kind
 
-public enum Kind: ModelEnum, Swift.CaseIterable {
+public nonisolated enum Kind: TrellisStorage.ModelEnum, Swift.CaseIterable {
   case only
 
-  public static let placeholder = Kind.only
+  public static let placeholder = Self.only
 
   public var rawValue: Swift.String {
     switch self {
@@ -146,23 +147,21 @@ public enum Kind: ModelEnum, Swift.CaseIterable {
     }
   }
 
-  fileprivate static let _description = EnumDescription(
-    "Kind", rawType: .string, cases: [EnumDescription.Case("only", .text("하나"))]
-  )
+  fileprivate static let _description: TrellisSchema.EnumDescription = .init("Kind", caseNames: ["only"], texts: ["하나"])
 }
 
 // MARK: - Grade
 
-public enum Grade: ModelEnum, Swift.CaseIterable {
+public nonisolated enum Grade: TrellisStorage.ModelEnum, Swift.CaseIterable {
   case a
   case `switch`
   /// A stored value that this version of the model does not know; it is written back as it was.
-  case unknown(UnknownRawValue<Swift.Int64>)
+  case unknown(TrellisStorage.UnknownRawValue<Swift.Int64>)
 
   /// The cases that the model declares.
-  public static let allCases: [Grade] = [.a, .switch]
+  public static let allCases: [Self] = [.a, .switch]
 
-  public static let placeholder = Grade.a
+  public static let placeholder = Self.a
 
   public var rawValue: Swift.Int64 {
     switch self {
@@ -176,19 +175,21 @@ public enum Grade: ModelEnum, Swift.CaseIterable {
     switch rawValue {
     case 1: self = .a
     case 2: self = .switch
-    default: self = .unknown(UnknownRawValue(rawValue))
+    default: self = .unknown(.init(rawValue))
     }
   }
 
-  fileprivate static let _description = EnumDescription(
-    "Grade", rawType: .integer,
-    cases: [EnumDescription.Case("a", .integer(1)), EnumDescription.Case("switch", .integer(2))], unknown: .preserve
+  fileprivate static let _description: TrellisSchema.EnumDescription = .init(
+    "Grade",
+    caseNames: ["a", "switch"],
+    numbers: [1, 2],
+    unknown: .preserve
   )
 }
 
 // MARK: - Long
 
-public final class Long: ManagedObject, Swift.Identifiable {
+public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
@@ -201,7 +202,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
   ///   - dates: The model's default unless given.
   ///   - uuids: The model's default unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String? = nil,
     data: Foundation.Data? = nil,
     url: Foundation.URL? = nil,
@@ -209,7 +210,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
     dates: [Foundation.Date]?? = .none,
     uuids: [Foundation.UUID]? = nil
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       string: string
         ?? """
@@ -293,92 +294,101 @@ public final class Long: ManagedObject, Swift.Identifiable {
         ]
     )
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
   public var string: Swift.String {
-    get { _willRead(0); return _row.string }
-    set { if _willWrite(0) { _row.string = newValue } }
+    get { _willRead(0); return unsafe _row.string }
+    set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var data: Foundation.Data {
-    get { _willRead(1); return _row.data }
-    set { if _willWrite(1) { _row.data = newValue } }
+    get { _willRead(1); return unsafe _row.data }
+    set { if _willWrite(1) { unsafe _row.data = newValue } }
   }
 
   public var url: Foundation.URL {
-    get { _willRead(2); return _row.url }
-    set { if _willWrite(2) { _row.url = newValue } }
+    get { _willRead(2); return unsafe _row.url }
+    set { if _willWrite(2) { unsafe _row.url = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
-    get { _willRead(3); return _row.numbers }
-    set { if _willWrite(3) { _row.numbers = newValue } }
+    get { _willRead(3); return unsafe _row.numbers }
+    set { if _willWrite(3) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
-    get { _willRead(4); return _row.dates }
-    set { if _willWrite(4) { _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
+    get { _willRead(4); return unsafe _row.dates }
+    set { if _willWrite(4) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var uuids: [Foundation.UUID] {
-    get { _willRead(5); return _row.uuids }
-    set { if _willWrite(5) { _row.uuids = newValue } }
+    get { _willRead(5); return unsafe _row.uuids }
+    set { if _willWrite(5) { unsafe _row.uuids = newValue } }
   }
 
-  public var id: ObjectID<Long> { objectID }
+  public var id: TrellisRuntime.ObjectID<Long> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 0 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.string.write(to: row) }
-    if properties.contains(1) { _row.data.write(to: row) }
-    if properties.contains(2) { _row.url.write(to: row) }
-    if properties.contains(3) { _row.numbers.write(to: row) }
-    if properties.contains(4) { _row.dates.write(to: row) }
-    if properties.contains(5) { _row.uuids.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.string.write(to: row) }
+    if properties.contains(1) { unsafe _row.data.write(to: row) }
+    if properties.contains(2) { unsafe _row.url.write(to: row) }
+    if properties.contains(3) { unsafe _row.numbers.write(to: row) }
+    if properties.contains(4) { unsafe _row.dates.write(to: row) }
+    if properties.contains(5) { unsafe _row.uuids.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.string = old.string }
-    if properties.contains(1) { _row.data = old.data }
-    if properties.contains(2) { _row.url = old.url }
-    if properties.contains(3) { _row.numbers = old.numbers }
-    if properties.contains(4) { _row.dates = old.dates }
-    if properties.contains(5) { _row.uuids = old.uuids }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.string = old.string }
+    if properties.contains(1) { unsafe _row.data = old.data }
+    if properties.contains(2) { unsafe _row.url = old.url }
+    if properties.contains(3) { unsafe _row.numbers = old.numbers }
+    if properties.contains(4) { unsafe _row.dates = old.dates }
+    if properties.contains(5) { unsafe _row.uuids = old.uuids }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Long",
     attributes: [
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "string", .string,
         default: .value(
           .text(
@@ -391,7 +401,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
           )
         )
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "data", .data,
         default: .value(
           .blob(
@@ -406,7 +416,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
           )
         )
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "url", .url,
         default: .value(
           .text(
@@ -417,7 +427,7 @@ public final class Long: ManagedObject, Swift.Identifiable {
           )
         )
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "numbers", .array(.int64),
         default: .list(
           [
@@ -464,10 +474,10 @@ public final class Long: ManagedObject, Swift.Identifiable {
           ]
         )
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "dates", .array(.date), optional: true, default: .list([.integer(0), .integer(1), .integer(2), .integer(3)])
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "uuids", .array(.uuid),
         default: .list(
           [
@@ -480,10 +490,10 @@ public final class Long: ManagedObject, Swift.Identifiable {
   )
 }
 
-extension Long {
+nonisolated extension Long {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Long>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Long>
     public var string: Swift.String
     public var data: Foundation.Data
     public var url: Foundation.URL
@@ -492,7 +502,7 @@ extension Long {
     public var uuids: [Foundation.UUID]
 
     fileprivate init(
-      objectID: ObjectID<Long>,
+      objectID: TrellisRuntime.ObjectID<Long>,
       string: Swift.String,
       data: Foundation.Data,
       url: Foundation.URL,
@@ -509,8 +519,8 @@ extension Long {
       self.uuids = uuids
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       string = .read(row, 0)
       data = .read(row, 1)
       url = .read(row, 2)
@@ -532,7 +542,7 @@ extension Long {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       string = values.value("string")
       data = values.value("data")
@@ -544,7 +554,7 @@ extension Long {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(string, "string")
       values.put(data, "data")
@@ -555,7 +565,7 @@ extension Long {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: string.storedValue
       case 1: data.storedValue
@@ -569,48 +579,55 @@ extension Long {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Long
     public typealias Snapshot = Long.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Long) -> Long.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String> { AttributePath(self, 0) }
-    public var data: AttributePath<Foundation.Data> { AttributePath(self, 1) }
-    public var url: AttributePath<Foundation.URL> { AttributePath(self, 2) }
-    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(self, 3) }
-    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(self, 4) }
-    public var uuids: AttributePath<[Foundation.UUID]> { AttributePath(self, 5) }
+    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(self, 1) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(self, 2) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(self, 3) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 4) }
+    public var uuids: TrellisRuntime.AttributePath<[Foundation.UUID]> { TrellisRuntime.AttributePath(self, 5) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - Plain
 
-public final class Plain: ManagedObject, Swift.Identifiable {
+public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String,
     bool: Swift.Bool,
     int16: Swift.Int16,
@@ -636,7 +653,7 @@ public final class Plain: ManagedObject, Swift.Identifiable {
     levels: [Level],
     address: Address
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       string: string,
       bool: bool,
@@ -664,247 +681,256 @@ public final class Plain: ManagedObject, Swift.Identifiable {
       address: address
     )
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     _noteAssigned(0xffffff)
   }
 
   public var string: Swift.String {
-    get { _willRead(0); return _row.string }
-    set { if _willWrite(0) { _row.string = newValue } }
+    get { _willRead(0); return unsafe _row.string }
+    set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool {
-    get { _willRead(1); return _row.bool }
-    set { if _willWrite(1) { _row.bool = newValue } }
+    get { _willRead(1); return unsafe _row.bool }
+    set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
-    get { _willRead(2); return _row.int16 }
-    set { if _willWrite(2) { _row.int16 = newValue } }
+    get { _willRead(2); return unsafe _row.int16 }
+    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
-    get { _willRead(3); return _row.int32 }
-    set { if _willWrite(3) { _row.int32 = newValue } }
+    get { _willRead(3); return unsafe _row.int32 }
+    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
-    get { _willRead(4); return _row.int64 }
-    set { if _willWrite(4) { _row.int64 = newValue } }
+    get { _willRead(4); return unsafe _row.int64 }
+    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float {
-    get { _willRead(5); return _row.float }
-    set { if _willWrite(5) { _row.float = newValue } }
+    get { _willRead(5); return unsafe _row.float }
+    set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double {
-    get { _willRead(6); return _row.double }
-    set { if _willWrite(6) { _row.double = newValue } }
+    get { _willRead(6); return unsafe _row.double }
+    set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
-    get { _willRead(7); return _row.decimal }
-    set { if _willWrite(7) { _row.decimal = newValue } }
+    get { _willRead(7); return unsafe _row.decimal }
+    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
-    get { _willRead(8); return _row.wholeDecimal }
-    set { if _willWrite(8) { _row.wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _row.wholeDecimal }
+    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
-    get { _willRead(9); return _row.date }
-    set { if _willWrite(9) { _row.date = newValue.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _row.date }
+    set { if _willWrite(9) { unsafe _row.date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
-    get { _willRead(10); return _row.now }
-    set { if _willWrite(10) { _row.now = newValue.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _row.now }
+    set { if _willWrite(10) { unsafe _row.now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
-    get { _willRead(11); return _row.data }
-    set { if _willWrite(11) { _row.data = newValue } }
+    get { _willRead(11); return unsafe _row.data }
+    set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
-    get { _willRead(12); return _row.uuid }
-    set { if _willWrite(12) { _row.uuid = newValue } }
+    get { _willRead(12); return unsafe _row.uuid }
+    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
-    get { _willRead(13); return _row.new }
-    set { if _willWrite(13) { _row.new = newValue } }
+    get { _willRead(13); return unsafe _row.new }
+    set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL {
-    get { _willRead(14); return _row.url }
-    set { if _willWrite(14) { _row.url = newValue } }
+    get { _willRead(14); return unsafe _row.url }
+    set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather {
-    get { _willRead(15); return _row.weather }
-    set { if _willWrite(15) { _row.weather = newValue } }
+    get { _willRead(15); return unsafe _row.weather }
+    set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level {
-    get { _willRead(16); return _row.level }
-    set { if _willWrite(16) { _row.level = newValue } }
+    get { _willRead(16); return unsafe _row.level }
+    set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind {
-    get { _willRead(17); return _row.kind }
-    set { if _willWrite(17) { _row.kind = newValue } }
+    get { _willRead(17); return unsafe _row.kind }
+    set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade {
-    get { _willRead(18); return _row.grade }
-    set { if _willWrite(18) { _row.grade = newValue } }
+    get { _willRead(18); return unsafe _row.grade }
+    set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String] {
-    get { _willRead(19); return _row.words }
-    set { if _willWrite(19) { _row.words = newValue } }
+    get { _willRead(19); return unsafe _row.words }
+    set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
-    get { _willRead(20); return _row.numbers }
-    set { if _willWrite(20) { _row.numbers = newValue } }
+    get { _willRead(20); return unsafe _row.numbers }
+    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
-    get { _willRead(21); return _row.dates }
-    set { if _willWrite(21) { _row.dates = newValue.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _row.dates }
+    set { if _willWrite(21) { unsafe _row.dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
-    get { _willRead(22); return _row.levels }
-    set { if _willWrite(22) { _row.levels = newValue } }
+    get { _willRead(22); return unsafe _row.levels }
+    set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address {
-    get { _willRead(23); return _row.address }
-    set { if _willWrite(23) { _row.address = newValue } }
+    get { _willRead(23); return unsafe _row.address }
+    set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
-  public var id: ObjectID<Plain> { objectID }
+  public var id: TrellisRuntime.ObjectID<Plain> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.string.write(to: row) }
-    if properties.contains(1) { _row.bool.write(to: row) }
-    if properties.contains(2) { _row.int16.write(to: row) }
-    if properties.contains(3) { _row.int32.write(to: row) }
-    if properties.contains(4) { _row.int64.write(to: row) }
-    if properties.contains(5) { _row.float.write(to: row) }
-    if properties.contains(6) { _row.double.write(to: row) }
-    if properties.contains(7) { _row.decimal.write(to: row) }
-    if properties.contains(8) { _row.wholeDecimal.write(to: row) }
-    if properties.contains(9) { _row.date.write(to: row) }
-    if properties.contains(10) { _row.now.write(to: row) }
-    if properties.contains(11) { _row.data.write(to: row) }
-    if properties.contains(12) { _row.uuid.write(to: row) }
-    if properties.contains(13) { _row.new.write(to: row) }
-    if properties.contains(14) { _row.url.write(to: row) }
-    if properties.contains(15) { _row.weather.write(to: row) }
-    if properties.contains(16) { _row.level.write(to: row) }
-    if properties.contains(17) { _row.kind.write(to: row) }
-    if properties.contains(18) { _row.grade.write(to: row) }
-    if properties.contains(19) { _row.words.write(to: row) }
-    if properties.contains(20) { _row.numbers.write(to: row) }
-    if properties.contains(21) { _row.dates.write(to: row) }
-    if properties.contains(22) { _row.levels.write(to: row) }
-    if properties.contains(23) { _row.address.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.string.write(to: row) }
+    if properties.contains(1) { unsafe _row.bool.write(to: row) }
+    if properties.contains(2) { unsafe _row.int16.write(to: row) }
+    if properties.contains(3) { unsafe _row.int32.write(to: row) }
+    if properties.contains(4) { unsafe _row.int64.write(to: row) }
+    if properties.contains(5) { unsafe _row.float.write(to: row) }
+    if properties.contains(6) { unsafe _row.double.write(to: row) }
+    if properties.contains(7) { unsafe _row.decimal.write(to: row) }
+    if properties.contains(8) { unsafe _row.wholeDecimal.write(to: row) }
+    if properties.contains(9) { unsafe _row.date.write(to: row) }
+    if properties.contains(10) { unsafe _row.now.write(to: row) }
+    if properties.contains(11) { unsafe _row.data.write(to: row) }
+    if properties.contains(12) { unsafe _row.uuid.write(to: row) }
+    if properties.contains(13) { unsafe _row.new.write(to: row) }
+    if properties.contains(14) { unsafe _row.url.write(to: row) }
+    if properties.contains(15) { unsafe _row.weather.write(to: row) }
+    if properties.contains(16) { unsafe _row.level.write(to: row) }
+    if properties.contains(17) { unsafe _row.kind.write(to: row) }
+    if properties.contains(18) { unsafe _row.grade.write(to: row) }
+    if properties.contains(19) { unsafe _row.words.write(to: row) }
+    if properties.contains(20) { unsafe _row.numbers.write(to: row) }
+    if properties.contains(21) { unsafe _row.dates.write(to: row) }
+    if properties.contains(22) { unsafe _row.levels.write(to: row) }
+    if properties.contains(23) { unsafe _row.address.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.string = old.string }
-    if properties.contains(1) { _row.bool = old.bool }
-    if properties.contains(2) { _row.int16 = old.int16 }
-    if properties.contains(3) { _row.int32 = old.int32 }
-    if properties.contains(4) { _row.int64 = old.int64 }
-    if properties.contains(5) { _row.float = old.float }
-    if properties.contains(6) { _row.double = old.double }
-    if properties.contains(7) { _row.decimal = old.decimal }
-    if properties.contains(8) { _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { _row.date = old.date }
-    if properties.contains(10) { _row.now = old.now }
-    if properties.contains(11) { _row.data = old.data }
-    if properties.contains(12) { _row.uuid = old.uuid }
-    if properties.contains(13) { _row.new = old.new }
-    if properties.contains(14) { _row.url = old.url }
-    if properties.contains(15) { _row.weather = old.weather }
-    if properties.contains(16) { _row.level = old.level }
-    if properties.contains(17) { _row.kind = old.kind }
-    if properties.contains(18) { _row.grade = old.grade }
-    if properties.contains(19) { _row.words = old.words }
-    if properties.contains(20) { _row.numbers = old.numbers }
-    if properties.contains(21) { _row.dates = old.dates }
-    if properties.contains(22) { _row.levels = old.levels }
-    if properties.contains(23) { _row.address = old.address }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.string = old.string }
+    if properties.contains(1) { unsafe _row.bool = old.bool }
+    if properties.contains(2) { unsafe _row.int16 = old.int16 }
+    if properties.contains(3) { unsafe _row.int32 = old.int32 }
+    if properties.contains(4) { unsafe _row.int64 = old.int64 }
+    if properties.contains(5) { unsafe _row.float = old.float }
+    if properties.contains(6) { unsafe _row.double = old.double }
+    if properties.contains(7) { unsafe _row.decimal = old.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = old.date }
+    if properties.contains(10) { unsafe _row.now = old.now }
+    if properties.contains(11) { unsafe _row.data = old.data }
+    if properties.contains(12) { unsafe _row.uuid = old.uuid }
+    if properties.contains(13) { unsafe _row.new = old.new }
+    if properties.contains(14) { unsafe _row.url = old.url }
+    if properties.contains(15) { unsafe _row.weather = old.weather }
+    if properties.contains(16) { unsafe _row.level = old.level }
+    if properties.contains(17) { unsafe _row.kind = old.kind }
+    if properties.contains(18) { unsafe _row.grade = old.grade }
+    if properties.contains(19) { unsafe _row.words = old.words }
+    if properties.contains(20) { unsafe _row.numbers = old.numbers }
+    if properties.contains(21) { unsafe _row.dates = old.dates }
+    if properties.contains(22) { unsafe _row.levels = old.levels }
+    if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Plain",
     attributes: [
-      AttributeDescription("string", .string),
-      AttributeDescription("bool", .bool),
-      AttributeDescription("int16", .int16),
-      AttributeDescription("int32", .int32),
-      AttributeDescription("int64", .int64),
-      AttributeDescription("float", .float),
-      AttributeDescription("double", .double),
-      AttributeDescription("decimal", .decimal),
-      AttributeDescription("wholeDecimal", .decimal),
-      AttributeDescription("date", .date),
-      AttributeDescription("now", .date),
-      AttributeDescription("data", .data),
-      AttributeDescription("uuid", .uuid),
-      AttributeDescription("new", .uuid),
-      AttributeDescription("url", .url),
-      AttributeDescription("weather", .enumeration("Weather")),
-      AttributeDescription("level", .enumeration("Level")),
-      AttributeDescription("kind", .enumeration("Kind")),
-      AttributeDescription("grade", .enumeration("Grade")),
-      AttributeDescription("words", .array(.string)),
-      AttributeDescription("numbers", .array(.int64)),
-      AttributeDescription("dates", .array(.date)),
-      AttributeDescription("levels", .array(.enumeration("Level"))),
-      AttributeDescription("address", .codable("Address")),
+      TrellisSchema.AttributeDescription("string", .string),
+      TrellisSchema.AttributeDescription("bool", .bool),
+      TrellisSchema.AttributeDescription("int16", .int16),
+      TrellisSchema.AttributeDescription("int32", .int32),
+      TrellisSchema.AttributeDescription("int64", .int64),
+      TrellisSchema.AttributeDescription("float", .float),
+      TrellisSchema.AttributeDescription("double", .double),
+      TrellisSchema.AttributeDescription("decimal", .decimal),
+      TrellisSchema.AttributeDescription("wholeDecimal", .decimal),
+      TrellisSchema.AttributeDescription("date", .date),
+      TrellisSchema.AttributeDescription("now", .date),
+      TrellisSchema.AttributeDescription("data", .data),
+      TrellisSchema.AttributeDescription("uuid", .uuid),
+      TrellisSchema.AttributeDescription("new", .uuid),
+      TrellisSchema.AttributeDescription("url", .url),
+      TrellisSchema.AttributeDescription("weather", .enumeration("Weather")),
+      TrellisSchema.AttributeDescription("level", .enumeration("Level")),
+      TrellisSchema.AttributeDescription("kind", .enumeration("Kind")),
+      TrellisSchema.AttributeDescription("grade", .enumeration("Grade")),
+      TrellisSchema.AttributeDescription("words", .array(.string)),
+      TrellisSchema.AttributeDescription("numbers", .array(.int64)),
+      TrellisSchema.AttributeDescription("dates", .array(.date)),
+      TrellisSchema.AttributeDescription("levels", .array(.enumeration("Level"))),
+      TrellisSchema.AttributeDescription("address", .codable("Address")),
     ],
     uniqueKeys: [["string"], ["int16", "int32"]],
-    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])],
+    indexes: [TrellisSchema.IndexDescription([.init("date", descending: true), .init("uuid")])],
     fetchRequests: [
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
         "equal",
         predicate: """
           string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == \
@@ -914,7 +940,7 @@ public final class Plain: ManagedObject, Swift.Identifiable {
           levels == $levels OR address == $address
           """
       ),
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
         "listed",
         predicate: """
           string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN \
@@ -924,7 +950,7 @@ public final class Plain: ManagedObject, Swift.Identifiable {
           IN $dates AND levels IN $levels AND address IN $address
           """
       ),
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
         "ranged",
         predicate: """
           NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN \
@@ -932,15 +958,17 @@ public final class Plain: ManagedObject, Swift.Identifiable {
           """,
         sort: [.init("date", descending: true)]
       ),
-      FetchRequestDescription("mixed", predicate: "int16 < $number OR int32 < $number OR -int64 ** 2 < $number"),
+      TrellisSchema.FetchRequestDescription(
+        "mixed", predicate: "int16 < $number OR int32 < $number OR -int64 ** 2 < $number"
+      ),
     ]
   )
 }
 
-extension Plain {
+nonisolated extension Plain {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Plain>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Plain>
     public var string: Swift.String
     public var bool: Swift.Bool
     public var int16: Swift.Int16
@@ -967,7 +995,7 @@ extension Plain {
     public var address: Address
 
     fileprivate init(
-      objectID: ObjectID<Plain>,
+      objectID: TrellisRuntime.ObjectID<Plain>,
       string: Swift.String,
       bool: Swift.Bool,
       int16: Swift.Int16,
@@ -1020,8 +1048,8 @@ extension Plain {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
       int16 = .read(row, 2)
@@ -1079,7 +1107,7 @@ extension Plain {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       string = values.value("string")
       bool = values.value("bool")
@@ -1109,7 +1137,7 @@ extension Plain {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(string, "string")
       values.put(bool, "bool")
@@ -1138,7 +1166,7 @@ extension Plain {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: string.storedValue
       case 1: bool.storedValue
@@ -1170,54 +1198,61 @@ extension Plain {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Plain
     public typealias Snapshot = Plain.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Plain) -> Plain.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String> { AttributePath(self, 0) }
-    public var bool: AttributePath<Swift.Bool> { AttributePath(self, 1) }
-    public var int16: AttributePath<Swift.Int16> { AttributePath(self, 2) }
-    public var int32: AttributePath<Swift.Int32> { AttributePath(self, 3) }
-    public var int64: AttributePath<Swift.Int64> { AttributePath(self, 4) }
-    public var float: AttributePath<Swift.Float> { AttributePath(self, 5) }
-    public var double: AttributePath<Swift.Double> { AttributePath(self, 6) }
-    public var decimal: AttributePath<Foundation.Decimal> { AttributePath(self, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal> { AttributePath(self, 8) }
-    public var date: AttributePath<Foundation.Date> { AttributePath(self, 9) }
-    public var now: AttributePath<Foundation.Date> { AttributePath(self, 10) }
-    public var data: AttributePath<Foundation.Data> { AttributePath(self, 11) }
-    public var uuid: AttributePath<Foundation.UUID> { AttributePath(self, 12) }
-    public var new: AttributePath<Foundation.UUID> { AttributePath(self, 13) }
-    public var url: AttributePath<Foundation.URL> { AttributePath(self, 14) }
-    public var weather: AttributePath<Weather> { AttributePath(self, 15) }
-    public var level: AttributePath<Level> { AttributePath(self, 16) }
-    public var kind: AttributePath<Kind> { AttributePath(self, 17) }
-    public var grade: AttributePath<Grade> { AttributePath(self, 18) }
-    public var words: AttributePath<[Swift.String]> { AttributePath(self, 19) }
-    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(self, 20) }
-    public var dates: AttributePath<[Foundation.Date]> { AttributePath(self, 21) }
-    public var levels: AttributePath<[Level]> { AttributePath(self, 22) }
-    public var address: AttributePath<Address> { AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32> { TrellisRuntime.AttributePath(self, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float> { TrellisRuntime.AttributePath(self, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(self, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(self, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather> { TrellisRuntime.AttributePath(self, 15) }
+    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(self, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind> { TrellisRuntime.AttributePath(self, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade> { TrellisRuntime.AttributePath(self, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(self, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(self, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]> { TrellisRuntime.AttributePath(self, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(self, 22) }
+    public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(self, 23) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
@@ -1278,7 +1313,7 @@ extension Plain {
     dates: [Foundation.Date],
     levels: [Level],
     address: Address
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest(
       predicate: .or(
         [
@@ -1376,7 +1411,7 @@ extension Plain {
     dates: [[Foundation.Date]],
     levels: [[Level]],
     address: [Address]
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest(
       predicate: .and(
         [
@@ -1430,7 +1465,7 @@ extension Plain {
     float: Swift.ClosedRange<Swift.Float>,
     decimal: Swift.ClosedRange<Foundation.Decimal>,
     date: Swift.ClosedRange<Foundation.Date>
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest(
       predicate: .and(
         [
@@ -1556,7 +1591,7 @@ extension Plain {
   /// In the order in which they were inserted.
   ///
   /// - Parameter number: The value of `$number`.
-  public static func mixed(number: Swift.Int64) -> FetchRequest<Columns> {
+  public static func mixed(number: Swift.Int64) -> FetchRequest {
     FetchRequest(
       predicate: .or(
         [
@@ -1582,12 +1617,12 @@ extension Plain {
 
 // MARK: - Maybe
 
-public final class Maybe: ManagedObject, Swift.Identifiable {
+public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String? = nil,
     bool: Swift.Bool? = nil,
     int16: Swift.Int16? = nil,
@@ -1613,7 +1648,7 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
     levels: [Level]? = nil,
     address: Address? = nil
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       string: string,
       bool: bool,
@@ -1641,7 +1676,7 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
       address: address
     )
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     if string != nil { _noteAssigned(0x1) }
     if bool != nil { _noteAssigned(0x2) }
     if int16 != nil { _noteAssigned(0x4) }
@@ -1669,242 +1704,251 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
   }
 
   public var string: Swift.String? {
-    get { _willRead(0); return _row.string }
-    set { if _willWrite(0) { _row.string = newValue } }
+    get { _willRead(0); return unsafe _row.string }
+    set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool? {
-    get { _willRead(1); return _row.bool }
-    set { if _willWrite(1) { _row.bool = newValue } }
+    get { _willRead(1); return unsafe _row.bool }
+    set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
-    get { _willRead(2); return _row.int16 }
-    set { if _willWrite(2) { _row.int16 = newValue } }
+    get { _willRead(2); return unsafe _row.int16 }
+    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
-    get { _willRead(3); return _row.int32 }
-    set { if _willWrite(3) { _row.int32 = newValue } }
+    get { _willRead(3); return unsafe _row.int32 }
+    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
-    get { _willRead(4); return _row.int64 }
-    set { if _willWrite(4) { _row.int64 = newValue } }
+    get { _willRead(4); return unsafe _row.int64 }
+    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float? {
-    get { _willRead(5); return _row.float }
-    set { if _willWrite(5) { _row.float = newValue } }
+    get { _willRead(5); return unsafe _row.float }
+    set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double? {
-    get { _willRead(6); return _row.double }
-    set { if _willWrite(6) { _row.double = newValue } }
+    get { _willRead(6); return unsafe _row.double }
+    set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
-    get { _willRead(7); return _row.decimal }
-    set { if _willWrite(7) { _row.decimal = newValue } }
+    get { _willRead(7); return unsafe _row.decimal }
+    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
-    get { _willRead(8); return _row.wholeDecimal }
-    set { if _willWrite(8) { _row.wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _row.wholeDecimal }
+    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
-    get { _willRead(9); return _row.date }
-    set { if _willWrite(9) { _row.date = newValue?.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _row.date }
+    set { if _willWrite(9) { unsafe _row.date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
-    get { _willRead(10); return _row.now }
-    set { if _willWrite(10) { _row.now = newValue?.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _row.now }
+    set { if _willWrite(10) { unsafe _row.now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
-    get { _willRead(11); return _row.data }
-    set { if _willWrite(11) { _row.data = newValue } }
+    get { _willRead(11); return unsafe _row.data }
+    set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
-    get { _willRead(12); return _row.uuid }
-    set { if _willWrite(12) { _row.uuid = newValue } }
+    get { _willRead(12); return unsafe _row.uuid }
+    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
-    get { _willRead(13); return _row.new }
-    set { if _willWrite(13) { _row.new = newValue } }
+    get { _willRead(13); return unsafe _row.new }
+    set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL? {
-    get { _willRead(14); return _row.url }
-    set { if _willWrite(14) { _row.url = newValue } }
+    get { _willRead(14); return unsafe _row.url }
+    set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather? {
-    get { _willRead(15); return _row.weather }
-    set { if _willWrite(15) { _row.weather = newValue } }
+    get { _willRead(15); return unsafe _row.weather }
+    set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level? {
-    get { _willRead(16); return _row.level }
-    set { if _willWrite(16) { _row.level = newValue } }
+    get { _willRead(16); return unsafe _row.level }
+    set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind? {
-    get { _willRead(17); return _row.kind }
-    set { if _willWrite(17) { _row.kind = newValue } }
+    get { _willRead(17); return unsafe _row.kind }
+    set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade? {
-    get { _willRead(18); return _row.grade }
-    set { if _willWrite(18) { _row.grade = newValue } }
+    get { _willRead(18); return unsafe _row.grade }
+    set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String]? {
-    get { _willRead(19); return _row.words }
-    set { if _willWrite(19) { _row.words = newValue } }
+    get { _willRead(19); return unsafe _row.words }
+    set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
-    get { _willRead(20); return _row.numbers }
-    set { if _willWrite(20) { _row.numbers = newValue } }
+    get { _willRead(20); return unsafe _row.numbers }
+    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
-    get { _willRead(21); return _row.dates }
-    set { if _willWrite(21) { _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _row.dates }
+    set { if _willWrite(21) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
-    get { _willRead(22); return _row.levels }
-    set { if _willWrite(22) { _row.levels = newValue } }
+    get { _willRead(22); return unsafe _row.levels }
+    set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address? {
-    get { _willRead(23); return _row.address }
-    set { if _willWrite(23) { _row.address = newValue } }
+    get { _willRead(23); return unsafe _row.address }
+    set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
-  public var id: ObjectID<Maybe> { objectID }
+  public var id: TrellisRuntime.ObjectID<Maybe> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 2 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.string.write(to: row) }
-    if properties.contains(1) { _row.bool.write(to: row) }
-    if properties.contains(2) { _row.int16.write(to: row) }
-    if properties.contains(3) { _row.int32.write(to: row) }
-    if properties.contains(4) { _row.int64.write(to: row) }
-    if properties.contains(5) { _row.float.write(to: row) }
-    if properties.contains(6) { _row.double.write(to: row) }
-    if properties.contains(7) { _row.decimal.write(to: row) }
-    if properties.contains(8) { _row.wholeDecimal.write(to: row) }
-    if properties.contains(9) { _row.date.write(to: row) }
-    if properties.contains(10) { _row.now.write(to: row) }
-    if properties.contains(11) { _row.data.write(to: row) }
-    if properties.contains(12) { _row.uuid.write(to: row) }
-    if properties.contains(13) { _row.new.write(to: row) }
-    if properties.contains(14) { _row.url.write(to: row) }
-    if properties.contains(15) { _row.weather.write(to: row) }
-    if properties.contains(16) { _row.level.write(to: row) }
-    if properties.contains(17) { _row.kind.write(to: row) }
-    if properties.contains(18) { _row.grade.write(to: row) }
-    if properties.contains(19) { _row.words.write(to: row) }
-    if properties.contains(20) { _row.numbers.write(to: row) }
-    if properties.contains(21) { _row.dates.write(to: row) }
-    if properties.contains(22) { _row.levels.write(to: row) }
-    if properties.contains(23) { _row.address.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.string.write(to: row) }
+    if properties.contains(1) { unsafe _row.bool.write(to: row) }
+    if properties.contains(2) { unsafe _row.int16.write(to: row) }
+    if properties.contains(3) { unsafe _row.int32.write(to: row) }
+    if properties.contains(4) { unsafe _row.int64.write(to: row) }
+    if properties.contains(5) { unsafe _row.float.write(to: row) }
+    if properties.contains(6) { unsafe _row.double.write(to: row) }
+    if properties.contains(7) { unsafe _row.decimal.write(to: row) }
+    if properties.contains(8) { unsafe _row.wholeDecimal.write(to: row) }
+    if properties.contains(9) { unsafe _row.date.write(to: row) }
+    if properties.contains(10) { unsafe _row.now.write(to: row) }
+    if properties.contains(11) { unsafe _row.data.write(to: row) }
+    if properties.contains(12) { unsafe _row.uuid.write(to: row) }
+    if properties.contains(13) { unsafe _row.new.write(to: row) }
+    if properties.contains(14) { unsafe _row.url.write(to: row) }
+    if properties.contains(15) { unsafe _row.weather.write(to: row) }
+    if properties.contains(16) { unsafe _row.level.write(to: row) }
+    if properties.contains(17) { unsafe _row.kind.write(to: row) }
+    if properties.contains(18) { unsafe _row.grade.write(to: row) }
+    if properties.contains(19) { unsafe _row.words.write(to: row) }
+    if properties.contains(20) { unsafe _row.numbers.write(to: row) }
+    if properties.contains(21) { unsafe _row.dates.write(to: row) }
+    if properties.contains(22) { unsafe _row.levels.write(to: row) }
+    if properties.contains(23) { unsafe _row.address.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.string = old.string }
-    if properties.contains(1) { _row.bool = old.bool }
-    if properties.contains(2) { _row.int16 = old.int16 }
-    if properties.contains(3) { _row.int32 = old.int32 }
-    if properties.contains(4) { _row.int64 = old.int64 }
-    if properties.contains(5) { _row.float = old.float }
-    if properties.contains(6) { _row.double = old.double }
-    if properties.contains(7) { _row.decimal = old.decimal }
-    if properties.contains(8) { _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { _row.date = old.date }
-    if properties.contains(10) { _row.now = old.now }
-    if properties.contains(11) { _row.data = old.data }
-    if properties.contains(12) { _row.uuid = old.uuid }
-    if properties.contains(13) { _row.new = old.new }
-    if properties.contains(14) { _row.url = old.url }
-    if properties.contains(15) { _row.weather = old.weather }
-    if properties.contains(16) { _row.level = old.level }
-    if properties.contains(17) { _row.kind = old.kind }
-    if properties.contains(18) { _row.grade = old.grade }
-    if properties.contains(19) { _row.words = old.words }
-    if properties.contains(20) { _row.numbers = old.numbers }
-    if properties.contains(21) { _row.dates = old.dates }
-    if properties.contains(22) { _row.levels = old.levels }
-    if properties.contains(23) { _row.address = old.address }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.string = old.string }
+    if properties.contains(1) { unsafe _row.bool = old.bool }
+    if properties.contains(2) { unsafe _row.int16 = old.int16 }
+    if properties.contains(3) { unsafe _row.int32 = old.int32 }
+    if properties.contains(4) { unsafe _row.int64 = old.int64 }
+    if properties.contains(5) { unsafe _row.float = old.float }
+    if properties.contains(6) { unsafe _row.double = old.double }
+    if properties.contains(7) { unsafe _row.decimal = old.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = old.date }
+    if properties.contains(10) { unsafe _row.now = old.now }
+    if properties.contains(11) { unsafe _row.data = old.data }
+    if properties.contains(12) { unsafe _row.uuid = old.uuid }
+    if properties.contains(13) { unsafe _row.new = old.new }
+    if properties.contains(14) { unsafe _row.url = old.url }
+    if properties.contains(15) { unsafe _row.weather = old.weather }
+    if properties.contains(16) { unsafe _row.level = old.level }
+    if properties.contains(17) { unsafe _row.kind = old.kind }
+    if properties.contains(18) { unsafe _row.grade = old.grade }
+    if properties.contains(19) { unsafe _row.words = old.words }
+    if properties.contains(20) { unsafe _row.numbers = old.numbers }
+    if properties.contains(21) { unsafe _row.dates = old.dates }
+    if properties.contains(22) { unsafe _row.levels = old.levels }
+    if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Maybe",
     attributes: [
-      AttributeDescription("string", .string, optional: true),
-      AttributeDescription("bool", .bool, optional: true),
-      AttributeDescription("int16", .int16, optional: true),
-      AttributeDescription("int32", .int32, optional: true),
-      AttributeDescription("int64", .int64, optional: true),
-      AttributeDescription("float", .float, optional: true),
-      AttributeDescription("double", .double, optional: true),
-      AttributeDescription("decimal", .decimal, optional: true),
-      AttributeDescription("wholeDecimal", .decimal, optional: true),
-      AttributeDescription("date", .date, optional: true),
-      AttributeDescription("now", .date, optional: true),
-      AttributeDescription("data", .data, optional: true),
-      AttributeDescription("uuid", .uuid, optional: true),
-      AttributeDescription("new", .uuid, optional: true),
-      AttributeDescription("url", .url, optional: true),
-      AttributeDescription("weather", .enumeration("Weather"), optional: true),
-      AttributeDescription("level", .enumeration("Level"), optional: true),
-      AttributeDescription("kind", .enumeration("Kind"), optional: true),
-      AttributeDescription("grade", .enumeration("Grade"), optional: true),
-      AttributeDescription("words", .array(.string), optional: true),
-      AttributeDescription("numbers", .array(.int64), optional: true),
-      AttributeDescription("dates", .array(.date), optional: true),
-      AttributeDescription("levels", .array(.enumeration("Level")), optional: true),
-      AttributeDescription("address", .codable("Address"), optional: true),
+      TrellisSchema.AttributeDescription("string", .string, optional: true),
+      TrellisSchema.AttributeDescription("bool", .bool, optional: true),
+      TrellisSchema.AttributeDescription("int16", .int16, optional: true),
+      TrellisSchema.AttributeDescription("int32", .int32, optional: true),
+      TrellisSchema.AttributeDescription("int64", .int64, optional: true),
+      TrellisSchema.AttributeDescription("float", .float, optional: true),
+      TrellisSchema.AttributeDescription("double", .double, optional: true),
+      TrellisSchema.AttributeDescription("decimal", .decimal, optional: true),
+      TrellisSchema.AttributeDescription("wholeDecimal", .decimal, optional: true),
+      TrellisSchema.AttributeDescription("date", .date, optional: true),
+      TrellisSchema.AttributeDescription("now", .date, optional: true),
+      TrellisSchema.AttributeDescription("data", .data, optional: true),
+      TrellisSchema.AttributeDescription("uuid", .uuid, optional: true),
+      TrellisSchema.AttributeDescription("new", .uuid, optional: true),
+      TrellisSchema.AttributeDescription("url", .url, optional: true),
+      TrellisSchema.AttributeDescription("weather", .enumeration("Weather"), optional: true),
+      TrellisSchema.AttributeDescription("level", .enumeration("Level"), optional: true),
+      TrellisSchema.AttributeDescription("kind", .enumeration("Kind"), optional: true),
+      TrellisSchema.AttributeDescription("grade", .enumeration("Grade"), optional: true),
+      TrellisSchema.AttributeDescription("words", .array(.string), optional: true),
+      TrellisSchema.AttributeDescription("numbers", .array(.int64), optional: true),
+      TrellisSchema.AttributeDescription("dates", .array(.date), optional: true),
+      TrellisSchema.AttributeDescription("levels", .array(.enumeration("Level")), optional: true),
+      TrellisSchema.AttributeDescription("address", .codable("Address"), optional: true),
     ],
     uniqueKeys: [["string"], ["int16", "int32"]],
-    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])],
+    indexes: [TrellisSchema.IndexDescription([.init("date", descending: true), .init("uuid")])],
     fetchRequests: [
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
         "equal",
         predicate: """
           string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == \
@@ -1914,7 +1958,7 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
           levels == $levels OR address == $address
           """
       ),
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
         "listed",
         predicate: """
           string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN \
@@ -1924,7 +1968,7 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
           IN $dates AND levels IN $levels AND address IN $address
           """
       ),
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
         "ranged",
         predicate: """
           NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN \
@@ -1932,15 +1976,17 @@ public final class Maybe: ManagedObject, Swift.Identifiable {
           """,
         sort: [.init("date", descending: true)]
       ),
-      FetchRequestDescription("mixed", predicate: "int16 < $number OR int32 < $number OR -int64 ** 2 < $number"),
+      TrellisSchema.FetchRequestDescription(
+        "mixed", predicate: "int16 < $number OR int32 < $number OR -int64 ** 2 < $number"
+      ),
     ]
   )
 }
 
-extension Maybe {
+nonisolated extension Maybe {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Maybe>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Maybe>
     public var string: Swift.String?
     public var bool: Swift.Bool?
     public var int16: Swift.Int16?
@@ -1967,7 +2013,7 @@ extension Maybe {
     public var address: Address?
 
     fileprivate init(
-      objectID: ObjectID<Maybe>,
+      objectID: TrellisRuntime.ObjectID<Maybe>,
       string: Swift.String?,
       bool: Swift.Bool?,
       int16: Swift.Int16?,
@@ -2020,8 +2066,8 @@ extension Maybe {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
       int16 = .read(row, 2)
@@ -2079,7 +2125,7 @@ extension Maybe {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       string = values.valueIfPresent("string")
       bool = values.valueIfPresent("bool")
@@ -2109,7 +2155,7 @@ extension Maybe {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.putIfPresent(string, "string")
       values.putIfPresent(bool, "bool")
@@ -2138,7 +2184,7 @@ extension Maybe {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: string.storedValue
       case 1: bool.storedValue
@@ -2170,54 +2216,61 @@ extension Maybe {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Maybe
     public typealias Snapshot = Maybe.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Maybe) -> Maybe.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String?> { AttributePath(self, 0) }
-    public var bool: AttributePath<Swift.Bool?> { AttributePath(self, 1) }
-    public var int16: AttributePath<Swift.Int16?> { AttributePath(self, 2) }
-    public var int32: AttributePath<Swift.Int32?> { AttributePath(self, 3) }
-    public var int64: AttributePath<Swift.Int64?> { AttributePath(self, 4) }
-    public var float: AttributePath<Swift.Float?> { AttributePath(self, 5) }
-    public var double: AttributePath<Swift.Double?> { AttributePath(self, 6) }
-    public var decimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 8) }
-    public var date: AttributePath<Foundation.Date?> { AttributePath(self, 9) }
-    public var now: AttributePath<Foundation.Date?> { AttributePath(self, 10) }
-    public var data: AttributePath<Foundation.Data?> { AttributePath(self, 11) }
-    public var uuid: AttributePath<Foundation.UUID?> { AttributePath(self, 12) }
-    public var new: AttributePath<Foundation.UUID?> { AttributePath(self, 13) }
-    public var url: AttributePath<Foundation.URL?> { AttributePath(self, 14) }
-    public var weather: AttributePath<Weather?> { AttributePath(self, 15) }
-    public var level: AttributePath<Level?> { AttributePath(self, 16) }
-    public var kind: AttributePath<Kind?> { AttributePath(self, 17) }
-    public var grade: AttributePath<Grade?> { AttributePath(self, 18) }
-    public var words: AttributePath<[Swift.String]?> { AttributePath(self, 19) }
-    public var numbers: AttributePath<[Swift.Int64]?> { AttributePath(self, 20) }
-    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(self, 21) }
-    public var levels: AttributePath<[Level]?> { AttributePath(self, 22) }
-    public var address: AttributePath<Address?> { AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(self, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16?> { TrellisRuntime.AttributePath(self, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32?> { TrellisRuntime.AttributePath(self, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64?> { TrellisRuntime.AttributePath(self, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float?> { TrellisRuntime.AttributePath(self, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double?> { TrellisRuntime.AttributePath(self, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data?> { TrellisRuntime.AttributePath(self, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL?> { TrellisRuntime.AttributePath(self, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather?> { TrellisRuntime.AttributePath(self, 15) }
+    public var level: TrellisRuntime.AttributePath<Level?> { TrellisRuntime.AttributePath(self, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind?> { TrellisRuntime.AttributePath(self, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade?> { TrellisRuntime.AttributePath(self, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]?> { TrellisRuntime.AttributePath(self, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]?> { TrellisRuntime.AttributePath(self, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(self, 22) }
+    public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(self, 23) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
@@ -2278,7 +2331,7 @@ extension Maybe {
     dates: [Foundation.Date],
     levels: [Level],
     address: Address
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest(
       predicate: .or(
         [
@@ -2376,7 +2429,7 @@ extension Maybe {
     dates: [[Foundation.Date]],
     levels: [[Level]],
     address: [Address]
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest(
       predicate: .and(
         [
@@ -2430,7 +2483,7 @@ extension Maybe {
     float: Swift.ClosedRange<Swift.Float>,
     decimal: Swift.ClosedRange<Foundation.Decimal>,
     date: Swift.ClosedRange<Foundation.Date>
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest(
       predicate: .and(
         [
@@ -2556,7 +2609,7 @@ extension Maybe {
   /// In the order in which they were inserted.
   ///
   /// - Parameter number: The value of `$number`.
-  public static func mixed(number: Swift.Int64) -> FetchRequest<Columns> {
+  public static func mixed(number: Swift.Int64) -> FetchRequest {
     FetchRequest(
       predicate: .or(
         [
@@ -2582,7 +2635,7 @@ extension Maybe {
 
 // MARK: - Preset
 
-public final class Preset: ManagedObject, Swift.Identifiable {
+public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
@@ -2612,7 +2665,7 @@ public final class Preset: ManagedObject, Swift.Identifiable {
   ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
   ///   - levels: `[]` unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String? = nil,
     bool: Swift.Bool? = nil,
     int16: Swift.Int16? = nil,
@@ -2638,7 +2691,7 @@ public final class Preset: ManagedObject, Swift.Identifiable {
     levels: [Level]? = nil,
     address: Address
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       string: string ?? "a \"quote\", a \\, a line\nand 가",
       bool: bool ?? true,
@@ -2669,7 +2722,7 @@ public final class Preset: ManagedObject, Swift.Identifiable {
       address: address
     )
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     _noteAssigned(0x800000)
     if string != nil { _noteAssigned(0x1) }
     if bool != nil { _noteAssigned(0x2) }
@@ -2697,252 +2750,261 @@ public final class Preset: ManagedObject, Swift.Identifiable {
   }
 
   public var string: Swift.String {
-    get { _willRead(0); return _row.string }
-    set { if _willWrite(0) { _row.string = newValue } }
+    get { _willRead(0); return unsafe _row.string }
+    set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool {
-    get { _willRead(1); return _row.bool }
-    set { if _willWrite(1) { _row.bool = newValue } }
+    get { _willRead(1); return unsafe _row.bool }
+    set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
-    get { _willRead(2); return _row.int16 }
-    set { if _willWrite(2) { _row.int16 = newValue } }
+    get { _willRead(2); return unsafe _row.int16 }
+    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
-    get { _willRead(3); return _row.int32 }
-    set { if _willWrite(3) { _row.int32 = newValue } }
+    get { _willRead(3); return unsafe _row.int32 }
+    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
-    get { _willRead(4); return _row.int64 }
-    set { if _willWrite(4) { _row.int64 = newValue } }
+    get { _willRead(4); return unsafe _row.int64 }
+    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float {
-    get { _willRead(5); return _row.float }
-    set { if _willWrite(5) { _row.float = newValue } }
+    get { _willRead(5); return unsafe _row.float }
+    set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double {
-    get { _willRead(6); return _row.double }
-    set { if _willWrite(6) { _row.double = newValue } }
+    get { _willRead(6); return unsafe _row.double }
+    set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
-    get { _willRead(7); return _row.decimal }
-    set { if _willWrite(7) { _row.decimal = newValue } }
+    get { _willRead(7); return unsafe _row.decimal }
+    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
-    get { _willRead(8); return _row.wholeDecimal }
-    set { if _willWrite(8) { _row.wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _row.wholeDecimal }
+    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
-    get { _willRead(9); return _row.date }
-    set { if _willWrite(9) { _row.date = newValue.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _row.date }
+    set { if _willWrite(9) { unsafe _row.date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
-    get { _willRead(10); return _row.now }
-    set { if _willWrite(10) { _row.now = newValue.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _row.now }
+    set { if _willWrite(10) { unsafe _row.now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
-    get { _willRead(11); return _row.data }
-    set { if _willWrite(11) { _row.data = newValue } }
+    get { _willRead(11); return unsafe _row.data }
+    set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
-    get { _willRead(12); return _row.uuid }
-    set { if _willWrite(12) { _row.uuid = newValue } }
+    get { _willRead(12); return unsafe _row.uuid }
+    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
-    get { _willRead(13); return _row.new }
-    set { if _willWrite(13) { _row.new = newValue } }
+    get { _willRead(13); return unsafe _row.new }
+    set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL {
-    get { _willRead(14); return _row.url }
-    set { if _willWrite(14) { _row.url = newValue } }
+    get { _willRead(14); return unsafe _row.url }
+    set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather {
-    get { _willRead(15); return _row.weather }
-    set { if _willWrite(15) { _row.weather = newValue } }
+    get { _willRead(15); return unsafe _row.weather }
+    set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level {
-    get { _willRead(16); return _row.level }
-    set { if _willWrite(16) { _row.level = newValue } }
+    get { _willRead(16); return unsafe _row.level }
+    set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind {
-    get { _willRead(17); return _row.kind }
-    set { if _willWrite(17) { _row.kind = newValue } }
+    get { _willRead(17); return unsafe _row.kind }
+    set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade {
-    get { _willRead(18); return _row.grade }
-    set { if _willWrite(18) { _row.grade = newValue } }
+    get { _willRead(18); return unsafe _row.grade }
+    set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String] {
-    get { _willRead(19); return _row.words }
-    set { if _willWrite(19) { _row.words = newValue } }
+    get { _willRead(19); return unsafe _row.words }
+    set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
-    get { _willRead(20); return _row.numbers }
-    set { if _willWrite(20) { _row.numbers = newValue } }
+    get { _willRead(20); return unsafe _row.numbers }
+    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
-    get { _willRead(21); return _row.dates }
-    set { if _willWrite(21) { _row.dates = newValue.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _row.dates }
+    set { if _willWrite(21) { unsafe _row.dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
-    get { _willRead(22); return _row.levels }
-    set { if _willWrite(22) { _row.levels = newValue } }
+    get { _willRead(22); return unsafe _row.levels }
+    set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address {
-    get { _willRead(23); return _row.address }
-    set { if _willWrite(23) { _row.address = newValue } }
+    get { _willRead(23); return unsafe _row.address }
+    set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
-  public var id: ObjectID<Preset> { objectID }
+  public var id: TrellisRuntime.ObjectID<Preset> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 3 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.string.write(to: row) }
-    if properties.contains(1) { _row.bool.write(to: row) }
-    if properties.contains(2) { _row.int16.write(to: row) }
-    if properties.contains(3) { _row.int32.write(to: row) }
-    if properties.contains(4) { _row.int64.write(to: row) }
-    if properties.contains(5) { _row.float.write(to: row) }
-    if properties.contains(6) { _row.double.write(to: row) }
-    if properties.contains(7) { _row.decimal.write(to: row) }
-    if properties.contains(8) { _row.wholeDecimal.write(to: row) }
-    if properties.contains(9) { _row.date.write(to: row) }
-    if properties.contains(10) { _row.now.write(to: row) }
-    if properties.contains(11) { _row.data.write(to: row) }
-    if properties.contains(12) { _row.uuid.write(to: row) }
-    if properties.contains(13) { _row.new.write(to: row) }
-    if properties.contains(14) { _row.url.write(to: row) }
-    if properties.contains(15) { _row.weather.write(to: row) }
-    if properties.contains(16) { _row.level.write(to: row) }
-    if properties.contains(17) { _row.kind.write(to: row) }
-    if properties.contains(18) { _row.grade.write(to: row) }
-    if properties.contains(19) { _row.words.write(to: row) }
-    if properties.contains(20) { _row.numbers.write(to: row) }
-    if properties.contains(21) { _row.dates.write(to: row) }
-    if properties.contains(22) { _row.levels.write(to: row) }
-    if properties.contains(23) { _row.address.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.string.write(to: row) }
+    if properties.contains(1) { unsafe _row.bool.write(to: row) }
+    if properties.contains(2) { unsafe _row.int16.write(to: row) }
+    if properties.contains(3) { unsafe _row.int32.write(to: row) }
+    if properties.contains(4) { unsafe _row.int64.write(to: row) }
+    if properties.contains(5) { unsafe _row.float.write(to: row) }
+    if properties.contains(6) { unsafe _row.double.write(to: row) }
+    if properties.contains(7) { unsafe _row.decimal.write(to: row) }
+    if properties.contains(8) { unsafe _row.wholeDecimal.write(to: row) }
+    if properties.contains(9) { unsafe _row.date.write(to: row) }
+    if properties.contains(10) { unsafe _row.now.write(to: row) }
+    if properties.contains(11) { unsafe _row.data.write(to: row) }
+    if properties.contains(12) { unsafe _row.uuid.write(to: row) }
+    if properties.contains(13) { unsafe _row.new.write(to: row) }
+    if properties.contains(14) { unsafe _row.url.write(to: row) }
+    if properties.contains(15) { unsafe _row.weather.write(to: row) }
+    if properties.contains(16) { unsafe _row.level.write(to: row) }
+    if properties.contains(17) { unsafe _row.kind.write(to: row) }
+    if properties.contains(18) { unsafe _row.grade.write(to: row) }
+    if properties.contains(19) { unsafe _row.words.write(to: row) }
+    if properties.contains(20) { unsafe _row.numbers.write(to: row) }
+    if properties.contains(21) { unsafe _row.dates.write(to: row) }
+    if properties.contains(22) { unsafe _row.levels.write(to: row) }
+    if properties.contains(23) { unsafe _row.address.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.string = old.string }
-    if properties.contains(1) { _row.bool = old.bool }
-    if properties.contains(2) { _row.int16 = old.int16 }
-    if properties.contains(3) { _row.int32 = old.int32 }
-    if properties.contains(4) { _row.int64 = old.int64 }
-    if properties.contains(5) { _row.float = old.float }
-    if properties.contains(6) { _row.double = old.double }
-    if properties.contains(7) { _row.decimal = old.decimal }
-    if properties.contains(8) { _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { _row.date = old.date }
-    if properties.contains(10) { _row.now = old.now }
-    if properties.contains(11) { _row.data = old.data }
-    if properties.contains(12) { _row.uuid = old.uuid }
-    if properties.contains(13) { _row.new = old.new }
-    if properties.contains(14) { _row.url = old.url }
-    if properties.contains(15) { _row.weather = old.weather }
-    if properties.contains(16) { _row.level = old.level }
-    if properties.contains(17) { _row.kind = old.kind }
-    if properties.contains(18) { _row.grade = old.grade }
-    if properties.contains(19) { _row.words = old.words }
-    if properties.contains(20) { _row.numbers = old.numbers }
-    if properties.contains(21) { _row.dates = old.dates }
-    if properties.contains(22) { _row.levels = old.levels }
-    if properties.contains(23) { _row.address = old.address }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.string = old.string }
+    if properties.contains(1) { unsafe _row.bool = old.bool }
+    if properties.contains(2) { unsafe _row.int16 = old.int16 }
+    if properties.contains(3) { unsafe _row.int32 = old.int32 }
+    if properties.contains(4) { unsafe _row.int64 = old.int64 }
+    if properties.contains(5) { unsafe _row.float = old.float }
+    if properties.contains(6) { unsafe _row.double = old.double }
+    if properties.contains(7) { unsafe _row.decimal = old.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = old.date }
+    if properties.contains(10) { unsafe _row.now = old.now }
+    if properties.contains(11) { unsafe _row.data = old.data }
+    if properties.contains(12) { unsafe _row.uuid = old.uuid }
+    if properties.contains(13) { unsafe _row.new = old.new }
+    if properties.contains(14) { unsafe _row.url = old.url }
+    if properties.contains(15) { unsafe _row.weather = old.weather }
+    if properties.contains(16) { unsafe _row.level = old.level }
+    if properties.contains(17) { unsafe _row.kind = old.kind }
+    if properties.contains(18) { unsafe _row.grade = old.grade }
+    if properties.contains(19) { unsafe _row.words = old.words }
+    if properties.contains(20) { unsafe _row.numbers = old.numbers }
+    if properties.contains(21) { unsafe _row.dates = old.dates }
+    if properties.contains(22) { unsafe _row.levels = old.levels }
+    if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Preset",
     attributes: [
-      AttributeDescription("string", .string, default: .value(.text("a \"quote\", a \\, a line\nand 가"))),
-      AttributeDescription("bool", .bool, default: .value(.integer(1))),
-      AttributeDescription("int16", .int16, default: .value(.integer(-32768))),
-      AttributeDescription("int32", .int32, default: .value(.integer(7))),
-      AttributeDescription("int64", .int64, default: .value(.integer(-9223372036854775808))),
-      AttributeDescription("float", .float, default: .value(.real(0.1))),
-      AttributeDescription("double", .double, default: .value(.real(-1e+300))),
-      AttributeDescription("decimal", .decimal, default: .value(.text("-1.50"))),
-      AttributeDescription("wholeDecimal", .decimal, default: .value(.text("12"))),
-      AttributeDescription("date", .date, default: .value(.integer(1700000000123456))),
-      AttributeDescription("now", .date, default: .now),
-      AttributeDescription("data", .data, default: .value(.blob([0, 1, 254, 255]))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("string", .string, default: .value(.text("a \"quote\", a \\, a line\nand 가"))),
+      TrellisSchema.AttributeDescription("bool", .bool, default: .value(.integer(1))),
+      TrellisSchema.AttributeDescription("int16", .int16, default: .value(.integer(-32768))),
+      TrellisSchema.AttributeDescription("int32", .int32, default: .value(.integer(7))),
+      TrellisSchema.AttributeDescription("int64", .int64, default: .value(.integer(-9223372036854775808))),
+      TrellisSchema.AttributeDescription("float", .float, default: .value(.real(0.1))),
+      TrellisSchema.AttributeDescription("double", .double, default: .value(.real(-1e+300))),
+      TrellisSchema.AttributeDescription("decimal", .decimal, default: .value(.text("-1.50"))),
+      TrellisSchema.AttributeDescription("wholeDecimal", .decimal, default: .value(.text("12"))),
+      TrellisSchema.AttributeDescription("date", .date, default: .value(.integer(1700000000123456))),
+      TrellisSchema.AttributeDescription("now", .date, default: .now),
+      TrellisSchema.AttributeDescription("data", .data, default: .value(.blob([0, 1, 254, 255]))),
+      TrellisSchema.AttributeDescription(
         "uuid", .uuid,
         default: .value(.blob([240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255]))
       ),
-      AttributeDescription("new", .uuid, default: .new),
-      AttributeDescription("url", .url, default: .value(.text("https://example.org/?a=b"))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("new", .uuid, default: .new),
+      TrellisSchema.AttributeDescription("url", .url, default: .value(.text("https://example.org/?a=b"))),
+      TrellisSchema.AttributeDescription(
         "weather", .enumeration("Weather"), default: .value(.text("a \"quoted\" \\(value)\n\0\u{202E}"))
       ),
-      AttributeDescription("level", .enumeration("Level"), default: .value(.integer(10))),
-      AttributeDescription("kind", .enumeration("Kind"), default: .value(.text("하나"))),
-      AttributeDescription("grade", .enumeration("Grade"), default: .value(.integer(2))),
-      AttributeDescription("words", .array(.string), default: .list([.text("a"), .text("b")])),
-      AttributeDescription("numbers", .array(.int64), default: .list([.integer(1), .integer(-2)])),
-      AttributeDescription("dates", .array(.date), default: .list([.integer(0)])),
-      AttributeDescription("levels", .array(.enumeration("Level")), default: .list([])),
-      AttributeDescription("address", .codable("Address")),
+      TrellisSchema.AttributeDescription("level", .enumeration("Level"), default: .value(.integer(10))),
+      TrellisSchema.AttributeDescription("kind", .enumeration("Kind"), default: .value(.text("하나"))),
+      TrellisSchema.AttributeDescription("grade", .enumeration("Grade"), default: .value(.integer(2))),
+      TrellisSchema.AttributeDescription("words", .array(.string), default: .list([.text("a"), .text("b")])),
+      TrellisSchema.AttributeDescription("numbers", .array(.int64), default: .list([.integer(1), .integer(-2)])),
+      TrellisSchema.AttributeDescription("dates", .array(.date), default: .list([.integer(0)])),
+      TrellisSchema.AttributeDescription("levels", .array(.enumeration("Level")), default: .list([])),
+      TrellisSchema.AttributeDescription("address", .codable("Address")),
     ],
     uniqueKeys: [["string"], ["int16", "int32"]],
-    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])]
+    indexes: [TrellisSchema.IndexDescription([.init("date", descending: true), .init("uuid")])]
   )
 }
 
-extension Preset {
+nonisolated extension Preset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Preset>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Preset>
     public var string: Swift.String
     public var bool: Swift.Bool
     public var int16: Swift.Int16
@@ -2969,7 +3031,7 @@ extension Preset {
     public var address: Address
 
     fileprivate init(
-      objectID: ObjectID<Preset>,
+      objectID: TrellisRuntime.ObjectID<Preset>,
       string: Swift.String,
       bool: Swift.Bool,
       int16: Swift.Int16,
@@ -3022,8 +3084,8 @@ extension Preset {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
       int16 = .read(row, 2)
@@ -3081,7 +3143,7 @@ extension Preset {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       string = values.value("string")
       bool = values.value("bool")
@@ -3111,7 +3173,7 @@ extension Preset {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(string, "string")
       values.put(bool, "bool")
@@ -3140,7 +3202,7 @@ extension Preset {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: string.storedValue
       case 1: bool.storedValue
@@ -3172,61 +3234,68 @@ extension Preset {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Preset
     public typealias Snapshot = Preset.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Preset) -> Preset.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String> { AttributePath(self, 0) }
-    public var bool: AttributePath<Swift.Bool> { AttributePath(self, 1) }
-    public var int16: AttributePath<Swift.Int16> { AttributePath(self, 2) }
-    public var int32: AttributePath<Swift.Int32> { AttributePath(self, 3) }
-    public var int64: AttributePath<Swift.Int64> { AttributePath(self, 4) }
-    public var float: AttributePath<Swift.Float> { AttributePath(self, 5) }
-    public var double: AttributePath<Swift.Double> { AttributePath(self, 6) }
-    public var decimal: AttributePath<Foundation.Decimal> { AttributePath(self, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal> { AttributePath(self, 8) }
-    public var date: AttributePath<Foundation.Date> { AttributePath(self, 9) }
-    public var now: AttributePath<Foundation.Date> { AttributePath(self, 10) }
-    public var data: AttributePath<Foundation.Data> { AttributePath(self, 11) }
-    public var uuid: AttributePath<Foundation.UUID> { AttributePath(self, 12) }
-    public var new: AttributePath<Foundation.UUID> { AttributePath(self, 13) }
-    public var url: AttributePath<Foundation.URL> { AttributePath(self, 14) }
-    public var weather: AttributePath<Weather> { AttributePath(self, 15) }
-    public var level: AttributePath<Level> { AttributePath(self, 16) }
-    public var kind: AttributePath<Kind> { AttributePath(self, 17) }
-    public var grade: AttributePath<Grade> { AttributePath(self, 18) }
-    public var words: AttributePath<[Swift.String]> { AttributePath(self, 19) }
-    public var numbers: AttributePath<[Swift.Int64]> { AttributePath(self, 20) }
-    public var dates: AttributePath<[Foundation.Date]> { AttributePath(self, 21) }
-    public var levels: AttributePath<[Level]> { AttributePath(self, 22) }
-    public var address: AttributePath<Address> { AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32> { TrellisRuntime.AttributePath(self, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float> { TrellisRuntime.AttributePath(self, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(self, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(self, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather> { TrellisRuntime.AttributePath(self, 15) }
+    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(self, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind> { TrellisRuntime.AttributePath(self, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade> { TrellisRuntime.AttributePath(self, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(self, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(self, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]> { TrellisRuntime.AttributePath(self, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(self, 22) }
+    public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(self, 23) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - MaybePreset
 
-public final class MaybePreset: ManagedObject, Swift.Identifiable {
+public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
@@ -3256,7 +3325,7 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
   ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
   ///   - levels: `[]` unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String?? = .none,
     bool: Swift.Bool?? = .none,
     int16: Swift.Int16?? = .none,
@@ -3282,7 +3351,7 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
     levels: [Level]?? = .none,
     address: Address? = nil
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       string: string ?? "a \"quote\", a \\, a line\nand 가",
       bool: bool ?? true,
@@ -3313,7 +3382,7 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
       address: address
     )
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     if string != nil { _noteAssigned(0x1) }
     if bool != nil { _noteAssigned(0x2) }
     if int16 != nil { _noteAssigned(0x4) }
@@ -3341,254 +3410,271 @@ public final class MaybePreset: ManagedObject, Swift.Identifiable {
   }
 
   public var string: Swift.String? {
-    get { _willRead(0); return _row.string }
-    set { if _willWrite(0) { _row.string = newValue } }
+    get { _willRead(0); return unsafe _row.string }
+    set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool? {
-    get { _willRead(1); return _row.bool }
-    set { if _willWrite(1) { _row.bool = newValue } }
+    get { _willRead(1); return unsafe _row.bool }
+    set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
-    get { _willRead(2); return _row.int16 }
-    set { if _willWrite(2) { _row.int16 = newValue } }
+    get { _willRead(2); return unsafe _row.int16 }
+    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
-    get { _willRead(3); return _row.int32 }
-    set { if _willWrite(3) { _row.int32 = newValue } }
+    get { _willRead(3); return unsafe _row.int32 }
+    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
-    get { _willRead(4); return _row.int64 }
-    set { if _willWrite(4) { _row.int64 = newValue } }
+    get { _willRead(4); return unsafe _row.int64 }
+    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float? {
-    get { _willRead(5); return _row.float }
-    set { if _willWrite(5) { _row.float = newValue } }
+    get { _willRead(5); return unsafe _row.float }
+    set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double? {
-    get { _willRead(6); return _row.double }
-    set { if _willWrite(6) { _row.double = newValue } }
+    get { _willRead(6); return unsafe _row.double }
+    set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
-    get { _willRead(7); return _row.decimal }
-    set { if _willWrite(7) { _row.decimal = newValue } }
+    get { _willRead(7); return unsafe _row.decimal }
+    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
-    get { _willRead(8); return _row.wholeDecimal }
-    set { if _willWrite(8) { _row.wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _row.wholeDecimal }
+    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
-    get { _willRead(9); return _row.date }
-    set { if _willWrite(9) { _row.date = newValue?.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _row.date }
+    set { if _willWrite(9) { unsafe _row.date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
-    get { _willRead(10); return _row.now }
-    set { if _willWrite(10) { _row.now = newValue?.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _row.now }
+    set { if _willWrite(10) { unsafe _row.now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
-    get { _willRead(11); return _row.data }
-    set { if _willWrite(11) { _row.data = newValue } }
+    get { _willRead(11); return unsafe _row.data }
+    set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
-    get { _willRead(12); return _row.uuid }
-    set { if _willWrite(12) { _row.uuid = newValue } }
+    get { _willRead(12); return unsafe _row.uuid }
+    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
-    get { _willRead(13); return _row.new }
-    set { if _willWrite(13) { _row.new = newValue } }
+    get { _willRead(13); return unsafe _row.new }
+    set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL? {
-    get { _willRead(14); return _row.url }
-    set { if _willWrite(14) { _row.url = newValue } }
+    get { _willRead(14); return unsafe _row.url }
+    set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather? {
-    get { _willRead(15); return _row.weather }
-    set { if _willWrite(15) { _row.weather = newValue } }
+    get { _willRead(15); return unsafe _row.weather }
+    set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level? {
-    get { _willRead(16); return _row.level }
-    set { if _willWrite(16) { _row.level = newValue } }
+    get { _willRead(16); return unsafe _row.level }
+    set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind? {
-    get { _willRead(17); return _row.kind }
-    set { if _willWrite(17) { _row.kind = newValue } }
+    get { _willRead(17); return unsafe _row.kind }
+    set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade? {
-    get { _willRead(18); return _row.grade }
-    set { if _willWrite(18) { _row.grade = newValue } }
+    get { _willRead(18); return unsafe _row.grade }
+    set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String]? {
-    get { _willRead(19); return _row.words }
-    set { if _willWrite(19) { _row.words = newValue } }
+    get { _willRead(19); return unsafe _row.words }
+    set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
-    get { _willRead(20); return _row.numbers }
-    set { if _willWrite(20) { _row.numbers = newValue } }
+    get { _willRead(20); return unsafe _row.numbers }
+    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
-    get { _willRead(21); return _row.dates }
-    set { if _willWrite(21) { _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _row.dates }
+    set { if _willWrite(21) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
-    get { _willRead(22); return _row.levels }
-    set { if _willWrite(22) { _row.levels = newValue } }
+    get { _willRead(22); return unsafe _row.levels }
+    set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address? {
-    get { _willRead(23); return _row.address }
-    set { if _willWrite(23) { _row.address = newValue } }
+    get { _willRead(23); return unsafe _row.address }
+    set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
-  public var id: ObjectID<MaybePreset> { objectID }
+  public var id: TrellisRuntime.ObjectID<MaybePreset> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 4 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.string.write(to: row) }
-    if properties.contains(1) { _row.bool.write(to: row) }
-    if properties.contains(2) { _row.int16.write(to: row) }
-    if properties.contains(3) { _row.int32.write(to: row) }
-    if properties.contains(4) { _row.int64.write(to: row) }
-    if properties.contains(5) { _row.float.write(to: row) }
-    if properties.contains(6) { _row.double.write(to: row) }
-    if properties.contains(7) { _row.decimal.write(to: row) }
-    if properties.contains(8) { _row.wholeDecimal.write(to: row) }
-    if properties.contains(9) { _row.date.write(to: row) }
-    if properties.contains(10) { _row.now.write(to: row) }
-    if properties.contains(11) { _row.data.write(to: row) }
-    if properties.contains(12) { _row.uuid.write(to: row) }
-    if properties.contains(13) { _row.new.write(to: row) }
-    if properties.contains(14) { _row.url.write(to: row) }
-    if properties.contains(15) { _row.weather.write(to: row) }
-    if properties.contains(16) { _row.level.write(to: row) }
-    if properties.contains(17) { _row.kind.write(to: row) }
-    if properties.contains(18) { _row.grade.write(to: row) }
-    if properties.contains(19) { _row.words.write(to: row) }
-    if properties.contains(20) { _row.numbers.write(to: row) }
-    if properties.contains(21) { _row.dates.write(to: row) }
-    if properties.contains(22) { _row.levels.write(to: row) }
-    if properties.contains(23) { _row.address.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.string.write(to: row) }
+    if properties.contains(1) { unsafe _row.bool.write(to: row) }
+    if properties.contains(2) { unsafe _row.int16.write(to: row) }
+    if properties.contains(3) { unsafe _row.int32.write(to: row) }
+    if properties.contains(4) { unsafe _row.int64.write(to: row) }
+    if properties.contains(5) { unsafe _row.float.write(to: row) }
+    if properties.contains(6) { unsafe _row.double.write(to: row) }
+    if properties.contains(7) { unsafe _row.decimal.write(to: row) }
+    if properties.contains(8) { unsafe _row.wholeDecimal.write(to: row) }
+    if properties.contains(9) { unsafe _row.date.write(to: row) }
+    if properties.contains(10) { unsafe _row.now.write(to: row) }
+    if properties.contains(11) { unsafe _row.data.write(to: row) }
+    if properties.contains(12) { unsafe _row.uuid.write(to: row) }
+    if properties.contains(13) { unsafe _row.new.write(to: row) }
+    if properties.contains(14) { unsafe _row.url.write(to: row) }
+    if properties.contains(15) { unsafe _row.weather.write(to: row) }
+    if properties.contains(16) { unsafe _row.level.write(to: row) }
+    if properties.contains(17) { unsafe _row.kind.write(to: row) }
+    if properties.contains(18) { unsafe _row.grade.write(to: row) }
+    if properties.contains(19) { unsafe _row.words.write(to: row) }
+    if properties.contains(20) { unsafe _row.numbers.write(to: row) }
+    if properties.contains(21) { unsafe _row.dates.write(to: row) }
+    if properties.contains(22) { unsafe _row.levels.write(to: row) }
+    if properties.contains(23) { unsafe _row.address.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.string = old.string }
-    if properties.contains(1) { _row.bool = old.bool }
-    if properties.contains(2) { _row.int16 = old.int16 }
-    if properties.contains(3) { _row.int32 = old.int32 }
-    if properties.contains(4) { _row.int64 = old.int64 }
-    if properties.contains(5) { _row.float = old.float }
-    if properties.contains(6) { _row.double = old.double }
-    if properties.contains(7) { _row.decimal = old.decimal }
-    if properties.contains(8) { _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { _row.date = old.date }
-    if properties.contains(10) { _row.now = old.now }
-    if properties.contains(11) { _row.data = old.data }
-    if properties.contains(12) { _row.uuid = old.uuid }
-    if properties.contains(13) { _row.new = old.new }
-    if properties.contains(14) { _row.url = old.url }
-    if properties.contains(15) { _row.weather = old.weather }
-    if properties.contains(16) { _row.level = old.level }
-    if properties.contains(17) { _row.kind = old.kind }
-    if properties.contains(18) { _row.grade = old.grade }
-    if properties.contains(19) { _row.words = old.words }
-    if properties.contains(20) { _row.numbers = old.numbers }
-    if properties.contains(21) { _row.dates = old.dates }
-    if properties.contains(22) { _row.levels = old.levels }
-    if properties.contains(23) { _row.address = old.address }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.string = old.string }
+    if properties.contains(1) { unsafe _row.bool = old.bool }
+    if properties.contains(2) { unsafe _row.int16 = old.int16 }
+    if properties.contains(3) { unsafe _row.int32 = old.int32 }
+    if properties.contains(4) { unsafe _row.int64 = old.int64 }
+    if properties.contains(5) { unsafe _row.float = old.float }
+    if properties.contains(6) { unsafe _row.double = old.double }
+    if properties.contains(7) { unsafe _row.decimal = old.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = old.date }
+    if properties.contains(10) { unsafe _row.now = old.now }
+    if properties.contains(11) { unsafe _row.data = old.data }
+    if properties.contains(12) { unsafe _row.uuid = old.uuid }
+    if properties.contains(13) { unsafe _row.new = old.new }
+    if properties.contains(14) { unsafe _row.url = old.url }
+    if properties.contains(15) { unsafe _row.weather = old.weather }
+    if properties.contains(16) { unsafe _row.level = old.level }
+    if properties.contains(17) { unsafe _row.kind = old.kind }
+    if properties.contains(18) { unsafe _row.grade = old.grade }
+    if properties.contains(19) { unsafe _row.words = old.words }
+    if properties.contains(20) { unsafe _row.numbers = old.numbers }
+    if properties.contains(21) { unsafe _row.dates = old.dates }
+    if properties.contains(22) { unsafe _row.levels = old.levels }
+    if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "MaybePreset",
     attributes: [
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "string", .string, optional: true, default: .value(.text("a \"quote\", a \\, a line\nand 가"))
       ),
-      AttributeDescription("bool", .bool, optional: true, default: .value(.integer(1))),
-      AttributeDescription("int16", .int16, optional: true, default: .value(.integer(-32768))),
-      AttributeDescription("int32", .int32, optional: true, default: .value(.integer(7))),
-      AttributeDescription("int64", .int64, optional: true, default: .value(.integer(-9223372036854775808))),
-      AttributeDescription("float", .float, optional: true, default: .value(.real(0.1))),
-      AttributeDescription("double", .double, optional: true, default: .value(.real(-1e+300))),
-      AttributeDescription("decimal", .decimal, optional: true, default: .value(.text("-1.50"))),
-      AttributeDescription("wholeDecimal", .decimal, optional: true, default: .value(.text("12"))),
-      AttributeDescription("date", .date, optional: true, default: .value(.integer(1700000000123456))),
-      AttributeDescription("now", .date, optional: true, default: .now),
-      AttributeDescription("data", .data, optional: true, default: .value(.blob([0, 1, 254, 255]))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("bool", .bool, optional: true, default: .value(.integer(1))),
+      TrellisSchema.AttributeDescription("int16", .int16, optional: true, default: .value(.integer(-32768))),
+      TrellisSchema.AttributeDescription("int32", .int32, optional: true, default: .value(.integer(7))),
+      TrellisSchema.AttributeDescription(
+        "int64", .int64, optional: true, default: .value(.integer(-9223372036854775808))
+      ),
+      TrellisSchema.AttributeDescription("float", .float, optional: true, default: .value(.real(0.1))),
+      TrellisSchema.AttributeDescription("double", .double, optional: true, default: .value(.real(-1e+300))),
+      TrellisSchema.AttributeDescription("decimal", .decimal, optional: true, default: .value(.text("-1.50"))),
+      TrellisSchema.AttributeDescription("wholeDecimal", .decimal, optional: true, default: .value(.text("12"))),
+      TrellisSchema.AttributeDescription("date", .date, optional: true, default: .value(.integer(1700000000123456))),
+      TrellisSchema.AttributeDescription("now", .date, optional: true, default: .now),
+      TrellisSchema.AttributeDescription("data", .data, optional: true, default: .value(.blob([0, 1, 254, 255]))),
+      TrellisSchema.AttributeDescription(
         "uuid", .uuid, optional: true,
         default: .value(.blob([240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255]))
       ),
-      AttributeDescription("new", .uuid, optional: true, default: .new),
-      AttributeDescription("url", .url, optional: true, default: .value(.text("https://example.org/?a=b"))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("new", .uuid, optional: true, default: .new),
+      TrellisSchema.AttributeDescription(
+        "url", .url, optional: true, default: .value(.text("https://example.org/?a=b"))
+      ),
+      TrellisSchema.AttributeDescription(
         "weather", .enumeration("Weather"), optional: true, default: .value(.text("a \"quoted\" \\(value)\n\0\u{202E}"))
       ),
-      AttributeDescription("level", .enumeration("Level"), optional: true, default: .value(.integer(10))),
-      AttributeDescription("kind", .enumeration("Kind"), optional: true, default: .value(.text("하나"))),
-      AttributeDescription("grade", .enumeration("Grade"), optional: true, default: .value(.integer(2))),
-      AttributeDescription("words", .array(.string), optional: true, default: .list([.text("a"), .text("b")])),
-      AttributeDescription("numbers", .array(.int64), optional: true, default: .list([.integer(1), .integer(-2)])),
-      AttributeDescription("dates", .array(.date), optional: true, default: .list([.integer(0)])),
-      AttributeDescription("levels", .array(.enumeration("Level")), optional: true, default: .list([])),
-      AttributeDescription("address", .codable("Address"), optional: true),
+      TrellisSchema.AttributeDescription("level", .enumeration("Level"), optional: true, default: .value(.integer(10))),
+      TrellisSchema.AttributeDescription("kind", .enumeration("Kind"), optional: true, default: .value(.text("하나"))),
+      TrellisSchema.AttributeDescription("grade", .enumeration("Grade"), optional: true, default: .value(.integer(2))),
+      TrellisSchema.AttributeDescription(
+        "words", .array(.string), optional: true, default: .list([.text("a"), .text("b")])
+      ),
+      TrellisSchema.AttributeDescription(
+        "numbers", .array(.int64), optional: true, default: .list([.integer(1), .integer(-2)])
+      ),
+      TrellisSchema.AttributeDescription("dates", .array(.date), optional: true, default: .list([.integer(0)])),
+      TrellisSchema.AttributeDescription("levels", .array(.enumeration("Level")), optional: true, default: .list([])),
+      TrellisSchema.AttributeDescription("address", .codable("Address"), optional: true),
     ],
     uniqueKeys: [["string"], ["int16", "int32"]],
-    indexes: [IndexDescription([.init("date", descending: true), .init("uuid")])]
+    indexes: [TrellisSchema.IndexDescription([.init("date", descending: true), .init("uuid")])]
   )
 }
 
-extension MaybePreset {
+nonisolated extension MaybePreset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<MaybePreset>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<MaybePreset>
     public var string: Swift.String?
     public var bool: Swift.Bool?
     public var int16: Swift.Int16?
@@ -3615,7 +3701,7 @@ extension MaybePreset {
     public var address: Address?
 
     fileprivate init(
-      objectID: ObjectID<MaybePreset>,
+      objectID: TrellisRuntime.ObjectID<MaybePreset>,
       string: Swift.String?,
       bool: Swift.Bool?,
       int16: Swift.Int16?,
@@ -3668,8 +3754,8 @@ extension MaybePreset {
       self.address = address
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       string = .read(row, 0)
       bool = .read(row, 1)
       int16 = .read(row, 2)
@@ -3727,7 +3813,7 @@ extension MaybePreset {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       string = values.valueIfPresent("string")
       bool = values.valueIfPresent("bool")
@@ -3757,7 +3843,7 @@ extension MaybePreset {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.putIfPresent(string, "string")
       values.putIfPresent(bool, "bool")
@@ -3786,7 +3872,7 @@ extension MaybePreset {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: string.storedValue
       case 1: bool.storedValue
@@ -3818,61 +3904,68 @@ extension MaybePreset {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = MaybePreset
     public typealias Snapshot = MaybePreset.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: MaybePreset) -> MaybePreset.Snapshot { object.snapshot }
 
-    public var string: AttributePath<Swift.String?> { AttributePath(self, 0) }
-    public var bool: AttributePath<Swift.Bool?> { AttributePath(self, 1) }
-    public var int16: AttributePath<Swift.Int16?> { AttributePath(self, 2) }
-    public var int32: AttributePath<Swift.Int32?> { AttributePath(self, 3) }
-    public var int64: AttributePath<Swift.Int64?> { AttributePath(self, 4) }
-    public var float: AttributePath<Swift.Float?> { AttributePath(self, 5) }
-    public var double: AttributePath<Swift.Double?> { AttributePath(self, 6) }
-    public var decimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 7) }
-    public var wholeDecimal: AttributePath<Foundation.Decimal?> { AttributePath(self, 8) }
-    public var date: AttributePath<Foundation.Date?> { AttributePath(self, 9) }
-    public var now: AttributePath<Foundation.Date?> { AttributePath(self, 10) }
-    public var data: AttributePath<Foundation.Data?> { AttributePath(self, 11) }
-    public var uuid: AttributePath<Foundation.UUID?> { AttributePath(self, 12) }
-    public var new: AttributePath<Foundation.UUID?> { AttributePath(self, 13) }
-    public var url: AttributePath<Foundation.URL?> { AttributePath(self, 14) }
-    public var weather: AttributePath<Weather?> { AttributePath(self, 15) }
-    public var level: AttributePath<Level?> { AttributePath(self, 16) }
-    public var kind: AttributePath<Kind?> { AttributePath(self, 17) }
-    public var grade: AttributePath<Grade?> { AttributePath(self, 18) }
-    public var words: AttributePath<[Swift.String]?> { AttributePath(self, 19) }
-    public var numbers: AttributePath<[Swift.Int64]?> { AttributePath(self, 20) }
-    public var dates: AttributePath<[Foundation.Date]?> { AttributePath(self, 21) }
-    public var levels: AttributePath<[Level]?> { AttributePath(self, 22) }
-    public var address: AttributePath<Address?> { AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(self, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16?> { TrellisRuntime.AttributePath(self, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32?> { TrellisRuntime.AttributePath(self, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64?> { TrellisRuntime.AttributePath(self, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float?> { TrellisRuntime.AttributePath(self, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double?> { TrellisRuntime.AttributePath(self, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data?> { TrellisRuntime.AttributePath(self, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL?> { TrellisRuntime.AttributePath(self, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather?> { TrellisRuntime.AttributePath(self, 15) }
+    public var level: TrellisRuntime.AttributePath<Level?> { TrellisRuntime.AttributePath(self, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind?> { TrellisRuntime.AttributePath(self, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade?> { TrellisRuntime.AttributePath(self, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]?> { TrellisRuntime.AttributePath(self, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]?> { TrellisRuntime.AttributePath(self, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(self, 22) }
+    public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(self, 23) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - Passing
 
-public final class Passing: ManagedObject, Swift.Identifiable {
+public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
   @exclusivity(unchecked) private final var _string: Swift.String
   @exclusivity(unchecked) private final var _bool: Swift.Bool
@@ -3901,7 +3994,7 @@ public final class Passing: ManagedObject, Swift.Identifiable {
 
   /// Inserts a new object into a context.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String,
     bool: Swift.Bool,
     int16: Swift.Int16,
@@ -3927,236 +4020,239 @@ public final class Passing: ManagedObject, Swift.Identifiable {
     levels: [Level],
     address: Address
   ) {
-    _row = Snapshot(objectID: .unassigned)
-    _string = string
-    _bool = bool
-    _int16 = int16
-    _int32 = int32
-    _int64 = int64
-    _float = float
-    _double = double
-    _decimal = decimal
-    _wholeDecimal = wholeDecimal
-    _date = date.roundedToMicroseconds
-    _now = now.roundedToMicroseconds
-    _data = data
-    _uuid = uuid
-    _new = new
-    _url = url
-    _weather = weather
-    _level = level
-    _kind = kind
-    _grade = grade
-    _words = words
-    _numbers = numbers
-    _dates = dates.map { $0.roundedToMicroseconds }
-    _levels = levels
-    _address = address
+    unsafe _row = Snapshot(objectID: .unassigned)
+    unsafe _string = string
+    unsafe _bool = bool
+    unsafe _int16 = int16
+    unsafe _int32 = int32
+    unsafe _int64 = int64
+    unsafe _float = float
+    unsafe _double = double
+    unsafe _decimal = decimal
+    unsafe _wholeDecimal = wholeDecimal
+    unsafe _date = date.roundedToMicroseconds
+    unsafe _now = now.roundedToMicroseconds
+    unsafe _data = data
+    unsafe _uuid = uuid
+    unsafe _new = new
+    unsafe _url = url
+    unsafe _weather = weather
+    unsafe _level = level
+    unsafe _kind = kind
+    unsafe _grade = grade
+    unsafe _words = words
+    unsafe _numbers = numbers
+    unsafe _dates = dates.map { $0.roundedToMicroseconds }
+    unsafe _levels = levels
+    unsafe _address = address
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
   public var string: Swift.String {
-    get { _willRead(0); return _string }
-    set { if _willWrite(0) { _string = newValue } }
+    get { _willRead(0); return unsafe _string }
+    set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   public var bool: Swift.Bool {
-    get { _willRead(1); return _bool }
-    set { if _willWrite(1) { _bool = newValue } }
+    get { _willRead(1); return unsafe _bool }
+    set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
-    get { _willRead(2); return _int16 }
-    set { if _willWrite(2) { _int16 = newValue } }
+    get { _willRead(2); return unsafe _int16 }
+    set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
-    get { _willRead(3); return _int32 }
-    set { if _willWrite(3) { _int32 = newValue } }
+    get { _willRead(3); return unsafe _int32 }
+    set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
-    get { _willRead(4); return _int64 }
-    set { if _willWrite(4) { _int64 = newValue } }
+    get { _willRead(4); return unsafe _int64 }
+    set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   public var float: Swift.Float {
-    get { _willRead(5); return _float }
-    set { if _willWrite(5) { _float = newValue } }
+    get { _willRead(5); return unsafe _float }
+    set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   public var double: Swift.Double {
-    get { _willRead(6); return _double }
-    set { if _willWrite(6) { _double = newValue } }
+    get { _willRead(6); return unsafe _double }
+    set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
-    get { _willRead(7); return _decimal }
-    set { if _willWrite(7) { _decimal = newValue } }
+    get { _willRead(7); return unsafe _decimal }
+    set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
-    get { _willRead(8); return _wholeDecimal }
-    set { if _willWrite(8) { _wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _wholeDecimal }
+    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
-    get { _willRead(9); return _date }
-    set { if _willWrite(9) { _date = newValue.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _date }
+    set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
-    get { _willRead(10); return _now }
-    set { if _willWrite(10) { _now = newValue.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _now }
+    set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
-    get { _willRead(11); return _data }
-    set { if _willWrite(11) { _data = newValue } }
+    get { _willRead(11); return unsafe _data }
+    set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
-    get { _willRead(12); return _uuid }
-    set { if _willWrite(12) { _uuid = newValue } }
+    get { _willRead(12); return unsafe _uuid }
+    set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
-    get { _willRead(13); return _new }
-    set { if _willWrite(13) { _new = newValue } }
+    get { _willRead(13); return unsafe _new }
+    set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   public var url: Foundation.URL {
-    get { _willRead(14); return _url }
-    set { if _willWrite(14) { _url = newValue } }
+    get { _willRead(14); return unsafe _url }
+    set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   public var weather: Weather {
-    get { _willRead(15); return _weather }
-    set { if _willWrite(15) { _weather = newValue } }
+    get { _willRead(15); return unsafe _weather }
+    set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   public var level: Level {
-    get { _willRead(16); return _level }
-    set { if _willWrite(16) { _level = newValue } }
+    get { _willRead(16); return unsafe _level }
+    set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   public var kind: Kind {
-    get { _willRead(17); return _kind }
-    set { if _willWrite(17) { _kind = newValue } }
+    get { _willRead(17); return unsafe _kind }
+    set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   public var grade: Grade {
-    get { _willRead(18); return _grade }
-    set { if _willWrite(18) { _grade = newValue } }
+    get { _willRead(18); return unsafe _grade }
+    set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   public var words: [Swift.String] {
-    get { _willRead(19); return _words }
-    set { if _willWrite(19) { _words = newValue } }
+    get { _willRead(19); return unsafe _words }
+    set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
-    get { _willRead(20); return _numbers }
-    set { if _willWrite(20) { _numbers = newValue } }
+    get { _willRead(20); return unsafe _numbers }
+    set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
-    get { _willRead(21); return _dates }
-    set { if _willWrite(21) { _dates = newValue.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _dates }
+    set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
-    get { _willRead(22); return _levels }
-    set { if _willWrite(22) { _levels = newValue } }
+    get { _willRead(22); return unsafe _levels }
+    set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   public var address: Address {
-    get { _willRead(23); return _address }
-    set { if _willWrite(23) { _address = newValue } }
+    get { _willRead(23); return unsafe _address }
+    set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
-  public var id: ObjectID<Passing> { objectID }
+  public var id: TrellisRuntime.ObjectID<Passing> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
-    _string = .placeholder
-    _bool = .placeholder
-    _int16 = .placeholder
-    _int32 = .placeholder
-    _int64 = .placeholder
-    _float = .placeholder
-    _double = .placeholder
-    _decimal = .placeholder
-    _wholeDecimal = .placeholder
-    _date = .placeholder
-    _now = .placeholder
-    _data = .placeholder
-    _uuid = .placeholder
-    _new = .placeholder
-    _url = .placeholder
-    _weather = .placeholder
-    _level = .placeholder
-    _kind = .placeholder
-    _grade = .placeholder
-    _words = .placeholder
-    _numbers = .placeholder
-    _dates = .placeholder
-    _levels = .placeholder
-    _address = .placeholder
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    unsafe _string = .placeholder
+    unsafe _bool = .placeholder
+    unsafe _int16 = .placeholder
+    unsafe _int32 = .placeholder
+    unsafe _int64 = .placeholder
+    unsafe _float = .placeholder
+    unsafe _double = .placeholder
+    unsafe _decimal = .placeholder
+    unsafe _wholeDecimal = .placeholder
+    unsafe _date = .placeholder
+    unsafe _now = .placeholder
+    unsafe _data = .placeholder
+    unsafe _uuid = .placeholder
+    unsafe _new = .placeholder
+    unsafe _url = .placeholder
+    unsafe _weather = .placeholder
+    unsafe _level = .placeholder
+    unsafe _kind = .placeholder
+    unsafe _grade = .placeholder
+    unsafe _words = .placeholder
+    unsafe _numbers = .placeholder
+    unsafe _dates = .placeholder
+    unsafe _levels = .placeholder
+    unsafe _address = .placeholder
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 5 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
     switch property {
-    case 0: _string.storedValue
-    case 1: _bool.storedValue
-    case 2: _int16.storedValue
-    case 3: _int32.storedValue
-    case 4: _int64.storedValue
-    case 5: _float.storedValue
-    case 6: _double.storedValue
-    case 7: _decimal.storedValue
-    case 8: _wholeDecimal.storedValue
-    case 9: _date.storedValue
-    case 10: _now.storedValue
-    case 11: _data.storedValue
-    case 12: _uuid.storedValue
-    case 13: _new.storedValue
-    case 14: _url.storedValue
-    case 15: _weather.storedValue
-    case 16: _level.storedValue
-    case 17: _kind.storedValue
-    case 18: _grade.storedValue
-    case 19: _words.storedValue
-    case 20: _numbers.storedValue
-    case 21: _dates.storedValue
-    case 22: _levels.storedValue
-    case 23: _address.storedValue
+    case 0: unsafe _string.storedValue
+    case 1: unsafe _bool.storedValue
+    case 2: unsafe _int16.storedValue
+    case 3: unsafe _int32.storedValue
+    case 4: unsafe _int64.storedValue
+    case 5: unsafe _float.storedValue
+    case 6: unsafe _double.storedValue
+    case 7: unsafe _decimal.storedValue
+    case 8: unsafe _wholeDecimal.storedValue
+    case 9: unsafe _date.storedValue
+    case 10: unsafe _now.storedValue
+    case 11: unsafe _data.storedValue
+    case 12: unsafe _uuid.storedValue
+    case 13: unsafe _new.storedValue
+    case 14: unsafe _url.storedValue
+    case 15: unsafe _weather.storedValue
+    case 16: unsafe _level.storedValue
+    case 17: unsafe _kind.storedValue
+    case 18: unsafe _grade.storedValue
+    case 19: unsafe _words.storedValue
+    case 20: unsafe _numbers.storedValue
+    case 21: unsafe _dates.storedValue
+    case 22: unsafe _levels.storedValue
+    case 23: unsafe _address.storedValue
     default: super._value(property)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  private struct Transients: StoredFields {
+  private struct _Transients: TrellisRuntime.StoredFields {
     let string: Swift.String
     let bool: Swift.Bool
     let int16: Swift.Int16
@@ -4183,106 +4279,109 @@ public final class Passing: ManagedObject, Swift.Identifiable {
     let address: Address
   }
 
-  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
-    let values = Transients(
-      string: _string,
-      bool: _bool,
-      int16: _int16,
-      int32: _int32,
-      int64: _int64,
-      float: _float,
-      double: _double,
-      decimal: _decimal,
-      wholeDecimal: _wholeDecimal,
-      date: _date,
-      now: _now,
-      data: _data,
-      uuid: _uuid,
-      new: _new,
-      url: _url,
-      weather: _weather,
-      level: _level,
-      kind: _kind,
-      grade: _grade,
-      words: _words,
-      numbers: _numbers,
-      dates: _dates,
-      levels: _levels,
-      address: _address
+  @_spi(Generated) public override func _copyTransients() -> TrellisRuntime.RowCopyBase? {
+    let values = _Transients(
+      string: unsafe _string,
+      bool: unsafe _bool,
+      int16: unsafe _int16,
+      int32: unsafe _int32,
+      int64: unsafe _int64,
+      float: unsafe _float,
+      double: unsafe _double,
+      decimal: unsafe _decimal,
+      wholeDecimal: unsafe _wholeDecimal,
+      date: unsafe _date,
+      now: unsafe _now,
+      data: unsafe _data,
+      uuid: unsafe _uuid,
+      new: unsafe _new,
+      url: unsafe _url,
+      weather: unsafe _weather,
+      level: unsafe _level,
+      kind: unsafe _kind,
+      grade: unsafe _grade,
+      words: unsafe _words,
+      numbers: unsafe _numbers,
+      dates: unsafe _dates,
+      levels: unsafe _levels,
+      address: unsafe _address
     )
-    return RowCopy(values)
+    return TrellisRuntime.RowCopy(values)
   }
 
-  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Transients> else { return }
-    if properties.contains(0) { _string = copy.row.string }
-    if properties.contains(1) { _bool = copy.row.bool }
-    if properties.contains(2) { _int16 = copy.row.int16 }
-    if properties.contains(3) { _int32 = copy.row.int32 }
-    if properties.contains(4) { _int64 = copy.row.int64 }
-    if properties.contains(5) { _float = copy.row.float }
-    if properties.contains(6) { _double = copy.row.double }
-    if properties.contains(7) { _decimal = copy.row.decimal }
-    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
-    if properties.contains(9) { _date = copy.row.date }
-    if properties.contains(10) { _now = copy.row.now }
-    if properties.contains(11) { _data = copy.row.data }
-    if properties.contains(12) { _uuid = copy.row.uuid }
-    if properties.contains(13) { _new = copy.row.new }
-    if properties.contains(14) { _url = copy.row.url }
-    if properties.contains(15) { _weather = copy.row.weather }
-    if properties.contains(16) { _level = copy.row.level }
-    if properties.contains(17) { _kind = copy.row.kind }
-    if properties.contains(18) { _grade = copy.row.grade }
-    if properties.contains(19) { _words = copy.row.words }
-    if properties.contains(20) { _numbers = copy.row.numbers }
-    if properties.contains(21) { _dates = copy.row.dates }
-    if properties.contains(22) { _levels = copy.row.levels }
-    if properties.contains(23) { _address = copy.row.address }
+  @_spi(Generated) public override func _restoreTransients(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Transients> else { return }
+    if properties.contains(0) { unsafe _string = copy.row.string }
+    if properties.contains(1) { unsafe _bool = copy.row.bool }
+    if properties.contains(2) { unsafe _int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _float = copy.row.float }
+    if properties.contains(6) { unsafe _double = copy.row.double }
+    if properties.contains(7) { unsafe _decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _date = copy.row.date }
+    if properties.contains(10) { unsafe _now = copy.row.now }
+    if properties.contains(11) { unsafe _data = copy.row.data }
+    if properties.contains(12) { unsafe _uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _new = copy.row.new }
+    if properties.contains(14) { unsafe _url = copy.row.url }
+    if properties.contains(15) { unsafe _weather = copy.row.weather }
+    if properties.contains(16) { unsafe _level = copy.row.level }
+    if properties.contains(17) { unsafe _kind = copy.row.kind }
+    if properties.contains(18) { unsafe _grade = copy.row.grade }
+    if properties.contains(19) { unsafe _words = copy.row.words }
+    if properties.contains(20) { unsafe _numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _dates = copy.row.dates }
+    if properties.contains(22) { unsafe _levels = copy.row.levels }
+    if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Passing",
     attributes: [
-      AttributeDescription("string", .string, transient: true),
-      AttributeDescription("bool", .bool, transient: true),
-      AttributeDescription("int16", .int16, transient: true),
-      AttributeDescription("int32", .int32, transient: true),
-      AttributeDescription("int64", .int64, transient: true),
-      AttributeDescription("float", .float, transient: true),
-      AttributeDescription("double", .double, transient: true),
-      AttributeDescription("decimal", .decimal, transient: true),
-      AttributeDescription("wholeDecimal", .decimal, transient: true),
-      AttributeDescription("date", .date, transient: true),
-      AttributeDescription("now", .date, transient: true),
-      AttributeDescription("data", .data, transient: true),
-      AttributeDescription("uuid", .uuid, transient: true),
-      AttributeDescription("new", .uuid, transient: true),
-      AttributeDescription("url", .url, transient: true),
-      AttributeDescription("weather", .enumeration("Weather"), transient: true),
-      AttributeDescription("level", .enumeration("Level"), transient: true),
-      AttributeDescription("kind", .enumeration("Kind"), transient: true),
-      AttributeDescription("grade", .enumeration("Grade"), transient: true),
-      AttributeDescription("words", .array(.string), transient: true),
-      AttributeDescription("numbers", .array(.int64), transient: true),
-      AttributeDescription("dates", .array(.date), transient: true),
-      AttributeDescription("levels", .array(.enumeration("Level")), transient: true),
-      AttributeDescription("address", .codable("Address"), transient: true),
+      TrellisSchema.AttributeDescription("string", .string, transient: true),
+      TrellisSchema.AttributeDescription("bool", .bool, transient: true),
+      TrellisSchema.AttributeDescription("int16", .int16, transient: true),
+      TrellisSchema.AttributeDescription("int32", .int32, transient: true),
+      TrellisSchema.AttributeDescription("int64", .int64, transient: true),
+      TrellisSchema.AttributeDescription("float", .float, transient: true),
+      TrellisSchema.AttributeDescription("double", .double, transient: true),
+      TrellisSchema.AttributeDescription("decimal", .decimal, transient: true),
+      TrellisSchema.AttributeDescription("wholeDecimal", .decimal, transient: true),
+      TrellisSchema.AttributeDescription("date", .date, transient: true),
+      TrellisSchema.AttributeDescription("now", .date, transient: true),
+      TrellisSchema.AttributeDescription("data", .data, transient: true),
+      TrellisSchema.AttributeDescription("uuid", .uuid, transient: true),
+      TrellisSchema.AttributeDescription("new", .uuid, transient: true),
+      TrellisSchema.AttributeDescription("url", .url, transient: true),
+      TrellisSchema.AttributeDescription("weather", .enumeration("Weather"), transient: true),
+      TrellisSchema.AttributeDescription("level", .enumeration("Level"), transient: true),
+      TrellisSchema.AttributeDescription("kind", .enumeration("Kind"), transient: true),
+      TrellisSchema.AttributeDescription("grade", .enumeration("Grade"), transient: true),
+      TrellisSchema.AttributeDescription("words", .array(.string), transient: true),
+      TrellisSchema.AttributeDescription("numbers", .array(.int64), transient: true),
+      TrellisSchema.AttributeDescription("dates", .array(.date), transient: true),
+      TrellisSchema.AttributeDescription("levels", .array(.enumeration("Level")), transient: true),
+      TrellisSchema.AttributeDescription("address", .codable("Address"), transient: true),
     ]
   )
 }
 
-extension Passing {
+nonisolated extension Passing {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Passing>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Passing>
 
-    fileprivate init(objectID: ObjectID<Passing>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Passing>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -4292,18 +4391,18 @@ extension Passing {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -4311,36 +4410,43 @@ extension Passing {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Passing
     public typealias Snapshot = Passing.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Passing) -> Passing.Snapshot { object.snapshot }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - MaybePassing
 
-public final class MaybePassing: ManagedObject, Swift.Identifiable {
+public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
   @exclusivity(unchecked) private final var _string: Swift.String?
   @exclusivity(unchecked) private final var _bool: Swift.Bool?
@@ -4369,7 +4475,7 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
 
   /// Inserts a new object into a context.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String? = nil,
     bool: Swift.Bool? = nil,
     int16: Swift.Int16? = nil,
@@ -4395,236 +4501,239 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
     levels: [Level]? = nil,
     address: Address? = nil
   ) {
-    _row = Snapshot(objectID: .unassigned)
-    _string = string
-    _bool = bool
-    _int16 = int16
-    _int32 = int32
-    _int64 = int64
-    _float = float
-    _double = double
-    _decimal = decimal
-    _wholeDecimal = wholeDecimal
-    _date = date?.roundedToMicroseconds
-    _now = now?.roundedToMicroseconds
-    _data = data
-    _uuid = uuid
-    _new = new
-    _url = url
-    _weather = weather
-    _level = level
-    _kind = kind
-    _grade = grade
-    _words = words
-    _numbers = numbers
-    _dates = dates?.map { $0.roundedToMicroseconds }
-    _levels = levels
-    _address = address
+    unsafe _row = Snapshot(objectID: .unassigned)
+    unsafe _string = string
+    unsafe _bool = bool
+    unsafe _int16 = int16
+    unsafe _int32 = int32
+    unsafe _int64 = int64
+    unsafe _float = float
+    unsafe _double = double
+    unsafe _decimal = decimal
+    unsafe _wholeDecimal = wholeDecimal
+    unsafe _date = date?.roundedToMicroseconds
+    unsafe _now = now?.roundedToMicroseconds
+    unsafe _data = data
+    unsafe _uuid = uuid
+    unsafe _new = new
+    unsafe _url = url
+    unsafe _weather = weather
+    unsafe _level = level
+    unsafe _kind = kind
+    unsafe _grade = grade
+    unsafe _words = words
+    unsafe _numbers = numbers
+    unsafe _dates = dates?.map { $0.roundedToMicroseconds }
+    unsafe _levels = levels
+    unsafe _address = address
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
   public var string: Swift.String? {
-    get { _willRead(0); return _string }
-    set { if _willWrite(0) { _string = newValue } }
+    get { _willRead(0); return unsafe _string }
+    set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   public var bool: Swift.Bool? {
-    get { _willRead(1); return _bool }
-    set { if _willWrite(1) { _bool = newValue } }
+    get { _willRead(1); return unsafe _bool }
+    set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
-    get { _willRead(2); return _int16 }
-    set { if _willWrite(2) { _int16 = newValue } }
+    get { _willRead(2); return unsafe _int16 }
+    set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
-    get { _willRead(3); return _int32 }
-    set { if _willWrite(3) { _int32 = newValue } }
+    get { _willRead(3); return unsafe _int32 }
+    set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
-    get { _willRead(4); return _int64 }
-    set { if _willWrite(4) { _int64 = newValue } }
+    get { _willRead(4); return unsafe _int64 }
+    set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   public var float: Swift.Float? {
-    get { _willRead(5); return _float }
-    set { if _willWrite(5) { _float = newValue } }
+    get { _willRead(5); return unsafe _float }
+    set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   public var double: Swift.Double? {
-    get { _willRead(6); return _double }
-    set { if _willWrite(6) { _double = newValue } }
+    get { _willRead(6); return unsafe _double }
+    set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
-    get { _willRead(7); return _decimal }
-    set { if _willWrite(7) { _decimal = newValue } }
+    get { _willRead(7); return unsafe _decimal }
+    set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
-    get { _willRead(8); return _wholeDecimal }
-    set { if _willWrite(8) { _wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _wholeDecimal }
+    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
-    get { _willRead(9); return _date }
-    set { if _willWrite(9) { _date = newValue?.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _date }
+    set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
-    get { _willRead(10); return _now }
-    set { if _willWrite(10) { _now = newValue?.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _now }
+    set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
-    get { _willRead(11); return _data }
-    set { if _willWrite(11) { _data = newValue } }
+    get { _willRead(11); return unsafe _data }
+    set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
-    get { _willRead(12); return _uuid }
-    set { if _willWrite(12) { _uuid = newValue } }
+    get { _willRead(12); return unsafe _uuid }
+    set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
-    get { _willRead(13); return _new }
-    set { if _willWrite(13) { _new = newValue } }
+    get { _willRead(13); return unsafe _new }
+    set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   public var url: Foundation.URL? {
-    get { _willRead(14); return _url }
-    set { if _willWrite(14) { _url = newValue } }
+    get { _willRead(14); return unsafe _url }
+    set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   public var weather: Weather? {
-    get { _willRead(15); return _weather }
-    set { if _willWrite(15) { _weather = newValue } }
+    get { _willRead(15); return unsafe _weather }
+    set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   public var level: Level? {
-    get { _willRead(16); return _level }
-    set { if _willWrite(16) { _level = newValue } }
+    get { _willRead(16); return unsafe _level }
+    set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   public var kind: Kind? {
-    get { _willRead(17); return _kind }
-    set { if _willWrite(17) { _kind = newValue } }
+    get { _willRead(17); return unsafe _kind }
+    set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   public var grade: Grade? {
-    get { _willRead(18); return _grade }
-    set { if _willWrite(18) { _grade = newValue } }
+    get { _willRead(18); return unsafe _grade }
+    set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   public var words: [Swift.String]? {
-    get { _willRead(19); return _words }
-    set { if _willWrite(19) { _words = newValue } }
+    get { _willRead(19); return unsafe _words }
+    set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
-    get { _willRead(20); return _numbers }
-    set { if _willWrite(20) { _numbers = newValue } }
+    get { _willRead(20); return unsafe _numbers }
+    set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
-    get { _willRead(21); return _dates }
-    set { if _willWrite(21) { _dates = newValue?.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _dates }
+    set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
-    get { _willRead(22); return _levels }
-    set { if _willWrite(22) { _levels = newValue } }
+    get { _willRead(22); return unsafe _levels }
+    set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   public var address: Address? {
-    get { _willRead(23); return _address }
-    set { if _willWrite(23) { _address = newValue } }
+    get { _willRead(23); return unsafe _address }
+    set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
-  public var id: ObjectID<MaybePassing> { objectID }
+  public var id: TrellisRuntime.ObjectID<MaybePassing> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
-    _string = nil
-    _bool = nil
-    _int16 = nil
-    _int32 = nil
-    _int64 = nil
-    _float = nil
-    _double = nil
-    _decimal = nil
-    _wholeDecimal = nil
-    _date = nil
-    _now = nil
-    _data = nil
-    _uuid = nil
-    _new = nil
-    _url = nil
-    _weather = nil
-    _level = nil
-    _kind = nil
-    _grade = nil
-    _words = nil
-    _numbers = nil
-    _dates = nil
-    _levels = nil
-    _address = nil
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    unsafe _string = nil
+    unsafe _bool = nil
+    unsafe _int16 = nil
+    unsafe _int32 = nil
+    unsafe _int64 = nil
+    unsafe _float = nil
+    unsafe _double = nil
+    unsafe _decimal = nil
+    unsafe _wholeDecimal = nil
+    unsafe _date = nil
+    unsafe _now = nil
+    unsafe _data = nil
+    unsafe _uuid = nil
+    unsafe _new = nil
+    unsafe _url = nil
+    unsafe _weather = nil
+    unsafe _level = nil
+    unsafe _kind = nil
+    unsafe _grade = nil
+    unsafe _words = nil
+    unsafe _numbers = nil
+    unsafe _dates = nil
+    unsafe _levels = nil
+    unsafe _address = nil
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 6 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
     switch property {
-    case 0: _string.storedValue
-    case 1: _bool.storedValue
-    case 2: _int16.storedValue
-    case 3: _int32.storedValue
-    case 4: _int64.storedValue
-    case 5: _float.storedValue
-    case 6: _double.storedValue
-    case 7: _decimal.storedValue
-    case 8: _wholeDecimal.storedValue
-    case 9: _date.storedValue
-    case 10: _now.storedValue
-    case 11: _data.storedValue
-    case 12: _uuid.storedValue
-    case 13: _new.storedValue
-    case 14: _url.storedValue
-    case 15: _weather.storedValue
-    case 16: _level.storedValue
-    case 17: _kind.storedValue
-    case 18: _grade.storedValue
-    case 19: _words.storedValue
-    case 20: _numbers.storedValue
-    case 21: _dates.storedValue
-    case 22: _levels.storedValue
-    case 23: _address.storedValue
+    case 0: unsafe _string.storedValue
+    case 1: unsafe _bool.storedValue
+    case 2: unsafe _int16.storedValue
+    case 3: unsafe _int32.storedValue
+    case 4: unsafe _int64.storedValue
+    case 5: unsafe _float.storedValue
+    case 6: unsafe _double.storedValue
+    case 7: unsafe _decimal.storedValue
+    case 8: unsafe _wholeDecimal.storedValue
+    case 9: unsafe _date.storedValue
+    case 10: unsafe _now.storedValue
+    case 11: unsafe _data.storedValue
+    case 12: unsafe _uuid.storedValue
+    case 13: unsafe _new.storedValue
+    case 14: unsafe _url.storedValue
+    case 15: unsafe _weather.storedValue
+    case 16: unsafe _level.storedValue
+    case 17: unsafe _kind.storedValue
+    case 18: unsafe _grade.storedValue
+    case 19: unsafe _words.storedValue
+    case 20: unsafe _numbers.storedValue
+    case 21: unsafe _dates.storedValue
+    case 22: unsafe _levels.storedValue
+    case 23: unsafe _address.storedValue
     default: super._value(property)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  private struct Transients: StoredFields {
+  private struct _Transients: TrellisRuntime.StoredFields {
     let string: Swift.String?
     let bool: Swift.Bool?
     let int16: Swift.Int16?
@@ -4651,106 +4760,109 @@ public final class MaybePassing: ManagedObject, Swift.Identifiable {
     let address: Address?
   }
 
-  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
-    let values = Transients(
-      string: _string,
-      bool: _bool,
-      int16: _int16,
-      int32: _int32,
-      int64: _int64,
-      float: _float,
-      double: _double,
-      decimal: _decimal,
-      wholeDecimal: _wholeDecimal,
-      date: _date,
-      now: _now,
-      data: _data,
-      uuid: _uuid,
-      new: _new,
-      url: _url,
-      weather: _weather,
-      level: _level,
-      kind: _kind,
-      grade: _grade,
-      words: _words,
-      numbers: _numbers,
-      dates: _dates,
-      levels: _levels,
-      address: _address
+  @_spi(Generated) public override func _copyTransients() -> TrellisRuntime.RowCopyBase? {
+    let values = _Transients(
+      string: unsafe _string,
+      bool: unsafe _bool,
+      int16: unsafe _int16,
+      int32: unsafe _int32,
+      int64: unsafe _int64,
+      float: unsafe _float,
+      double: unsafe _double,
+      decimal: unsafe _decimal,
+      wholeDecimal: unsafe _wholeDecimal,
+      date: unsafe _date,
+      now: unsafe _now,
+      data: unsafe _data,
+      uuid: unsafe _uuid,
+      new: unsafe _new,
+      url: unsafe _url,
+      weather: unsafe _weather,
+      level: unsafe _level,
+      kind: unsafe _kind,
+      grade: unsafe _grade,
+      words: unsafe _words,
+      numbers: unsafe _numbers,
+      dates: unsafe _dates,
+      levels: unsafe _levels,
+      address: unsafe _address
     )
-    return RowCopy(values)
+    return TrellisRuntime.RowCopy(values)
   }
 
-  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Transients> else { return }
-    if properties.contains(0) { _string = copy.row.string }
-    if properties.contains(1) { _bool = copy.row.bool }
-    if properties.contains(2) { _int16 = copy.row.int16 }
-    if properties.contains(3) { _int32 = copy.row.int32 }
-    if properties.contains(4) { _int64 = copy.row.int64 }
-    if properties.contains(5) { _float = copy.row.float }
-    if properties.contains(6) { _double = copy.row.double }
-    if properties.contains(7) { _decimal = copy.row.decimal }
-    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
-    if properties.contains(9) { _date = copy.row.date }
-    if properties.contains(10) { _now = copy.row.now }
-    if properties.contains(11) { _data = copy.row.data }
-    if properties.contains(12) { _uuid = copy.row.uuid }
-    if properties.contains(13) { _new = copy.row.new }
-    if properties.contains(14) { _url = copy.row.url }
-    if properties.contains(15) { _weather = copy.row.weather }
-    if properties.contains(16) { _level = copy.row.level }
-    if properties.contains(17) { _kind = copy.row.kind }
-    if properties.contains(18) { _grade = copy.row.grade }
-    if properties.contains(19) { _words = copy.row.words }
-    if properties.contains(20) { _numbers = copy.row.numbers }
-    if properties.contains(21) { _dates = copy.row.dates }
-    if properties.contains(22) { _levels = copy.row.levels }
-    if properties.contains(23) { _address = copy.row.address }
+  @_spi(Generated) public override func _restoreTransients(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Transients> else { return }
+    if properties.contains(0) { unsafe _string = copy.row.string }
+    if properties.contains(1) { unsafe _bool = copy.row.bool }
+    if properties.contains(2) { unsafe _int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _float = copy.row.float }
+    if properties.contains(6) { unsafe _double = copy.row.double }
+    if properties.contains(7) { unsafe _decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _date = copy.row.date }
+    if properties.contains(10) { unsafe _now = copy.row.now }
+    if properties.contains(11) { unsafe _data = copy.row.data }
+    if properties.contains(12) { unsafe _uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _new = copy.row.new }
+    if properties.contains(14) { unsafe _url = copy.row.url }
+    if properties.contains(15) { unsafe _weather = copy.row.weather }
+    if properties.contains(16) { unsafe _level = copy.row.level }
+    if properties.contains(17) { unsafe _kind = copy.row.kind }
+    if properties.contains(18) { unsafe _grade = copy.row.grade }
+    if properties.contains(19) { unsafe _words = copy.row.words }
+    if properties.contains(20) { unsafe _numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _dates = copy.row.dates }
+    if properties.contains(22) { unsafe _levels = copy.row.levels }
+    if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "MaybePassing",
     attributes: [
-      AttributeDescription("string", .string, optional: true, transient: true),
-      AttributeDescription("bool", .bool, optional: true, transient: true),
-      AttributeDescription("int16", .int16, optional: true, transient: true),
-      AttributeDescription("int32", .int32, optional: true, transient: true),
-      AttributeDescription("int64", .int64, optional: true, transient: true),
-      AttributeDescription("float", .float, optional: true, transient: true),
-      AttributeDescription("double", .double, optional: true, transient: true),
-      AttributeDescription("decimal", .decimal, optional: true, transient: true),
-      AttributeDescription("wholeDecimal", .decimal, optional: true, transient: true),
-      AttributeDescription("date", .date, optional: true, transient: true),
-      AttributeDescription("now", .date, optional: true, transient: true),
-      AttributeDescription("data", .data, optional: true, transient: true),
-      AttributeDescription("uuid", .uuid, optional: true, transient: true),
-      AttributeDescription("new", .uuid, optional: true, transient: true),
-      AttributeDescription("url", .url, optional: true, transient: true),
-      AttributeDescription("weather", .enumeration("Weather"), optional: true, transient: true),
-      AttributeDescription("level", .enumeration("Level"), optional: true, transient: true),
-      AttributeDescription("kind", .enumeration("Kind"), optional: true, transient: true),
-      AttributeDescription("grade", .enumeration("Grade"), optional: true, transient: true),
-      AttributeDescription("words", .array(.string), optional: true, transient: true),
-      AttributeDescription("numbers", .array(.int64), optional: true, transient: true),
-      AttributeDescription("dates", .array(.date), optional: true, transient: true),
-      AttributeDescription("levels", .array(.enumeration("Level")), optional: true, transient: true),
-      AttributeDescription("address", .codable("Address"), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("string", .string, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("bool", .bool, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("int16", .int16, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("int32", .int32, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("int64", .int64, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("float", .float, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("double", .double, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("decimal", .decimal, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("wholeDecimal", .decimal, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("date", .date, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("now", .date, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("data", .data, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("uuid", .uuid, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("new", .uuid, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("url", .url, optional: true, transient: true),
+      TrellisSchema.AttributeDescription("weather", .enumeration("Weather"), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("level", .enumeration("Level"), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("kind", .enumeration("Kind"), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("grade", .enumeration("Grade"), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("words", .array(.string), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("numbers", .array(.int64), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("dates", .array(.date), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("levels", .array(.enumeration("Level")), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("address", .codable("Address"), optional: true, transient: true),
     ]
   )
 }
 
-extension MaybePassing {
+nonisolated extension MaybePassing {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<MaybePassing>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<MaybePassing>
 
-    fileprivate init(objectID: ObjectID<MaybePassing>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<MaybePassing>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -4760,18 +4872,18 @@ extension MaybePassing {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -4779,36 +4891,43 @@ extension MaybePassing {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = MaybePassing
     public typealias Snapshot = MaybePassing.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: MaybePassing) -> MaybePassing.Snapshot { object.snapshot }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - PassingPreset
 
-public final class PassingPreset: ManagedObject, Swift.Identifiable {
+public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
   @exclusivity(unchecked) private final var _string: Swift.String
   @exclusivity(unchecked) private final var _bool: Swift.Bool
@@ -4862,7 +4981,7 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
   ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
   ///   - levels: `[]` unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String? = nil,
     bool: Swift.Bool? = nil,
     int16: Swift.Int16? = nil,
@@ -4888,242 +5007,245 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
     levels: [Level]? = nil,
     address: Address
   ) {
-    _row = Snapshot(objectID: .unassigned)
-    _string = string ?? "a \"quote\", a \\, a line\nand 가"
-    _bool = bool ?? true
-    _int16 = int16 ?? -32768
-    _int32 = int32 ?? 7
-    _int64 = int64 ?? -9223372036854775808
-    _float = float ?? 0.1
-    _double = double ?? -1e+300
-    _decimal = decimal ?? (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
-    _wholeDecimal = wholeDecimal ?? 12
-    _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456)).roundedToMicroseconds
-    _now = (now ?? Foundation.Date()).roundedToMicroseconds
-    _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
-    _uuid =
+    unsafe _row = Snapshot(objectID: .unassigned)
+    unsafe _string = string ?? "a \"quote\", a \\, a line\nand 가"
+    unsafe _bool = bool ?? true
+    unsafe _int16 = int16 ?? -32768
+    unsafe _int32 = int32 ?? 7
+    unsafe _int64 = int64 ?? -9223372036854775808
+    unsafe _float = float ?? 0.1
+    unsafe _double = double ?? -1e+300
+    unsafe _decimal = decimal ?? (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
+    unsafe _wholeDecimal = wholeDecimal ?? 12
+    unsafe _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456)).roundedToMicroseconds
+    unsafe _now = (now ?? Foundation.Date()).roundedToMicroseconds
+    unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
+    unsafe _uuid =
       uuid
       ?? Foundation.UUID(
         uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
       )
-    _new = new ?? Foundation.UUID()
-    _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
-    _weather = weather ?? Weather.default
-    _level = level ?? Level.high
-    _kind = kind ?? Kind.only
-    _grade = grade ?? Grade.switch
-    _words = words ?? ["a", "b"]
-    _numbers = numbers ?? [1, -2]
-    _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)]).map { $0.roundedToMicroseconds }
-    _levels = levels ?? []
-    _address = address
+    unsafe _new = new ?? Foundation.UUID()
+    unsafe _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
+    unsafe _weather = weather ?? Weather.default
+    unsafe _level = level ?? Level.high
+    unsafe _kind = kind ?? Kind.only
+    unsafe _grade = grade ?? Grade.switch
+    unsafe _words = words ?? ["a", "b"]
+    unsafe _numbers = numbers ?? [1, -2]
+    unsafe _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)]).map { $0.roundedToMicroseconds }
+    unsafe _levels = levels ?? []
+    unsafe _address = address
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
   public var string: Swift.String {
-    get { _willRead(0); return _string }
-    set { if _willWrite(0) { _string = newValue } }
+    get { _willRead(0); return unsafe _string }
+    set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   public var bool: Swift.Bool {
-    get { _willRead(1); return _bool }
-    set { if _willWrite(1) { _bool = newValue } }
+    get { _willRead(1); return unsafe _bool }
+    set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
-    get { _willRead(2); return _int16 }
-    set { if _willWrite(2) { _int16 = newValue } }
+    get { _willRead(2); return unsafe _int16 }
+    set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
-    get { _willRead(3); return _int32 }
-    set { if _willWrite(3) { _int32 = newValue } }
+    get { _willRead(3); return unsafe _int32 }
+    set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
-    get { _willRead(4); return _int64 }
-    set { if _willWrite(4) { _int64 = newValue } }
+    get { _willRead(4); return unsafe _int64 }
+    set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   public var float: Swift.Float {
-    get { _willRead(5); return _float }
-    set { if _willWrite(5) { _float = newValue } }
+    get { _willRead(5); return unsafe _float }
+    set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   public var double: Swift.Double {
-    get { _willRead(6); return _double }
-    set { if _willWrite(6) { _double = newValue } }
+    get { _willRead(6); return unsafe _double }
+    set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
-    get { _willRead(7); return _decimal }
-    set { if _willWrite(7) { _decimal = newValue } }
+    get { _willRead(7); return unsafe _decimal }
+    set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
-    get { _willRead(8); return _wholeDecimal }
-    set { if _willWrite(8) { _wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _wholeDecimal }
+    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
-    get { _willRead(9); return _date }
-    set { if _willWrite(9) { _date = newValue.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _date }
+    set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
-    get { _willRead(10); return _now }
-    set { if _willWrite(10) { _now = newValue.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _now }
+    set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
-    get { _willRead(11); return _data }
-    set { if _willWrite(11) { _data = newValue } }
+    get { _willRead(11); return unsafe _data }
+    set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
-    get { _willRead(12); return _uuid }
-    set { if _willWrite(12) { _uuid = newValue } }
+    get { _willRead(12); return unsafe _uuid }
+    set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
-    get { _willRead(13); return _new }
-    set { if _willWrite(13) { _new = newValue } }
+    get { _willRead(13); return unsafe _new }
+    set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   public var url: Foundation.URL {
-    get { _willRead(14); return _url }
-    set { if _willWrite(14) { _url = newValue } }
+    get { _willRead(14); return unsafe _url }
+    set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   public var weather: Weather {
-    get { _willRead(15); return _weather }
-    set { if _willWrite(15) { _weather = newValue } }
+    get { _willRead(15); return unsafe _weather }
+    set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   public var level: Level {
-    get { _willRead(16); return _level }
-    set { if _willWrite(16) { _level = newValue } }
+    get { _willRead(16); return unsafe _level }
+    set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   public var kind: Kind {
-    get { _willRead(17); return _kind }
-    set { if _willWrite(17) { _kind = newValue } }
+    get { _willRead(17); return unsafe _kind }
+    set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   public var grade: Grade {
-    get { _willRead(18); return _grade }
-    set { if _willWrite(18) { _grade = newValue } }
+    get { _willRead(18); return unsafe _grade }
+    set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   public var words: [Swift.String] {
-    get { _willRead(19); return _words }
-    set { if _willWrite(19) { _words = newValue } }
+    get { _willRead(19); return unsafe _words }
+    set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
-    get { _willRead(20); return _numbers }
-    set { if _willWrite(20) { _numbers = newValue } }
+    get { _willRead(20); return unsafe _numbers }
+    set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
-    get { _willRead(21); return _dates }
-    set { if _willWrite(21) { _dates = newValue.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _dates }
+    set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
-    get { _willRead(22); return _levels }
-    set { if _willWrite(22) { _levels = newValue } }
+    get { _willRead(22); return unsafe _levels }
+    set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   public var address: Address {
-    get { _willRead(23); return _address }
-    set { if _willWrite(23) { _address = newValue } }
+    get { _willRead(23); return unsafe _address }
+    set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
-  public var id: ObjectID<PassingPreset> { objectID }
+  public var id: TrellisRuntime.ObjectID<PassingPreset> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
-    _string = "a \"quote\", a \\, a line\nand 가"
-    _bool = true
-    _int16 = -32768
-    _int32 = 7
-    _int64 = -9223372036854775808
-    _float = 0.1
-    _double = -1e+300
-    _decimal = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
-    _wholeDecimal = 12
-    _date = Foundation.Date(storedMicroseconds: 1700000000123456).roundedToMicroseconds
-    _now = Foundation.Date().roundedToMicroseconds
-    _data = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
-    _uuid = Foundation.UUID(
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    unsafe _string = "a \"quote\", a \\, a line\nand 가"
+    unsafe _bool = true
+    unsafe _int16 = -32768
+    unsafe _int32 = 7
+    unsafe _int64 = -9223372036854775808
+    unsafe _float = 0.1
+    unsafe _double = -1e+300
+    unsafe _decimal = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
+    unsafe _wholeDecimal = 12
+    unsafe _date = Foundation.Date(storedMicroseconds: 1700000000123456).roundedToMicroseconds
+    unsafe _now = Foundation.Date().roundedToMicroseconds
+    unsafe _data = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
+    unsafe _uuid = Foundation.UUID(
       uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
     )
-    _new = Foundation.UUID()
-    _url = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
-    _weather = Weather.default
-    _level = Level.high
-    _kind = Kind.only
-    _grade = Grade.switch
-    _words = ["a", "b"]
-    _numbers = [1, -2]
-    _dates = [Foundation.Date(storedMicroseconds: 0)].map { $0.roundedToMicroseconds }
-    _levels = []
-    _address = .placeholder
+    unsafe _new = Foundation.UUID()
+    unsafe _url = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
+    unsafe _weather = Weather.default
+    unsafe _level = Level.high
+    unsafe _kind = Kind.only
+    unsafe _grade = Grade.switch
+    unsafe _words = ["a", "b"]
+    unsafe _numbers = [1, -2]
+    unsafe _dates = [Foundation.Date(storedMicroseconds: 0)].map { $0.roundedToMicroseconds }
+    unsafe _levels = []
+    unsafe _address = .placeholder
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 7 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
     switch property {
-    case 0: _string.storedValue
-    case 1: _bool.storedValue
-    case 2: _int16.storedValue
-    case 3: _int32.storedValue
-    case 4: _int64.storedValue
-    case 5: _float.storedValue
-    case 6: _double.storedValue
-    case 7: _decimal.storedValue
-    case 8: _wholeDecimal.storedValue
-    case 9: _date.storedValue
-    case 10: _now.storedValue
-    case 11: _data.storedValue
-    case 12: _uuid.storedValue
-    case 13: _new.storedValue
-    case 14: _url.storedValue
-    case 15: _weather.storedValue
-    case 16: _level.storedValue
-    case 17: _kind.storedValue
-    case 18: _grade.storedValue
-    case 19: _words.storedValue
-    case 20: _numbers.storedValue
-    case 21: _dates.storedValue
-    case 22: _levels.storedValue
-    case 23: _address.storedValue
+    case 0: unsafe _string.storedValue
+    case 1: unsafe _bool.storedValue
+    case 2: unsafe _int16.storedValue
+    case 3: unsafe _int32.storedValue
+    case 4: unsafe _int64.storedValue
+    case 5: unsafe _float.storedValue
+    case 6: unsafe _double.storedValue
+    case 7: unsafe _decimal.storedValue
+    case 8: unsafe _wholeDecimal.storedValue
+    case 9: unsafe _date.storedValue
+    case 10: unsafe _now.storedValue
+    case 11: unsafe _data.storedValue
+    case 12: unsafe _uuid.storedValue
+    case 13: unsafe _new.storedValue
+    case 14: unsafe _url.storedValue
+    case 15: unsafe _weather.storedValue
+    case 16: unsafe _level.storedValue
+    case 17: unsafe _kind.storedValue
+    case 18: unsafe _grade.storedValue
+    case 19: unsafe _words.storedValue
+    case 20: unsafe _numbers.storedValue
+    case 21: unsafe _dates.storedValue
+    case 22: unsafe _levels.storedValue
+    case 23: unsafe _address.storedValue
     default: super._value(property)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  private struct Transients: StoredFields {
+  private struct _Transients: TrellisRuntime.StoredFields {
     let string: Swift.String
     let bool: Swift.Bool
     let int16: Swift.Int16
@@ -5150,114 +5272,127 @@ public final class PassingPreset: ManagedObject, Swift.Identifiable {
     let address: Address
   }
 
-  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
-    let values = Transients(
-      string: _string,
-      bool: _bool,
-      int16: _int16,
-      int32: _int32,
-      int64: _int64,
-      float: _float,
-      double: _double,
-      decimal: _decimal,
-      wholeDecimal: _wholeDecimal,
-      date: _date,
-      now: _now,
-      data: _data,
-      uuid: _uuid,
-      new: _new,
-      url: _url,
-      weather: _weather,
-      level: _level,
-      kind: _kind,
-      grade: _grade,
-      words: _words,
-      numbers: _numbers,
-      dates: _dates,
-      levels: _levels,
-      address: _address
+  @_spi(Generated) public override func _copyTransients() -> TrellisRuntime.RowCopyBase? {
+    let values = _Transients(
+      string: unsafe _string,
+      bool: unsafe _bool,
+      int16: unsafe _int16,
+      int32: unsafe _int32,
+      int64: unsafe _int64,
+      float: unsafe _float,
+      double: unsafe _double,
+      decimal: unsafe _decimal,
+      wholeDecimal: unsafe _wholeDecimal,
+      date: unsafe _date,
+      now: unsafe _now,
+      data: unsafe _data,
+      uuid: unsafe _uuid,
+      new: unsafe _new,
+      url: unsafe _url,
+      weather: unsafe _weather,
+      level: unsafe _level,
+      kind: unsafe _kind,
+      grade: unsafe _grade,
+      words: unsafe _words,
+      numbers: unsafe _numbers,
+      dates: unsafe _dates,
+      levels: unsafe _levels,
+      address: unsafe _address
     )
-    return RowCopy(values)
+    return TrellisRuntime.RowCopy(values)
   }
 
-  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Transients> else { return }
-    if properties.contains(0) { _string = copy.row.string }
-    if properties.contains(1) { _bool = copy.row.bool }
-    if properties.contains(2) { _int16 = copy.row.int16 }
-    if properties.contains(3) { _int32 = copy.row.int32 }
-    if properties.contains(4) { _int64 = copy.row.int64 }
-    if properties.contains(5) { _float = copy.row.float }
-    if properties.contains(6) { _double = copy.row.double }
-    if properties.contains(7) { _decimal = copy.row.decimal }
-    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
-    if properties.contains(9) { _date = copy.row.date }
-    if properties.contains(10) { _now = copy.row.now }
-    if properties.contains(11) { _data = copy.row.data }
-    if properties.contains(12) { _uuid = copy.row.uuid }
-    if properties.contains(13) { _new = copy.row.new }
-    if properties.contains(14) { _url = copy.row.url }
-    if properties.contains(15) { _weather = copy.row.weather }
-    if properties.contains(16) { _level = copy.row.level }
-    if properties.contains(17) { _kind = copy.row.kind }
-    if properties.contains(18) { _grade = copy.row.grade }
-    if properties.contains(19) { _words = copy.row.words }
-    if properties.contains(20) { _numbers = copy.row.numbers }
-    if properties.contains(21) { _dates = copy.row.dates }
-    if properties.contains(22) { _levels = copy.row.levels }
-    if properties.contains(23) { _address = copy.row.address }
+  @_spi(Generated) public override func _restoreTransients(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Transients> else { return }
+    if properties.contains(0) { unsafe _string = copy.row.string }
+    if properties.contains(1) { unsafe _bool = copy.row.bool }
+    if properties.contains(2) { unsafe _int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _float = copy.row.float }
+    if properties.contains(6) { unsafe _double = copy.row.double }
+    if properties.contains(7) { unsafe _decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _date = copy.row.date }
+    if properties.contains(10) { unsafe _now = copy.row.now }
+    if properties.contains(11) { unsafe _data = copy.row.data }
+    if properties.contains(12) { unsafe _uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _new = copy.row.new }
+    if properties.contains(14) { unsafe _url = copy.row.url }
+    if properties.contains(15) { unsafe _weather = copy.row.weather }
+    if properties.contains(16) { unsafe _level = copy.row.level }
+    if properties.contains(17) { unsafe _kind = copy.row.kind }
+    if properties.contains(18) { unsafe _grade = copy.row.grade }
+    if properties.contains(19) { unsafe _words = copy.row.words }
+    if properties.contains(20) { unsafe _numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _dates = copy.row.dates }
+    if properties.contains(22) { unsafe _levels = copy.row.levels }
+    if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "PassingPreset",
     attributes: [
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "string", .string, transient: true, default: .value(.text("a \"quote\", a \\, a line\nand 가"))
       ),
-      AttributeDescription("bool", .bool, transient: true, default: .value(.integer(1))),
-      AttributeDescription("int16", .int16, transient: true, default: .value(.integer(-32768))),
-      AttributeDescription("int32", .int32, transient: true, default: .value(.integer(7))),
-      AttributeDescription("int64", .int64, transient: true, default: .value(.integer(-9223372036854775808))),
-      AttributeDescription("float", .float, transient: true, default: .value(.real(0.1))),
-      AttributeDescription("double", .double, transient: true, default: .value(.real(-1e+300))),
-      AttributeDescription("decimal", .decimal, transient: true, default: .value(.text("-1.50"))),
-      AttributeDescription("wholeDecimal", .decimal, transient: true, default: .value(.text("12"))),
-      AttributeDescription("date", .date, transient: true, default: .value(.integer(1700000000123456))),
-      AttributeDescription("now", .date, transient: true, default: .now),
-      AttributeDescription("data", .data, transient: true, default: .value(.blob([0, 1, 254, 255]))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("bool", .bool, transient: true, default: .value(.integer(1))),
+      TrellisSchema.AttributeDescription("int16", .int16, transient: true, default: .value(.integer(-32768))),
+      TrellisSchema.AttributeDescription("int32", .int32, transient: true, default: .value(.integer(7))),
+      TrellisSchema.AttributeDescription(
+        "int64", .int64, transient: true, default: .value(.integer(-9223372036854775808))
+      ),
+      TrellisSchema.AttributeDescription("float", .float, transient: true, default: .value(.real(0.1))),
+      TrellisSchema.AttributeDescription("double", .double, transient: true, default: .value(.real(-1e+300))),
+      TrellisSchema.AttributeDescription("decimal", .decimal, transient: true, default: .value(.text("-1.50"))),
+      TrellisSchema.AttributeDescription("wholeDecimal", .decimal, transient: true, default: .value(.text("12"))),
+      TrellisSchema.AttributeDescription("date", .date, transient: true, default: .value(.integer(1700000000123456))),
+      TrellisSchema.AttributeDescription("now", .date, transient: true, default: .now),
+      TrellisSchema.AttributeDescription("data", .data, transient: true, default: .value(.blob([0, 1, 254, 255]))),
+      TrellisSchema.AttributeDescription(
         "uuid", .uuid, transient: true,
         default: .value(.blob([240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255]))
       ),
-      AttributeDescription("new", .uuid, transient: true, default: .new),
-      AttributeDescription("url", .url, transient: true, default: .value(.text("https://example.org/?a=b"))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("new", .uuid, transient: true, default: .new),
+      TrellisSchema.AttributeDescription(
+        "url", .url, transient: true, default: .value(.text("https://example.org/?a=b"))
+      ),
+      TrellisSchema.AttributeDescription(
         "weather", .enumeration("Weather"), transient: true,
         default: .value(.text("a \"quoted\" \\(value)\n\0\u{202E}"))
       ),
-      AttributeDescription("level", .enumeration("Level"), transient: true, default: .value(.integer(10))),
-      AttributeDescription("kind", .enumeration("Kind"), transient: true, default: .value(.text("하나"))),
-      AttributeDescription("grade", .enumeration("Grade"), transient: true, default: .value(.integer(2))),
-      AttributeDescription("words", .array(.string), transient: true, default: .list([.text("a"), .text("b")])),
-      AttributeDescription("numbers", .array(.int64), transient: true, default: .list([.integer(1), .integer(-2)])),
-      AttributeDescription("dates", .array(.date), transient: true, default: .list([.integer(0)])),
-      AttributeDescription("levels", .array(.enumeration("Level")), transient: true, default: .list([])),
-      AttributeDescription("address", .codable("Address"), transient: true),
+      TrellisSchema.AttributeDescription(
+        "level", .enumeration("Level"), transient: true, default: .value(.integer(10))
+      ),
+      TrellisSchema.AttributeDescription("kind", .enumeration("Kind"), transient: true, default: .value(.text("하나"))),
+      TrellisSchema.AttributeDescription("grade", .enumeration("Grade"), transient: true, default: .value(.integer(2))),
+      TrellisSchema.AttributeDescription(
+        "words", .array(.string), transient: true, default: .list([.text("a"), .text("b")])
+      ),
+      TrellisSchema.AttributeDescription(
+        "numbers", .array(.int64), transient: true, default: .list([.integer(1), .integer(-2)])
+      ),
+      TrellisSchema.AttributeDescription("dates", .array(.date), transient: true, default: .list([.integer(0)])),
+      TrellisSchema.AttributeDescription("levels", .array(.enumeration("Level")), transient: true, default: .list([])),
+      TrellisSchema.AttributeDescription("address", .codable("Address"), transient: true),
     ]
   )
 }
 
-extension PassingPreset {
+nonisolated extension PassingPreset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<PassingPreset>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<PassingPreset>
 
-    fileprivate init(objectID: ObjectID<PassingPreset>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<PassingPreset>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -5267,18 +5402,18 @@ extension PassingPreset {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -5286,36 +5421,43 @@ extension PassingPreset {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = PassingPreset
     public typealias Snapshot = PassingPreset.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: PassingPreset) -> PassingPreset.Snapshot { object.snapshot }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - MaybePassingPreset
 
-public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
+public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
   @exclusivity(unchecked) private final var _string: Swift.String?
   @exclusivity(unchecked) private final var _bool: Swift.Bool?
@@ -5369,7 +5511,7 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
   ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
   ///   - levels: `[]` unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String?? = .none,
     bool: Swift.Bool?? = .none,
     int16: Swift.Int16?? = .none,
@@ -5395,242 +5537,245 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
     levels: [Level]?? = .none,
     address: Address? = nil
   ) {
-    _row = Snapshot(objectID: .unassigned)
-    _string = string ?? "a \"quote\", a \\, a line\nand 가"
-    _bool = bool ?? true
-    _int16 = int16 ?? -32768
-    _int32 = int32 ?? 7
-    _int64 = int64 ?? -9223372036854775808
-    _float = float ?? 0.1
-    _double = double ?? -1e+300
-    _decimal = decimal ?? (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
-    _wholeDecimal = wholeDecimal ?? 12
-    _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456))?.roundedToMicroseconds
-    _now = (now ?? Foundation.Date())?.roundedToMicroseconds
-    _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
-    _uuid =
+    unsafe _row = Snapshot(objectID: .unassigned)
+    unsafe _string = string ?? "a \"quote\", a \\, a line\nand 가"
+    unsafe _bool = bool ?? true
+    unsafe _int16 = int16 ?? -32768
+    unsafe _int32 = int32 ?? 7
+    unsafe _int64 = int64 ?? -9223372036854775808
+    unsafe _float = float ?? 0.1
+    unsafe _double = double ?? -1e+300
+    unsafe _decimal = decimal ?? (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
+    unsafe _wholeDecimal = wholeDecimal ?? 12
+    unsafe _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456))?.roundedToMicroseconds
+    unsafe _now = (now ?? Foundation.Date())?.roundedToMicroseconds
+    unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
+    unsafe _uuid =
       uuid
       ?? Foundation.UUID(
         uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
       )
-    _new = new ?? Foundation.UUID()
-    _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
-    _weather = weather ?? Weather.default
-    _level = level ?? Level.high
-    _kind = kind ?? Kind.only
-    _grade = grade ?? Grade.switch
-    _words = words ?? ["a", "b"]
-    _numbers = numbers ?? [1, -2]
-    _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)])?.map { $0.roundedToMicroseconds }
-    _levels = levels ?? []
-    _address = address
+    unsafe _new = new ?? Foundation.UUID()
+    unsafe _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
+    unsafe _weather = weather ?? Weather.default
+    unsafe _level = level ?? Level.high
+    unsafe _kind = kind ?? Kind.only
+    unsafe _grade = grade ?? Grade.switch
+    unsafe _words = words ?? ["a", "b"]
+    unsafe _numbers = numbers ?? [1, -2]
+    unsafe _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)])?.map { $0.roundedToMicroseconds }
+    unsafe _levels = levels ?? []
+    unsafe _address = address
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
   public var string: Swift.String? {
-    get { _willRead(0); return _string }
-    set { if _willWrite(0) { _string = newValue } }
+    get { _willRead(0); return unsafe _string }
+    set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   public var bool: Swift.Bool? {
-    get { _willRead(1); return _bool }
-    set { if _willWrite(1) { _bool = newValue } }
+    get { _willRead(1); return unsafe _bool }
+    set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
-    get { _willRead(2); return _int16 }
-    set { if _willWrite(2) { _int16 = newValue } }
+    get { _willRead(2); return unsafe _int16 }
+    set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
-    get { _willRead(3); return _int32 }
-    set { if _willWrite(3) { _int32 = newValue } }
+    get { _willRead(3); return unsafe _int32 }
+    set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
-    get { _willRead(4); return _int64 }
-    set { if _willWrite(4) { _int64 = newValue } }
+    get { _willRead(4); return unsafe _int64 }
+    set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   public var float: Swift.Float? {
-    get { _willRead(5); return _float }
-    set { if _willWrite(5) { _float = newValue } }
+    get { _willRead(5); return unsafe _float }
+    set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   public var double: Swift.Double? {
-    get { _willRead(6); return _double }
-    set { if _willWrite(6) { _double = newValue } }
+    get { _willRead(6); return unsafe _double }
+    set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
-    get { _willRead(7); return _decimal }
-    set { if _willWrite(7) { _decimal = newValue } }
+    get { _willRead(7); return unsafe _decimal }
+    set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
-    get { _willRead(8); return _wholeDecimal }
-    set { if _willWrite(8) { _wholeDecimal = newValue } }
+    get { _willRead(8); return unsafe _wholeDecimal }
+    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
-    get { _willRead(9); return _date }
-    set { if _willWrite(9) { _date = newValue?.roundedToMicroseconds } }
+    get { _willRead(9); return unsafe _date }
+    set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
-    get { _willRead(10); return _now }
-    set { if _willWrite(10) { _now = newValue?.roundedToMicroseconds } }
+    get { _willRead(10); return unsafe _now }
+    set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
-    get { _willRead(11); return _data }
-    set { if _willWrite(11) { _data = newValue } }
+    get { _willRead(11); return unsafe _data }
+    set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
-    get { _willRead(12); return _uuid }
-    set { if _willWrite(12) { _uuid = newValue } }
+    get { _willRead(12); return unsafe _uuid }
+    set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
-    get { _willRead(13); return _new }
-    set { if _willWrite(13) { _new = newValue } }
+    get { _willRead(13); return unsafe _new }
+    set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   public var url: Foundation.URL? {
-    get { _willRead(14); return _url }
-    set { if _willWrite(14) { _url = newValue } }
+    get { _willRead(14); return unsafe _url }
+    set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   public var weather: Weather? {
-    get { _willRead(15); return _weather }
-    set { if _willWrite(15) { _weather = newValue } }
+    get { _willRead(15); return unsafe _weather }
+    set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   public var level: Level? {
-    get { _willRead(16); return _level }
-    set { if _willWrite(16) { _level = newValue } }
+    get { _willRead(16); return unsafe _level }
+    set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   public var kind: Kind? {
-    get { _willRead(17); return _kind }
-    set { if _willWrite(17) { _kind = newValue } }
+    get { _willRead(17); return unsafe _kind }
+    set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   public var grade: Grade? {
-    get { _willRead(18); return _grade }
-    set { if _willWrite(18) { _grade = newValue } }
+    get { _willRead(18); return unsafe _grade }
+    set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   public var words: [Swift.String]? {
-    get { _willRead(19); return _words }
-    set { if _willWrite(19) { _words = newValue } }
+    get { _willRead(19); return unsafe _words }
+    set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
-    get { _willRead(20); return _numbers }
-    set { if _willWrite(20) { _numbers = newValue } }
+    get { _willRead(20); return unsafe _numbers }
+    set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
-    get { _willRead(21); return _dates }
-    set { if _willWrite(21) { _dates = newValue?.map { $0.roundedToMicroseconds } } }
+    get { _willRead(21); return unsafe _dates }
+    set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
-    get { _willRead(22); return _levels }
-    set { if _willWrite(22) { _levels = newValue } }
+    get { _willRead(22); return unsafe _levels }
+    set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   public var address: Address? {
-    get { _willRead(23); return _address }
-    set { if _willWrite(23) { _address = newValue } }
+    get { _willRead(23); return unsafe _address }
+    set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
-  public var id: ObjectID<MaybePassingPreset> { objectID }
+  public var id: TrellisRuntime.ObjectID<MaybePassingPreset> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
-    _string = "a \"quote\", a \\, a line\nand 가"
-    _bool = true
-    _int16 = -32768
-    _int32 = 7
-    _int64 = -9223372036854775808
-    _float = 0.1
-    _double = -1e+300
-    _decimal = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
-    _wholeDecimal = 12
-    _date = Foundation.Date(storedMicroseconds: 1700000000123456).roundedToMicroseconds
-    _now = Foundation.Date().roundedToMicroseconds
-    _data = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
-    _uuid = Foundation.UUID(
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    unsafe _string = "a \"quote\", a \\, a line\nand 가"
+    unsafe _bool = true
+    unsafe _int16 = -32768
+    unsafe _int32 = 7
+    unsafe _int64 = -9223372036854775808
+    unsafe _float = 0.1
+    unsafe _double = -1e+300
+    unsafe _decimal = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
+    unsafe _wholeDecimal = 12
+    unsafe _date = Foundation.Date(storedMicroseconds: 1700000000123456).roundedToMicroseconds
+    unsafe _now = Foundation.Date().roundedToMicroseconds
+    unsafe _data = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
+    unsafe _uuid = Foundation.UUID(
       uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
     )
-    _new = Foundation.UUID()
-    _url = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
-    _weather = Weather.default
-    _level = Level.high
-    _kind = Kind.only
-    _grade = Grade.switch
-    _words = ["a", "b"]
-    _numbers = [1, -2]
-    _dates = [Foundation.Date(storedMicroseconds: 0)].map { $0.roundedToMicroseconds }
-    _levels = []
-    _address = nil
+    unsafe _new = Foundation.UUID()
+    unsafe _url = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
+    unsafe _weather = Weather.default
+    unsafe _level = Level.high
+    unsafe _kind = Kind.only
+    unsafe _grade = Grade.switch
+    unsafe _words = ["a", "b"]
+    unsafe _numbers = [1, -2]
+    unsafe _dates = [Foundation.Date(storedMicroseconds: 0)].map { $0.roundedToMicroseconds }
+    unsafe _levels = []
+    unsafe _address = nil
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 8 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
     switch property {
-    case 0: _string.storedValue
-    case 1: _bool.storedValue
-    case 2: _int16.storedValue
-    case 3: _int32.storedValue
-    case 4: _int64.storedValue
-    case 5: _float.storedValue
-    case 6: _double.storedValue
-    case 7: _decimal.storedValue
-    case 8: _wholeDecimal.storedValue
-    case 9: _date.storedValue
-    case 10: _now.storedValue
-    case 11: _data.storedValue
-    case 12: _uuid.storedValue
-    case 13: _new.storedValue
-    case 14: _url.storedValue
-    case 15: _weather.storedValue
-    case 16: _level.storedValue
-    case 17: _kind.storedValue
-    case 18: _grade.storedValue
-    case 19: _words.storedValue
-    case 20: _numbers.storedValue
-    case 21: _dates.storedValue
-    case 22: _levels.storedValue
-    case 23: _address.storedValue
+    case 0: unsafe _string.storedValue
+    case 1: unsafe _bool.storedValue
+    case 2: unsafe _int16.storedValue
+    case 3: unsafe _int32.storedValue
+    case 4: unsafe _int64.storedValue
+    case 5: unsafe _float.storedValue
+    case 6: unsafe _double.storedValue
+    case 7: unsafe _decimal.storedValue
+    case 8: unsafe _wholeDecimal.storedValue
+    case 9: unsafe _date.storedValue
+    case 10: unsafe _now.storedValue
+    case 11: unsafe _data.storedValue
+    case 12: unsafe _uuid.storedValue
+    case 13: unsafe _new.storedValue
+    case 14: unsafe _url.storedValue
+    case 15: unsafe _weather.storedValue
+    case 16: unsafe _level.storedValue
+    case 17: unsafe _kind.storedValue
+    case 18: unsafe _grade.storedValue
+    case 19: unsafe _words.storedValue
+    case 20: unsafe _numbers.storedValue
+    case 21: unsafe _dates.storedValue
+    case 22: unsafe _levels.storedValue
+    case 23: unsafe _address.storedValue
     default: super._value(property)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  private struct Transients: StoredFields {
+  private struct _Transients: TrellisRuntime.StoredFields {
     let string: Swift.String?
     let bool: Swift.Bool?
     let int16: Swift.Int16?
@@ -5657,128 +5802,149 @@ public final class MaybePassingPreset: ManagedObject, Swift.Identifiable {
     let address: Address?
   }
 
-  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
-    let values = Transients(
-      string: _string,
-      bool: _bool,
-      int16: _int16,
-      int32: _int32,
-      int64: _int64,
-      float: _float,
-      double: _double,
-      decimal: _decimal,
-      wholeDecimal: _wholeDecimal,
-      date: _date,
-      now: _now,
-      data: _data,
-      uuid: _uuid,
-      new: _new,
-      url: _url,
-      weather: _weather,
-      level: _level,
-      kind: _kind,
-      grade: _grade,
-      words: _words,
-      numbers: _numbers,
-      dates: _dates,
-      levels: _levels,
-      address: _address
+  @_spi(Generated) public override func _copyTransients() -> TrellisRuntime.RowCopyBase? {
+    let values = _Transients(
+      string: unsafe _string,
+      bool: unsafe _bool,
+      int16: unsafe _int16,
+      int32: unsafe _int32,
+      int64: unsafe _int64,
+      float: unsafe _float,
+      double: unsafe _double,
+      decimal: unsafe _decimal,
+      wholeDecimal: unsafe _wholeDecimal,
+      date: unsafe _date,
+      now: unsafe _now,
+      data: unsafe _data,
+      uuid: unsafe _uuid,
+      new: unsafe _new,
+      url: unsafe _url,
+      weather: unsafe _weather,
+      level: unsafe _level,
+      kind: unsafe _kind,
+      grade: unsafe _grade,
+      words: unsafe _words,
+      numbers: unsafe _numbers,
+      dates: unsafe _dates,
+      levels: unsafe _levels,
+      address: unsafe _address
     )
-    return RowCopy(values)
+    return TrellisRuntime.RowCopy(values)
   }
 
-  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Transients> else { return }
-    if properties.contains(0) { _string = copy.row.string }
-    if properties.contains(1) { _bool = copy.row.bool }
-    if properties.contains(2) { _int16 = copy.row.int16 }
-    if properties.contains(3) { _int32 = copy.row.int32 }
-    if properties.contains(4) { _int64 = copy.row.int64 }
-    if properties.contains(5) { _float = copy.row.float }
-    if properties.contains(6) { _double = copy.row.double }
-    if properties.contains(7) { _decimal = copy.row.decimal }
-    if properties.contains(8) { _wholeDecimal = copy.row.wholeDecimal }
-    if properties.contains(9) { _date = copy.row.date }
-    if properties.contains(10) { _now = copy.row.now }
-    if properties.contains(11) { _data = copy.row.data }
-    if properties.contains(12) { _uuid = copy.row.uuid }
-    if properties.contains(13) { _new = copy.row.new }
-    if properties.contains(14) { _url = copy.row.url }
-    if properties.contains(15) { _weather = copy.row.weather }
-    if properties.contains(16) { _level = copy.row.level }
-    if properties.contains(17) { _kind = copy.row.kind }
-    if properties.contains(18) { _grade = copy.row.grade }
-    if properties.contains(19) { _words = copy.row.words }
-    if properties.contains(20) { _numbers = copy.row.numbers }
-    if properties.contains(21) { _dates = copy.row.dates }
-    if properties.contains(22) { _levels = copy.row.levels }
-    if properties.contains(23) { _address = copy.row.address }
+  @_spi(Generated) public override func _restoreTransients(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Transients> else { return }
+    if properties.contains(0) { unsafe _string = copy.row.string }
+    if properties.contains(1) { unsafe _bool = copy.row.bool }
+    if properties.contains(2) { unsafe _int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _float = copy.row.float }
+    if properties.contains(6) { unsafe _double = copy.row.double }
+    if properties.contains(7) { unsafe _decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _date = copy.row.date }
+    if properties.contains(10) { unsafe _now = copy.row.now }
+    if properties.contains(11) { unsafe _data = copy.row.data }
+    if properties.contains(12) { unsafe _uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _new = copy.row.new }
+    if properties.contains(14) { unsafe _url = copy.row.url }
+    if properties.contains(15) { unsafe _weather = copy.row.weather }
+    if properties.contains(16) { unsafe _level = copy.row.level }
+    if properties.contains(17) { unsafe _kind = copy.row.kind }
+    if properties.contains(18) { unsafe _grade = copy.row.grade }
+    if properties.contains(19) { unsafe _words = copy.row.words }
+    if properties.contains(20) { unsafe _numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _dates = copy.row.dates }
+    if properties.contains(22) { unsafe _levels = copy.row.levels }
+    if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "MaybePassingPreset",
     attributes: [
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "string", .string, optional: true, transient: true, default: .value(.text("a \"quote\", a \\, a line\nand 가"))
       ),
-      AttributeDescription("bool", .bool, optional: true, transient: true, default: .value(.integer(1))),
-      AttributeDescription("int16", .int16, optional: true, transient: true, default: .value(.integer(-32768))),
-      AttributeDescription("int32", .int32, optional: true, transient: true, default: .value(.integer(7))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("bool", .bool, optional: true, transient: true, default: .value(.integer(1))),
+      TrellisSchema.AttributeDescription(
+        "int16", .int16, optional: true, transient: true, default: .value(.integer(-32768))
+      ),
+      TrellisSchema.AttributeDescription(
+        "int32", .int32, optional: true, transient: true, default: .value(.integer(7))
+      ),
+      TrellisSchema.AttributeDescription(
         "int64", .int64, optional: true, transient: true, default: .value(.integer(-9223372036854775808))
       ),
-      AttributeDescription("float", .float, optional: true, transient: true, default: .value(.real(0.1))),
-      AttributeDescription("double", .double, optional: true, transient: true, default: .value(.real(-1e+300))),
-      AttributeDescription("decimal", .decimal, optional: true, transient: true, default: .value(.text("-1.50"))),
-      AttributeDescription("wholeDecimal", .decimal, optional: true, transient: true, default: .value(.text("12"))),
-      AttributeDescription("date", .date, optional: true, transient: true, default: .value(.integer(1700000000123456))),
-      AttributeDescription("now", .date, optional: true, transient: true, default: .now),
-      AttributeDescription("data", .data, optional: true, transient: true, default: .value(.blob([0, 1, 254, 255]))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("float", .float, optional: true, transient: true, default: .value(.real(0.1))),
+      TrellisSchema.AttributeDescription(
+        "double", .double, optional: true, transient: true, default: .value(.real(-1e+300))
+      ),
+      TrellisSchema.AttributeDescription(
+        "decimal", .decimal, optional: true, transient: true, default: .value(.text("-1.50"))
+      ),
+      TrellisSchema.AttributeDescription(
+        "wholeDecimal", .decimal, optional: true, transient: true, default: .value(.text("12"))
+      ),
+      TrellisSchema.AttributeDescription(
+        "date", .date, optional: true, transient: true, default: .value(.integer(1700000000123456))
+      ),
+      TrellisSchema.AttributeDescription("now", .date, optional: true, transient: true, default: .now),
+      TrellisSchema.AttributeDescription(
+        "data", .data, optional: true, transient: true, default: .value(.blob([0, 1, 254, 255]))
+      ),
+      TrellisSchema.AttributeDescription(
         "uuid", .uuid, optional: true, transient: true,
         default: .value(.blob([240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255]))
       ),
-      AttributeDescription("new", .uuid, optional: true, transient: true, default: .new),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription("new", .uuid, optional: true, transient: true, default: .new),
+      TrellisSchema.AttributeDescription(
         "url", .url, optional: true, transient: true, default: .value(.text("https://example.org/?a=b"))
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "weather", .enumeration("Weather"), optional: true, transient: true,
         default: .value(.text("a \"quoted\" \\(value)\n\0\u{202E}"))
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "level", .enumeration("Level"), optional: true, transient: true, default: .value(.integer(10))
       ),
-      AttributeDescription("kind", .enumeration("Kind"), optional: true, transient: true, default: .value(.text("하나"))),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
+        "kind", .enumeration("Kind"), optional: true, transient: true, default: .value(.text("하나"))
+      ),
+      TrellisSchema.AttributeDescription(
         "grade", .enumeration("Grade"), optional: true, transient: true, default: .value(.integer(2))
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "words", .array(.string), optional: true, transient: true, default: .list([.text("a"), .text("b")])
       ),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
         "numbers", .array(.int64), optional: true, transient: true, default: .list([.integer(1), .integer(-2)])
       ),
-      AttributeDescription("dates", .array(.date), optional: true, transient: true, default: .list([.integer(0)])),
-      AttributeDescription(
+      TrellisSchema.AttributeDescription(
+        "dates", .array(.date), optional: true, transient: true, default: .list([.integer(0)])
+      ),
+      TrellisSchema.AttributeDescription(
         "levels", .array(.enumeration("Level")), optional: true, transient: true, default: .list([])
       ),
-      AttributeDescription("address", .codable("Address"), optional: true, transient: true),
+      TrellisSchema.AttributeDescription("address", .codable("Address"), optional: true, transient: true),
     ]
   )
 }
 
-extension MaybePassingPreset {
+nonisolated extension MaybePassingPreset {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<MaybePassingPreset>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<MaybePassingPreset>
 
-    fileprivate init(objectID: ObjectID<MaybePassingPreset>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<MaybePassingPreset>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -5788,18 +5954,18 @@ extension MaybePassingPreset {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -5807,29 +5973,36 @@ extension MaybePassingPreset {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = MaybePassingPreset
     public typealias Snapshot = MaybePassingPreset.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: MaybePassingPreset) -> MaybePassingPreset.Snapshot { object.snapshot }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }

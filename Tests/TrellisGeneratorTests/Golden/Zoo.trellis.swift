@@ -6,9 +6,9 @@ public import TrellisQuery
 public import TrellisSchema
 @_spi(Generated) public import TrellisStorage
 
-extension ObjectModel {
-  public static let zoo = ObjectModel(
-    ModelDescription(
+nonisolated extension TrellisRuntime.ObjectModel {
+  public static let zoo = TrellisRuntime.ObjectModel(
+    TrellisSchema.ModelDescription(
       name: "Zoo",
       entities: [
         Puppy._description,
@@ -48,8 +48,8 @@ extension ObjectModel {
 
 // MARK: - Puppy
 
-public class Puppy: Dog {
-  @exclusivity(unchecked) private final var _row: Fields
+public nonisolated class Puppy: Dog {
+  @exclusivity(unchecked) private final var _row: _Fields
 
   /// Inserts a new object into a context.
   ///
@@ -57,7 +57,7 @@ public class Puppy: Dog {
   ///   - legs: `4` unless given.
   ///   - mood: `"calm"` unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
     legs: Swift.Int16? = nil,
     born: Foundation.Date? = nil,
@@ -69,7 +69,7 @@ public class Puppy: Dog {
     master: Keeper? = nil,
     rival: Dog? = nil
   ) {
-    _row = Fields(weeks: weeks)
+    unsafe _row = _Fields(weeks: weeks)
     super.init(
       in: context,
       name: name,
@@ -82,77 +82,88 @@ public class Puppy: Dog {
       master: master,
       rival: rival
     )
-    if type(of: self) == Puppy.self { _finishInsert() }
+    if Swift.type(of: self) == Puppy.self { _finishInsert() }
   }
 
   public var weeks: Swift.Int16 {
-    get { _willRead(9); return _row.weeks }
-    set { if _willWrite(9) { _row.weeks = newValue } }
+    get { _willRead(9); return unsafe _row.weeks }
+    set { if _willWrite(9) { unsafe _row.weeks = newValue } }
   }
 
-  fileprivate final func _puppySnapshot() -> Snapshot { Snapshot(_dogSnapshot(), _row) }
+  fileprivate final func _puppySnapshot() -> Snapshot { Snapshot(_dogSnapshot(), unsafe _row) }
 
   fileprivate final func _puppyCommitted() -> Snapshot? {
     guard let inherited = _dogCommitted() else { return nil }
-    return Snapshot(inherited, _committed?.part(Fields.self) ?? _row)
+    return Snapshot(inherited, unsafe _committed?.part(_Fields.self) ?? _row)
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Fields(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = _Fields(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 0 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     super._read(row)
-    _row = Fields(row)
+    unsafe _row = _Fields(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
     super.writeColumns(of: properties, to: row)
-    if properties.contains(9) { _row.weeks.write(to: row) }
+    if properties.contains(9) { unsafe _row.weeks.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row, parent: super._copyRow()) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase {
+    TrellisRuntime.RowCopy(unsafe _row, parent: super._copyRow())
+  }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Fields>, let parent = copy.parent else { return }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Fields>, let parent = copy.parent else { return }
     super._restore(properties, from: parent)
     let old = copy.row
-    if properties.contains(9) { _row.weeks = old.weeks }
+    if properties.contains(9) { unsafe _row.weeks = old.weeks }
   }
 
-  @_nonoverride fileprivate static let _description = EntityDescription(
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription(
     "Puppy",
     parent: "Dog",
-    attributes: [AttributeDescription("weeks", .int16)]
+    attributes: [TrellisSchema.AttributeDescription("weeks", .int16)]
   )
 }
 
-extension Puppy {
+nonisolated extension Puppy {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Puppy>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Puppy>
     public var name: Swift.String
     /// How many it has.
     public var legs: Swift.Int16
     public var born: Foundation.Date?
-    public var keeper: ObjectID<Keeper>?
-    public var cage: ObjectID<Cage>?
+    public var keeper: TrellisRuntime.ObjectID<Keeper>?
+    public var cage: TrellisRuntime.ObjectID<Cage>?
     public var breed: Swift.String?
-    public var master: ObjectID<Keeper>?
-    public var rival: ObjectID<Dog>?
+    public var master: TrellisRuntime.ObjectID<Keeper>?
+    public var rival: TrellisRuntime.ObjectID<Dog>?
     public var weeks: Swift.Int16
 
-    fileprivate init(_ inherited: Dog.Snapshot, _ own: Fields) {
-      self.objectID = ObjectID(inherited.objectID.key)
+    fileprivate init(_ inherited: Dog.Snapshot, _ own: _Fields) {
+      self.objectID = .init(inherited.objectID.key)
       self.name = inherited.name
       self.legs = inherited.legs
       self.born = inherited.born
@@ -164,8 +175,8 @@ extension Puppy {
       self.weeks = own.weeks
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
       born = .read(row, 2)
@@ -193,7 +204,7 @@ extension Puppy {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       legs = values.value("legs")
@@ -208,7 +219,7 @@ extension Puppy {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       values.put(legs, "legs")
@@ -224,18 +235,18 @@ extension Puppy {
   }
 
   /// What the class adds to the one above.
-  fileprivate struct Fields: StoredFields {
+  fileprivate struct _Fields: TrellisRuntime.StoredFields {
     var weeks: Swift.Int16
 
     init(weeks: Swift.Int16) {
       self.weeks = weeks
     }
 
-    init(_ row: borrowing RowReader) {
+    init(_ row: borrowing TrellisStorage.RowReader) {
       weeks = .read(row, 11)
     }
 
-    func _value(_ property: Swift.Int) -> StoredValue? {
+    func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 9: weeks.storedValue
       default: nil
@@ -244,51 +255,56 @@ extension Puppy {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Puppy
     public typealias Snapshot = Puppy.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Puppy) -> Puppy.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
-    public var weeks: AttributePath<Swift.Int16> { AttributePath(self, 9) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
+    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 9) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
   @_disfavoredOverload
   public static func `where`<Level1>(
     _: Level1.Type = Swift.Never.self,
-    @ConditionBuilder _ conditions: (Columns) -> QueryCondition
-  ) -> FetchRequest<Columns> {
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   @_disfavoredOverload
   public static func `where`<Level1>(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...,
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...,
     _level1: Level1.Type = Swift.Never.self
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
-extension IdentifiedObject where Self: Puppy {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Puppy {
   /// The stored values as they are now.
   public var snapshot: Puppy.Snapshot { _puppySnapshot() }
 
@@ -298,7 +314,7 @@ extension IdentifiedObject where Self: Puppy {
 
 // MARK: - Animal
 
-public class Animal: ManagedObject, Swift.Identifiable {
+public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
   /// The place among `keeper.animals`.
   @exclusivity(unchecked) private final var _keeperPlace: Swift.Int64?
@@ -308,7 +324,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
 
   /// For the classes below this one, which is abstract.
   fileprivate init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
     legs: Swift.Int16? = nil,
     born: Foundation.Date? = nil,
@@ -316,7 +332,7 @@ public class Animal: ManagedObject, Swift.Identifiable {
     keeper: Keeper? = nil,
     cage: Cage? = nil
   ) {
-    _row = Snapshot(
+    unsafe _row = Snapshot(
       objectID: .unassigned,
       name: name,
       legs: legs ?? 4,
@@ -324,32 +340,32 @@ public class Animal: ManagedObject, Swift.Identifiable {
       keeper: nil,
       cage: nil
     )
-    _mood = mood ?? "calm"
+    unsafe _mood = mood ?? "calm"
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
     if let keeper { self.keeper = keeper }
     if let cage { self.cage = cage }
   }
 
   public var name: Swift.String {
-    get { _willRead(0); return _row.name }
-    set { if _willWrite(0) { _row.name = newValue } }
+    get { _willRead(0); return unsafe _row.name }
+    set { if _willWrite(0) { unsafe _row.name = newValue } }
   }
 
   /// How many it has.
   public var legs: Swift.Int16 {
-    get { _willRead(1); return _row.legs }
-    set { if _willWrite(1) { _row.legs = newValue } }
+    get { _willRead(1); return unsafe _row.legs }
+    set { if _willWrite(1) { unsafe _row.legs = newValue } }
   }
 
   public var born: Foundation.Date? {
-    get { _willRead(2); return _row.born }
-    set { if _willWrite(2) { _row.born = newValue?.roundedToMicroseconds } }
+    get { _willRead(2); return unsafe _row.born }
+    set { if _willWrite(2) { unsafe _row.born = newValue?.roundedToMicroseconds } }
   }
 
   public var mood: Swift.String {
-    get { _willRead(3); return _mood }
-    set { if _willWrite(3) { _mood = newValue } }
+    get { _willRead(3); return unsafe _mood }
+    set { if _willWrite(3) { unsafe _mood = newValue } }
   }
 
   public var keeper: Keeper? {
@@ -362,109 +378,121 @@ public class Animal: ManagedObject, Swift.Identifiable {
     set { _setPartner(5, newValue) }
   }
 
-  public var id: ObjectID<Animal> { objectID }
+  public var id: TrellisRuntime.ObjectID<Animal> { objectID }
 
   fileprivate final func _animalSnapshot() -> Snapshot {
     _willRead(-1)
-    return _row
+    return unsafe _row
   }
 
   fileprivate final func _animalCommitted() -> Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row
+    return unsafe _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
-    _keeperPlace = .read(row, 5)
-    _cagePlace = .read(row, 6)
-    _mood = "calm"
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    unsafe _keeperPlace = .read(row, 5)
+    unsafe _cagePlace = .read(row, 6)
+    unsafe _mood = "calm"
     super.init(row, in: link)
     _noteFetch()
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
-    _keeperPlace = .read(row, 5)
-    _cagePlace = .read(row, 6)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
+    unsafe _keeperPlace = .read(row, 5)
+    unsafe _cagePlace = .read(row, 6)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.name.write(to: row) }
-    if properties.contains(1) { _row.legs.write(to: row) }
-    if properties.contains(2) { _row.born.write(to: row) }
-    if properties.contains(4) { _row.keeper.write(to: row) }
-    if properties.contains(5) { _row.cage.write(to: row) }
-    if properties.contains(4) { _keeperPlace.write(to: row) }
-    if properties.contains(5) { _cagePlace.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.name.write(to: row) }
+    if properties.contains(1) { unsafe _row.legs.write(to: row) }
+    if properties.contains(2) { unsafe _row.born.write(to: row) }
+    if properties.contains(4) { unsafe _row.keeper.write(to: row) }
+    if properties.contains(5) { unsafe _row.cage.write(to: row) }
+    if properties.contains(4) { unsafe _keeperPlace.write(to: row) }
+    if properties.contains(5) { unsafe _cagePlace.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
     switch property {
-    case 3: _mood.storedValue
-    default: _row._value(property) ?? super._value(property)
+    case 3: unsafe _mood.storedValue
+    default: unsafe _row._value(property) ?? super._value(property)
     }
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
     switch property {
-    case 4: _row.keeper?.key ?? 0
-    case 5: _row.cage?.key ?? 0
+    case 4: unsafe _row.keeper?.key ?? 0
+    case 5: unsafe _row.cage?.key ?? 0
     default: super._reference(property)
     }
   }
 
   @_spi(Generated) public override func _setReference(_ property: Swift.Int, _ key: Swift.Int64) {
     switch property {
-    case 4: _row.keeper = ObjectID(optional: key)
-    case 5: _row.cage = ObjectID(optional: key)
+    case 4: unsafe _row.keeper = .init(optional: key)
+    case 5: unsafe _row.cage = .init(optional: key)
     default: super._setReference(property, key)
     }
   }
 
   @_spi(Generated) public override func _place(_ property: Swift.Int) -> Swift.Int64? {
     switch property {
-    case 4: _keeperPlace
-    case 5: _cagePlace
+    case 4: unsafe _keeperPlace
+    case 5: unsafe _cagePlace
     default: super._place(property)
     }
   }
 
   @_spi(Generated) public override func _setPlace(_ property: Swift.Int, _ place: Swift.Int64?) {
     switch property {
-    case 4: _keeperPlace = place
-    case 5: _cagePlace = place
+    case 4: unsafe _keeperPlace = place
+    case 5: unsafe _cagePlace = place
     default: super._setPlace(property, place)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.name = old.name }
-    if properties.contains(1) { _row.legs = old.legs }
-    if properties.contains(2) { _row.born = old.born }
-    if properties.contains(4) { _row.keeper = old.keeper }
-    if properties.contains(5) { _row.cage = old.cage }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.name = old.name }
+    if properties.contains(1) { unsafe _row.legs = old.legs }
+    if properties.contains(2) { unsafe _row.born = old.born }
+    if properties.contains(4) { unsafe _row.keeper = old.keeper }
+    if properties.contains(5) { unsafe _row.cage = old.cage }
   }
 
-  private struct Transients: StoredFields {
+  private struct _Transients: TrellisRuntime.StoredFields {
     let mood: Swift.String
   }
 
-  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
-    let values = Transients(mood: _mood)
-    return RowCopy(values)
+  @_spi(Generated) public override func _copyTransients() -> TrellisRuntime.RowCopyBase? {
+    let values = _Transients(mood: unsafe _mood)
+    return TrellisRuntime.RowCopy(values)
   }
 
-  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Transients> else { return }
-    if properties.contains(3) { _mood = copy.row.mood }
+  @_spi(Generated) public override func _restoreTransients(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Transients> else { return }
+    if properties.contains(3) { unsafe _mood = copy.row.mood }
   }
 
   @_spi(Generated) public override func _didInsert() {
@@ -492,60 +520,60 @@ public class Animal: ManagedObject, Swift.Identifiable {
     (Animal.self as any Animal.Hooks.Type).willDelete(self)
   }
 
-  @_spi(Generated) public override func _validateInsert(_ failures: inout HookFailures) {
+  @_spi(Generated) public override func _validateInsert(_ failures: inout TrellisRuntime.HookFailures) {
     super._validateInsert(&failures)
     failures.collect { try (Animal.self as any Animal.Hooks.Type).validateInsert(self) }
   }
 
-  @_spi(Generated) public override func _validateUpdate(_ failures: inout HookFailures) {
+  @_spi(Generated) public override func _validateUpdate(_ failures: inout TrellisRuntime.HookFailures) {
     super._validateUpdate(&failures)
     failures.collect { try (Animal.self as any Animal.Hooks.Type).validateUpdate(self) }
   }
 
-  @_spi(Generated) public override func _validateDelete(_ failures: inout HookFailures) {
+  @_spi(Generated) public override func _validateDelete(_ failures: inout TrellisRuntime.HookFailures) {
     super._validateDelete(&failures)
     failures.collect { try (Animal.self as any Animal.Hooks.Type).validateDelete(self) }
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Animal",
     isAbstract: true,
     attributes: [
-      AttributeDescription("name", .string),
-      AttributeDescription("legs", .int16, default: .value(.integer(4)), doc: "How many it has."),
-      AttributeDescription("born", .date, optional: true),
-      AttributeDescription("mood", .string, transient: true, default: .value(.text("calm"))),
+      TrellisSchema.AttributeDescription("name", .string),
+      TrellisSchema.AttributeDescription("legs", .int16, default: .value(.integer(4)), doc: "How many it has."),
+      TrellisSchema.AttributeDescription("born", .date, optional: true),
+      TrellisSchema.AttributeDescription("mood", .string, transient: true, default: .value(.text("calm"))),
     ],
     relationships: [
-      RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
-      RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
+      TrellisSchema.RelationshipDescription("keeper", to: "Keeper", inverse: "animals", optional: true),
+      TrellisSchema.RelationshipDescription("cage", to: "Cage", inverse: "animals", optional: true),
     ],
     fetchRequests: [
-      FetchRequestDescription("named", predicate: "name ==[cd] $name", doc: "Animals of a name."),
-      FetchRequestDescription("everyone"),
+      TrellisSchema.FetchRequestDescription("named", predicate: "name ==[cd] $name", doc: "Animals of a name."),
+      TrellisSchema.FetchRequestDescription("everyone"),
     ],
     hooks: [.didInsert, .didFetch, .willSave, .didSave, .willDelete, .validateInsert, .validateUpdate, .validateDelete]
   )
 }
 
-extension Animal {
+nonisolated extension Animal {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Animal>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Animal>
     public var name: Swift.String
     /// How many it has.
     public var legs: Swift.Int16
     public var born: Foundation.Date?
-    public var keeper: ObjectID<Keeper>?
-    public var cage: ObjectID<Cage>?
+    public var keeper: TrellisRuntime.ObjectID<Keeper>?
+    public var cage: TrellisRuntime.ObjectID<Cage>?
 
     fileprivate init(
-      objectID: ObjectID<Animal>,
+      objectID: TrellisRuntime.ObjectID<Animal>,
       name: Swift.String,
       legs: Swift.Int16,
       born: Foundation.Date?,
-      keeper: ObjectID<Keeper>?,
-      cage: ObjectID<Cage>?
+      keeper: TrellisRuntime.ObjectID<Keeper>?,
+      cage: TrellisRuntime.ObjectID<Cage>?
     ) {
       self.objectID = objectID
       self.name = name
@@ -555,8 +583,8 @@ extension Animal {
       self.cage = cage
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
       born = .read(row, 2)
@@ -576,7 +604,7 @@ extension Animal {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       legs = values.value("legs")
@@ -587,7 +615,7 @@ extension Animal {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       values.put(legs, "legs")
@@ -597,7 +625,7 @@ extension Animal {
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: name.storedValue
       case 1: legs.storedValue
@@ -610,25 +638,30 @@ extension Animal {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Animal
     public typealias Snapshot = Animal.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Animal) -> Animal.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
   @_disfavoredOverload
@@ -636,20 +669,20 @@ extension Animal {
     _: Level1.Type = Swift.Never.self,
     _: Level2.Type = Swift.Never.self,
     _: Level3.Type = Swift.Never.self,
-    @ConditionBuilder _ conditions: (Columns) -> QueryCondition
-  ) -> FetchRequest<Columns> {
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   @_disfavoredOverload
   public static func `where`<Level1, Level2, Level3>(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...,
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...,
     _level1: Level1.Type = Swift.Never.self,
     _level2: Level2.Type = Swift.Never.self,
     _level3: Level3.Type = Swift.Never.self
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
@@ -661,7 +694,7 @@ extension Animal {
   /// In the order in which they were inserted.
   ///
   /// - Parameter name: The value of `$name`.
-  public static func named(name: Swift.String) -> FetchRequest<Columns> {
+  public static func named(name: Swift.String) -> FetchRequest {
     FetchRequest(
       predicate: .comparison(
         .init(
@@ -675,12 +708,12 @@ extension Animal {
   /// A fetch of objects, as the model declares it.
   ///
   /// In the order in which they were inserted.
-  public static func everyone() -> FetchRequest<Columns> {
+  public static func everyone() -> FetchRequest {
     FetchRequest(predicate: nil)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Animal`.
-  protocol Hooks {
+  nonisolated protocol Hooks {
     static func didInsert(_ object: Animal)
     static func didFetch(_ object: Animal)
     static func willSave(_ object: Animal) throws
@@ -692,9 +725,9 @@ extension Animal {
   }
 }
 
-extension Animal: Animal.Hooks {}
+nonisolated extension Animal: Animal.Hooks {}
 
-extension IdentifiedObject where Self: Animal {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Animal {
   /// The stored values as they are now.
   public var snapshot: Animal.Snapshot { _animalSnapshot() }
 
@@ -704,8 +737,8 @@ extension IdentifiedObject where Self: Animal {
 
 // MARK: - Dog
 
-public class Dog: Animal {
-  @exclusivity(unchecked) private final var _row: Fields
+public nonisolated class Dog: Animal {
+  @exclusivity(unchecked) private final var _row: _Fields
   /// The place among `master.dogs`.
   @exclusivity(unchecked) private final var _masterPlace: Swift.Int64?
 
@@ -715,7 +748,7 @@ public class Dog: Animal {
   ///   - legs: `4` unless given.
   ///   - mood: `"calm"` unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
     legs: Swift.Int16? = nil,
     born: Foundation.Date? = nil,
@@ -726,16 +759,16 @@ public class Dog: Animal {
     master: Keeper? = nil,
     rival: Dog? = nil
   ) {
-    _row = Fields(breed: breed, master: nil, rival: nil)
+    unsafe _row = _Fields(breed: breed, master: nil, rival: nil)
     super.init(in: context, name: name, legs: legs, born: born, mood: mood, keeper: keeper, cage: cage)
     if let master { self.master = master }
     if let rival { self.rival = rival }
-    if type(of: self) == Dog.self { _finishInsert() }
+    if Swift.type(of: self) == Dog.self { _finishInsert() }
   }
 
   public var breed: Swift.String? {
-    get { _willRead(6); return _row.breed }
-    set { if _willWrite(6) { _row.breed = newValue } }
+    get { _willRead(6); return unsafe _row.breed }
+    set { if _willWrite(6) { unsafe _row.breed = newValue } }
   }
 
   public var master: Keeper? {
@@ -748,93 +781,106 @@ public class Dog: Animal {
     set { _setPartner(8, newValue) }
   }
 
-  fileprivate final func _dogSnapshot() -> Snapshot { Snapshot(_animalSnapshot(), _row) }
+  fileprivate final func _dogSnapshot() -> Snapshot { Snapshot(_animalSnapshot(), unsafe _row) }
 
   fileprivate final func _dogCommitted() -> Snapshot? {
     guard let inherited = _animalCommitted() else { return nil }
-    return Snapshot(inherited, _committed?.part(Fields.self) ?? _row)
+    return Snapshot(inherited, unsafe _committed?.part(_Fields.self) ?? _row)
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Fields(row)
-    _masterPlace = .read(row, 10)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = _Fields(row)
+    unsafe _masterPlace = .read(row, 10)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 2 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     super._read(row)
-    _row = Fields(row)
-    _masterPlace = .read(row, 10)
+    unsafe _row = _Fields(row)
+    unsafe _masterPlace = .read(row, 10)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
     super.writeColumns(of: properties, to: row)
-    if properties.contains(6) { _row.breed.write(to: row) }
-    if properties.contains(7) { _row.master.write(to: row) }
-    if properties.contains(8) { _row.rival.write(to: row) }
-    if properties.contains(7) { _masterPlace.write(to: row) }
+    if properties.contains(6) { unsafe _row.breed.write(to: row) }
+    if properties.contains(7) { unsafe _row.master.write(to: row) }
+    if properties.contains(8) { unsafe _row.rival.write(to: row) }
+    if properties.contains(7) { unsafe _masterPlace.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
   @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
     switch property {
-    case 7: _row.master?.key ?? 0
-    case 8: _row.rival?.key ?? 0
+    case 7: unsafe _row.master?.key ?? 0
+    case 8: unsafe _row.rival?.key ?? 0
     default: super._reference(property)
     }
   }
 
   @_spi(Generated) public override func _setReference(_ property: Swift.Int, _ key: Swift.Int64) {
     switch property {
-    case 7: _row.master = ObjectID(optional: key)
-    case 8: _row.rival = ObjectID(optional: key)
+    case 7: unsafe _row.master = .init(optional: key)
+    case 8: unsafe _row.rival = .init(optional: key)
     default: super._setReference(property, key)
     }
   }
 
   @_spi(Generated) public override func _place(_ property: Swift.Int) -> Swift.Int64? {
     switch property {
-    case 7: _masterPlace
+    case 7: unsafe _masterPlace
     default: super._place(property)
     }
   }
 
   @_spi(Generated) public override func _setPlace(_ property: Swift.Int, _ place: Swift.Int64?) {
     switch property {
-    case 7: _masterPlace = place
+    case 7: unsafe _masterPlace = place
     default: super._setPlace(property, place)
     }
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row, parent: super._copyRow()) }
-
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Fields>, let parent = copy.parent else { return }
-    super._restore(properties, from: parent)
-    let old = copy.row
-    if properties.contains(6) { _row.breed = old.breed }
-    if properties.contains(7) { _row.master = old.master }
-    if properties.contains(8) { _row.rival = old.rival }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase {
+    TrellisRuntime.RowCopy(unsafe _row, parent: super._copyRow())
   }
 
-  @_nonoverride fileprivate static let _description = EntityDescription(
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Fields>, let parent = copy.parent else { return }
+    super._restore(properties, from: parent)
+    let old = copy.row
+    if properties.contains(6) { unsafe _row.breed = old.breed }
+    if properties.contains(7) { unsafe _row.master = old.master }
+    if properties.contains(8) { unsafe _row.rival = old.rival }
+  }
+
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription(
     "Dog",
     parent: "Animal",
-    attributes: [AttributeDescription("breed", .string, optional: true)],
+    attributes: [TrellisSchema.AttributeDescription("breed", .string, optional: true)],
     relationships: [
-      RelationshipDescription("master", to: "Keeper", inverse: "dogs", optional: true),
-      RelationshipDescription("rival", to: "Dog", inverse: "rival", optional: true),
+      TrellisSchema.RelationshipDescription("master", to: "Keeper", inverse: "dogs", optional: true),
+      TrellisSchema.RelationshipDescription("rival", to: "Dog", inverse: "rival", optional: true),
     ],
     fetchRequests: [
-      FetchRequestDescription("pedigree", predicate: "name ==[cd] $name AND legs > 0", doc: "Dogs of a name."),
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription(
+        "pedigree", predicate: "name ==[cd] $name AND legs > 0", doc: "Dogs of a name."
+      ),
+      TrellisSchema.FetchRequestDescription(
         "kept", predicate: "keeper == $keeper OR master IN $in OR rival.name IN[c] $class",
         sort: [.init("rival.legs"), .init("name", descending: true)], limit: 20, offset: 5,
         prefetch: ["keeper.animals", "rival"]
@@ -843,22 +889,22 @@ public class Dog: Animal {
   )
 }
 
-extension Dog {
+nonisolated extension Dog {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Dog>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Dog>
     public var name: Swift.String
     /// How many it has.
     public var legs: Swift.Int16
     public var born: Foundation.Date?
-    public var keeper: ObjectID<Keeper>?
-    public var cage: ObjectID<Cage>?
+    public var keeper: TrellisRuntime.ObjectID<Keeper>?
+    public var cage: TrellisRuntime.ObjectID<Cage>?
     public var breed: Swift.String?
-    public var master: ObjectID<Keeper>?
-    public var rival: ObjectID<Dog>?
+    public var master: TrellisRuntime.ObjectID<Keeper>?
+    public var rival: TrellisRuntime.ObjectID<Dog>?
 
-    fileprivate init(_ inherited: Animal.Snapshot, _ own: Fields) {
-      self.objectID = ObjectID(inherited.objectID.key)
+    fileprivate init(_ inherited: Animal.Snapshot, _ own: _Fields) {
+      self.objectID = .init(inherited.objectID.key)
       self.name = inherited.name
       self.legs = inherited.legs
       self.born = inherited.born
@@ -869,8 +915,8 @@ extension Dog {
       self.rival = own.rival
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
       born = .read(row, 2)
@@ -896,7 +942,7 @@ extension Dog {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       legs = values.value("legs")
@@ -910,7 +956,7 @@ extension Dog {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       values.put(legs, "legs")
@@ -925,24 +971,24 @@ extension Dog {
   }
 
   /// What the class adds to the one above.
-  fileprivate struct Fields: StoredFields {
+  fileprivate struct _Fields: TrellisRuntime.StoredFields {
     var breed: Swift.String?
-    var master: ObjectID<Keeper>?
-    var rival: ObjectID<Dog>?
+    var master: TrellisRuntime.ObjectID<Keeper>?
+    var rival: TrellisRuntime.ObjectID<Dog>?
 
-    init(breed: Swift.String?, master: ObjectID<Keeper>?, rival: ObjectID<Dog>?) {
+    init(breed: Swift.String?, master: TrellisRuntime.ObjectID<Keeper>?, rival: TrellisRuntime.ObjectID<Dog>?) {
       self.breed = breed
       self.master = master
       self.rival = rival
     }
 
-    init(_ row: borrowing RowReader) {
+    init(_ row: borrowing TrellisStorage.RowReader) {
       breed = .read(row, 7)
       master = .read(row, 8)
       rival = .read(row, 9)
     }
 
-    func _value(_ property: Swift.Int) -> StoredValue? {
+    func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 6: breed.storedValue
       case 7: master.storedValue
@@ -953,47 +999,52 @@ extension Dog {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Dog
     public typealias Snapshot = Dog.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Dog) -> Dog.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
   @_disfavoredOverload
   public static func `where`<Level1, Level2>(
     _: Level1.Type = Swift.Never.self,
     _: Level2.Type = Swift.Never.self,
-    @ConditionBuilder _ conditions: (Columns) -> QueryCondition
-  ) -> FetchRequest<Columns> {
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   @_disfavoredOverload
   public static func `where`<Level1, Level2>(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...,
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...,
     _level1: Level1.Type = Swift.Never.self,
     _level2: Level2.Type = Swift.Never.self
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
@@ -1005,7 +1056,7 @@ extension Dog {
   /// In the order in which they were inserted.
   ///
   /// - Parameter name: The value of `$name`.
-  public static func pedigree(name: Swift.String) -> FetchRequest<Columns> {
+  public static func pedigree(name: Swift.String) -> FetchRequest {
     FetchRequest(
       predicate: .and(
         [
@@ -1033,7 +1084,7 @@ extension Dog {
   ///   - keeper: The value of `$keeper`.
   ///   - in: The values of `$in`, of which one has to equal.
   ///   - class: The values of `$class`, of which one has to equal.
-  public static func kept(keeper: Keeper, in: [Keeper], class: [Swift.String]) -> FetchRequest<Columns> {
+  public static func kept(keeper: Keeper, in: [Keeper], class: [Swift.String]) -> FetchRequest {
     FetchRequest(
       predicate: .or(
         [
@@ -1055,12 +1106,15 @@ extension Dog {
       ],
       limit: 20,
       offset: 5,
-      prefetch: [PropertyPath(variable: 0).appending(4).appending(0), PropertyPath(variable: 0).appending(8)]
+      prefetch: [
+        TrellisQuery.PropertyPath(variable: 0).appending(4).appending(0),
+        TrellisQuery.PropertyPath(variable: 0).appending(8),
+      ]
     )
   }
 }
 
-extension IdentifiedObject where Self: Dog {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Dog {
   /// The stored values as they are now.
   public var snapshot: Dog.Snapshot { _dogSnapshot() }
 
@@ -1070,14 +1124,14 @@ extension IdentifiedObject where Self: Dog {
 
 // MARK: - Cat
 
-public class Cat: Animal {
+public nonisolated class Cat: Animal {
   /// Inserts a new object into a context.
   ///
   /// - Parameters:
   ///   - legs: `4` unless given.
   ///   - mood: `"calm"` unless given.
   public override init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
     legs: Swift.Int16? = nil,
     born: Foundation.Date? = nil,
@@ -1086,7 +1140,7 @@ public class Cat: Animal {
     cage: Cage? = nil
   ) {
     super.init(in: context, name: name, legs: legs, born: born, mood: mood, keeper: keeper, cage: cage)
-    if type(of: self) == Cat.self { _finishInsert() }
+    if Swift.type(of: self) == Cat.self { _finishInsert() }
   }
 
   fileprivate final func _catSnapshot() -> Snapshot { Snapshot(_animalSnapshot()) }
@@ -1098,28 +1152,31 @@ public class Cat: Animal {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 3 }
 
-  @_nonoverride fileprivate static let _description = EntityDescription("Cat", parent: "Animal")
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription("Cat", parent: "Animal")
 }
 
-extension Cat {
+nonisolated extension Cat {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Cat>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Cat>
     public var name: Swift.String
     /// How many it has.
     public var legs: Swift.Int16
     public var born: Foundation.Date?
-    public var keeper: ObjectID<Keeper>?
-    public var cage: ObjectID<Cage>?
+    public var keeper: TrellisRuntime.ObjectID<Keeper>?
+    public var cage: TrellisRuntime.ObjectID<Cage>?
 
     fileprivate init(_ inherited: Animal.Snapshot) {
-      self.objectID = ObjectID(inherited.objectID.key)
+      self.objectID = .init(inherited.objectID.key)
       self.name = inherited.name
       self.legs = inherited.legs
       self.born = inherited.born
@@ -1127,8 +1184,8 @@ extension Cat {
       self.cage = inherited.cage
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
       born = .read(row, 2)
@@ -1148,7 +1205,7 @@ extension Cat {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       legs = values.value("legs")
@@ -1159,7 +1216,7 @@ extension Cat {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       values.put(legs, "legs")
@@ -1171,43 +1228,50 @@ extension Cat {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Cat
     public typealias Snapshot = Cat.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Cat) -> Cat.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
   @_disfavoredOverload
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   @_disfavoredOverload
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
-extension IdentifiedObject where Self: Cat {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Cat {
   /// The stored values as they are now.
   public var snapshot: Cat.Snapshot { _catSnapshot() }
 
@@ -1217,7 +1281,7 @@ extension IdentifiedObject where Self: Cat {
 
 // MARK: - Siamese
 
-public final class Siamese: Cat {
+public nonisolated final class Siamese: Cat {
   @exclusivity(unchecked) private final var _blue: Swift.Bool
 
   /// Inserts a new object into a context.
@@ -1226,7 +1290,7 @@ public final class Siamese: Cat {
   ///   - legs: `4` unless given.
   ///   - mood: `"calm"` unless given.
   public init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
     legs: Swift.Int16? = nil,
     born: Foundation.Date? = nil,
@@ -1235,14 +1299,14 @@ public final class Siamese: Cat {
     keeper: Keeper? = nil,
     cage: Cage? = nil
   ) {
-    _blue = blue
+    unsafe _blue = blue
     super.init(in: context, name: name, legs: legs, born: born, mood: mood, keeper: keeper, cage: cage)
     _finishInsert()
   }
 
   public var blue: Swift.Bool {
-    get { _willRead(6); return _blue }
-    set { if _willWrite(6) { _blue = newValue } }
+    get { _willRead(6); return unsafe _blue }
+    set { if _willWrite(6) { unsafe _blue = newValue } }
   }
 
   fileprivate final func _siameseSnapshot() -> Snapshot { Snapshot(_catSnapshot()) }
@@ -1254,34 +1318,40 @@ public final class Siamese: Cat {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _blue = .placeholder
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _blue = .placeholder
     super.init(row, in: link)
     _noteFetch()
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 4 }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
     switch property {
-    case 6: _blue.storedValue
+    case 6: unsafe _blue.storedValue
     default: super._value(property)
     }
   }
 
-  private struct Transients: StoredFields {
+  private struct _Transients: TrellisRuntime.StoredFields {
     let blue: Swift.Bool
   }
 
-  @_spi(Generated) public override func _copyTransients() -> RowCopyBase? {
-    let values = Transients(blue: _blue)
-    return RowCopy(values, parent: super._copyTransients())
+  @_spi(Generated) public override func _copyTransients() -> TrellisRuntime.RowCopyBase? {
+    let values = _Transients(blue: unsafe _blue)
+    return TrellisRuntime.RowCopy(values, parent: super._copyTransients())
   }
 
-  @_spi(Generated) public override func _restoreTransients(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Transients> else { return }
+  @_spi(Generated) public override func _restoreTransients(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Transients> else { return }
     if let parent = copy.parent { super._restoreTransients(properties, from: parent) }
-    if properties.contains(6) { _blue = copy.row.blue }
+    if properties.contains(6) { unsafe _blue = copy.row.blue }
   }
 
   @_spi(Generated) public override func _willSave() throws {
@@ -1294,32 +1364,32 @@ public final class Siamese: Cat {
     (Siamese.self as any Siamese.Hooks.Type).didFetch(self)
   }
 
-  @_spi(Generated) public override func _validateUpdate(_ failures: inout HookFailures) {
+  @_spi(Generated) public override func _validateUpdate(_ failures: inout TrellisRuntime.HookFailures) {
     super._validateUpdate(&failures)
     failures.collect { try (Siamese.self as any Siamese.Hooks.Type).validateUpdate(self) }
   }
 
-  @_nonoverride fileprivate static let _description = EntityDescription(
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription(
     "Siamese",
     parent: "Cat",
-    attributes: [AttributeDescription("blue", .bool, transient: true)],
+    attributes: [TrellisSchema.AttributeDescription("blue", .bool, transient: true)],
     hooks: [.willSave, .didFetch, .validateUpdate]
   )
 }
 
-extension Siamese {
+nonisolated extension Siamese {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Siamese>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Siamese>
     public var name: Swift.String
     /// How many it has.
     public var legs: Swift.Int16
     public var born: Foundation.Date?
-    public var keeper: ObjectID<Keeper>?
-    public var cage: ObjectID<Cage>?
+    public var keeper: TrellisRuntime.ObjectID<Keeper>?
+    public var cage: TrellisRuntime.ObjectID<Cage>?
 
     fileprivate init(_ inherited: Cat.Snapshot) {
-      self.objectID = ObjectID(inherited.objectID.key)
+      self.objectID = .init(inherited.objectID.key)
       self.name = inherited.name
       self.legs = inherited.legs
       self.born = inherited.born
@@ -1327,8 +1397,8 @@ extension Siamese {
       self.cage = inherited.cage
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
       born = .read(row, 2)
@@ -1348,7 +1418,7 @@ extension Siamese {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       legs = values.value("legs")
@@ -1359,7 +1429,7 @@ extension Siamese {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       values.put(legs, "legs")
@@ -1371,50 +1441,57 @@ extension Siamese {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Siamese
     public typealias Snapshot = Siamese.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Siamese) -> Siamese.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Siamese`.
-  protocol Hooks {
+  nonisolated protocol Hooks {
     static func willSave(_ object: Siamese) throws
     static func didFetch(_ object: Siamese)
     static func validateUpdate(_ object: Siamese) throws
   }
 }
 
-extension Siamese: Siamese.Hooks {}
+nonisolated extension Siamese: Siamese.Hooks {}
 
-extension IdentifiedObject where Self: Siamese {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Siamese {
   /// The stored values as they are now.
   public var snapshot: Siamese.Snapshot { _siameseSnapshot() }
 
@@ -1424,14 +1501,14 @@ extension IdentifiedObject where Self: Siamese {
 
 // MARK: - Newborn
 
-public class Newborn: Puppy {
+public nonisolated class Newborn: Puppy {
   /// Inserts a new object into a context.
   ///
   /// - Parameters:
   ///   - legs: `4` unless given.
   ///   - mood: `"calm"` unless given.
   public override init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
     legs: Swift.Int16? = nil,
     born: Foundation.Date? = nil,
@@ -1456,11 +1533,11 @@ public class Newborn: Puppy {
       master: master,
       rival: rival
     )
-    if type(of: self) == Newborn.self { _finishInsert() }
+    if Swift.type(of: self) == Newborn.self { _finishInsert() }
   }
 
-  public var siblings: ToMany<Newborn> {
-    get { ToMany(self, 10) }
+  public var siblings: TrellisRuntime.ToMany<Newborn> {
+    get { TrellisRuntime.ToMany(self, 10) }
     set { newValue._assign(to: self, 10) }
   }
 
@@ -1473,36 +1550,39 @@ public class Newborn: Puppy {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 5 }
 
-  @_nonoverride fileprivate static let _description = EntityDescription(
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription(
     "Newborn",
     parent: "Puppy",
-    relationships: [RelationshipDescription("siblings", to: "Newborn", inverse: "siblings", toMany: true)]
+    relationships: [TrellisSchema.RelationshipDescription("siblings", to: "Newborn", inverse: "siblings", toMany: true)]
   )
 }
 
-extension Newborn {
+nonisolated extension Newborn {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Newborn>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Newborn>
     public var name: Swift.String
     /// How many it has.
     public var legs: Swift.Int16
     public var born: Foundation.Date?
-    public var keeper: ObjectID<Keeper>?
-    public var cage: ObjectID<Cage>?
+    public var keeper: TrellisRuntime.ObjectID<Keeper>?
+    public var cage: TrellisRuntime.ObjectID<Cage>?
     public var breed: Swift.String?
-    public var master: ObjectID<Keeper>?
-    public var rival: ObjectID<Dog>?
+    public var master: TrellisRuntime.ObjectID<Keeper>?
+    public var rival: TrellisRuntime.ObjectID<Dog>?
     public var weeks: Swift.Int16
 
     fileprivate init(_ inherited: Puppy.Snapshot) {
-      self.objectID = ObjectID(inherited.objectID.key)
+      self.objectID = .init(inherited.objectID.key)
       self.name = inherited.name
       self.legs = inherited.legs
       self.born = inherited.born
@@ -1514,8 +1594,8 @@ extension Newborn {
       self.weeks = inherited.weeks
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
       born = .read(row, 2)
@@ -1543,7 +1623,7 @@ extension Newborn {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       legs = values.value("legs")
@@ -1558,7 +1638,7 @@ extension Newborn {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       values.put(legs, "legs")
@@ -1574,48 +1654,55 @@ extension Newborn {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Newborn
     public typealias Snapshot = Newborn.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Newborn) -> Newborn.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
-    public var weeks: AttributePath<Swift.Int16> { AttributePath(self, 9) }
-    public var siblings: ToManyPath<Newborn.Columns> { ToManyPath(self, 10) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
+    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 9) }
+    public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(self, 10) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
   @_disfavoredOverload
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   @_disfavoredOverload
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
-extension IdentifiedObject where Self: Newborn {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Newborn {
   /// The stored values as they are now.
   public var snapshot: Newborn.Snapshot { _newbornSnapshot() }
 
@@ -1625,14 +1712,14 @@ extension IdentifiedObject where Self: Newborn {
 
 // MARK: - Runt
 
-public final class Runt: Newborn {
+public nonisolated final class Runt: Newborn {
   /// Inserts a new object into a context.
   ///
   /// - Parameters:
   ///   - legs: `4` unless given.
   ///   - mood: `"calm"` unless given.
   public override init(
-    in context: ManagedObjectContext,
+    in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
     legs: Swift.Int16? = nil,
     born: Foundation.Date? = nil,
@@ -1669,32 +1756,35 @@ public final class Runt: Newborn {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 6 }
 
-  @_nonoverride fileprivate static let _description = EntityDescription("Runt", parent: "Newborn")
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription("Runt", parent: "Newborn")
 }
 
-extension Runt {
+nonisolated extension Runt {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Runt>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Runt>
     public var name: Swift.String
     /// How many it has.
     public var legs: Swift.Int16
     public var born: Foundation.Date?
-    public var keeper: ObjectID<Keeper>?
-    public var cage: ObjectID<Cage>?
+    public var keeper: TrellisRuntime.ObjectID<Keeper>?
+    public var cage: TrellisRuntime.ObjectID<Cage>?
     public var breed: Swift.String?
-    public var master: ObjectID<Keeper>?
-    public var rival: ObjectID<Dog>?
+    public var master: TrellisRuntime.ObjectID<Keeper>?
+    public var rival: TrellisRuntime.ObjectID<Dog>?
     public var weeks: Swift.Int16
 
     fileprivate init(_ inherited: Newborn.Snapshot) {
-      self.objectID = ObjectID(inherited.objectID.key)
+      self.objectID = .init(inherited.objectID.key)
       self.name = inherited.name
       self.legs = inherited.legs
       self.born = inherited.born
@@ -1706,8 +1796,8 @@ extension Runt {
       self.weeks = inherited.weeks
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       name = .read(row, 0)
       legs = .read(row, 1)
       born = .read(row, 2)
@@ -1735,7 +1825,7 @@ extension Runt {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       name = values.value("name")
       legs = values.value("legs")
@@ -1750,7 +1840,7 @@ extension Runt {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(name, "name")
       values.put(legs, "legs")
@@ -1766,46 +1856,53 @@ extension Runt {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Runt
     public typealias Snapshot = Runt.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Runt) -> Runt.Snapshot { object.snapshot }
 
-    public var name: AttributePath<Swift.String> { AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
-    public var legs: AttributePath<Swift.Int16> { AttributePath(self, 1) }
-    public var born: AttributePath<Foundation.Date?> { AttributePath(self, 2) }
-    public var keeper: ToOnePath<Keeper.Columns> { ToOnePath(self, 4) }
-    public var cage: ToOnePath<Cage.Columns> { ToOnePath(self, 5) }
-    public var breed: AttributePath<Swift.String?> { AttributePath(self, 6) }
-    public var master: ToOnePath<Keeper.Columns> { ToOnePath(self, 7) }
-    public var rival: ToOnePath<Dog.Columns> { ToOnePath(self, 8) }
-    public var weeks: AttributePath<Swift.Int16> { AttributePath(self, 9) }
-    public var siblings: ToManyPath<Newborn.Columns> { ToManyPath(self, 10) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
+    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 9) }
+    public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(self, 10) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
-extension IdentifiedObject where Self: Runt {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Runt {
   /// The stored values as they are now.
   public var snapshot: Runt.Snapshot { _runtSnapshot() }
 
@@ -1815,61 +1912,64 @@ extension IdentifiedObject where Self: Runt {
 
 // MARK: - Keeper
 
-public final class Keeper: ManagedObject, Swift.Identifiable {
+public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext) {
-    _row = Snapshot(objectID: .unassigned)
+  public init(in context: TrellisRuntime.ManagedObjectContext) {
+    unsafe _row = Snapshot(objectID: .unassigned)
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
-  public var animals: OrderedToMany<Animal> {
-    get { OrderedToMany(self, 0) }
+  public var animals: TrellisRuntime.OrderedToMany<Animal> {
+    get { TrellisRuntime.OrderedToMany(self, 0) }
     set { newValue._assign(to: self, 0) }
   }
 
-  public var dogs: OrderedToMany<Dog> {
-    get { OrderedToMany(self, 1) }
+  public var dogs: TrellisRuntime.OrderedToMany<Dog> {
+    get { TrellisRuntime.OrderedToMany(self, 1) }
     set { newValue._assign(to: self, 1) }
   }
 
-  public var id: ObjectID<Keeper> { objectID }
+  public var id: TrellisRuntime.ObjectID<Keeper> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 7 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Keeper",
     relationships: [
-      RelationshipDescription("animals", to: "Animal", inverse: "keeper", toMany: true, ordered: true),
-      RelationshipDescription("dogs", to: "Dog", inverse: "master", toMany: true, ordered: true),
+      TrellisSchema.RelationshipDescription("animals", to: "Animal", inverse: "keeper", toMany: true, ordered: true),
+      TrellisSchema.RelationshipDescription("dogs", to: "Dog", inverse: "master", toMany: true, ordered: true),
     ],
     fetchRequests: [
-      FetchRequestDescription("holding", predicate: "$animal IN animals OR ANY dogs IN $dogs"),
-      FetchRequestDescription(
+      TrellisSchema.FetchRequestDescription("holding", predicate: "$animal IN animals OR ANY dogs IN $dogs"),
+      TrellisSchema.FetchRequestDescription(
         "busy",
         predicate: """
           animals.@sum.legs > $legs AND SUBQUERY(dogs, $d, $d.breed == $breed AND $d.legs >= 3).@count >= 2 AND \
@@ -1880,17 +1980,17 @@ public final class Keeper: ManagedObject, Swift.Identifiable {
   )
 }
 
-extension Keeper {
+nonisolated extension Keeper {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Keeper>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Keeper>
 
-    fileprivate init(objectID: ObjectID<Keeper>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Keeper>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -1900,18 +2000,18 @@ extension Keeper {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -1919,32 +2019,39 @@ extension Keeper {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Keeper
     public typealias Snapshot = Keeper.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Keeper) -> Keeper.Snapshot { object.snapshot }
 
-    public var animals: ToManyPath<Animal.Columns> { ToManyPath(self, 0) }
-    public var dogs: ToManyPath<Dog.Columns> { ToManyPath(self, 1) }
+    public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(self, 0) }
+    public var dogs: TrellisRuntime.ToManyPath<Dog.Columns> { TrellisRuntime.ToManyPath(self, 1) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
@@ -1958,7 +2065,7 @@ extension Keeper {
   /// - Parameters:
   ///   - animal: The value of `$animal`.
   ///   - dogs: The values of `$dogs`, of which one has to equal.
-  public static func holding(animal: Animal, dogs: [Dog]) -> FetchRequest<Columns> {
+  public static func holding(animal: Animal, dogs: [Dog]) -> FetchRequest {
     FetchRequest(
       predicate: .or(
         [
@@ -1989,7 +2096,7 @@ extension Keeper {
   /// - Parameters:
   ///   - legs: The value of `$legs`.
   ///   - breed: The value of `$breed`.
-  public static func busy(legs: Swift.Int64, breed: Swift.String) -> FetchRequest<Columns> {
+  public static func busy(legs: Swift.Int64, breed: Swift.String) -> FetchRequest {
     FetchRequest(
       predicate: .and(
         [
@@ -2060,64 +2167,69 @@ extension Keeper {
 
 // MARK: - Cage
 
-public final class Cage: ManagedObject, Swift.Identifiable {
+public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identifiable {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext) {
-    _row = Snapshot(objectID: .unassigned)
+  public init(in context: TrellisRuntime.ManagedObjectContext) {
+    unsafe _row = Snapshot(objectID: .unassigned)
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
+    unsafe _row.objectID = .init(_key)
   }
 
-  public var animals: OrderedToMany<Animal> {
-    get { OrderedToMany(self, 0) }
+  public var animals: TrellisRuntime.OrderedToMany<Animal> {
+    get { TrellisRuntime.OrderedToMany(self, 0) }
     set { newValue._assign(to: self, 0) }
   }
 
-  public var id: ObjectID<Cage> { objectID }
+  public var id: TrellisRuntime.ObjectID<Cage> { objectID }
 
   /// The stored values as they are now.
-  public var snapshot: Snapshot { _willRead(-1); return _row }
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : (_committed as? RowCopy<Snapshot>)?.row ?? _row
+    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 8 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Cage",
-    relationships: [RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)]
+    relationships: [
+      TrellisSchema.RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)
+    ]
   )
 }
 
-extension Cage {
+nonisolated extension Cage {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Cage>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Cage>
 
-    fileprivate init(objectID: ObjectID<Cage>) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Cage>) {
       self.objectID = objectID
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
     }
 
     /// Whether both would be stored alike: texts are compared by their bytes.
@@ -2127,18 +2239,18 @@ extension Cage {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       default: nil
       }
@@ -2146,89 +2258,105 @@ extension Cage {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Cage
     public typealias Snapshot = Cage.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Cage) -> Cage.Snapshot { object.snapshot }
 
-    public var animals: ToManyPath<Animal.Columns> { ToManyPath(self, 0) }
+    public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(self, 0) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
 // MARK: - Plant
 
-public class Plant: ManagedObject {
+public nonisolated class Plant: TrellisRuntime.ManagedObject {
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext, height: Swift.Double) {
-    _row = Snapshot(objectID: .unassigned, height: height)
+  public init(in context: TrellisRuntime.ManagedObjectContext, height: Swift.Double) {
+    unsafe _row = Snapshot(objectID: .unassigned, height: height)
     super.init(_insertedInto: context)
-    _row.objectID = ObjectID(_key)
-    if type(of: self) == Plant.self { _finishInsert() }
+    unsafe _row.objectID = .init(_key)
+    if Swift.type(of: self) == Plant.self { _finishInsert() }
   }
 
   public var height: Swift.Double {
-    get { _willRead(0); return _row.height }
-    set { if _willWrite(0) { _row.height = newValue } }
+    get { _willRead(0); return unsafe _row.height }
+    set { if _willWrite(0) { unsafe _row.height = newValue } }
   }
 
   fileprivate final func _plantSnapshot() -> Snapshot {
     _willRead(-1)
-    return _row
+    return unsafe _row
   }
 
   fileprivate final func _plantCommitted() -> Snapshot? {
     _willRead(-1)
-    return _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row
+    return unsafe _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Snapshot(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 9 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
-    _row = Snapshot(row)
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    if properties.contains(0) { _row.height.write(to: row) }
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.height.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let old = (copy as? RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { _row.height = old.height }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.height = old.height }
   }
 
   @_spi(Generated) public override func _didInsert() {
@@ -2236,26 +2364,26 @@ public class Plant: ManagedObject {
     (Plant.self as any Plant.Hooks.Type).didInsert(self)
   }
 
-  fileprivate static let _description = EntityDescription(
+  fileprivate static let _description = TrellisSchema.EntityDescription(
     "Plant",
-    attributes: [AttributeDescription("height", .double)],
+    attributes: [TrellisSchema.AttributeDescription("height", .double)],
     hooks: [.didInsert]
   )
 }
 
-extension Plant {
+nonisolated extension Plant {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot, StoredFields {
-    public var objectID: ObjectID<Plant>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+    public var objectID: TrellisRuntime.ObjectID<Plant>
     public var height: Swift.Double
 
-    fileprivate init(objectID: ObjectID<Plant>, height: Swift.Double) {
+    fileprivate init(objectID: TrellisRuntime.ObjectID<Plant>, height: Swift.Double) {
       self.objectID = objectID
       self.height = height
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       height = .read(row, 0)
     }
 
@@ -2267,20 +2395,20 @@ extension Plant {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       height = values.value("height")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(height, "height")
       try values.finish()
     }
 
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> StoredValue? {
+    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 0: height.storedValue
       default: nil
@@ -2289,49 +2417,54 @@ extension Plant {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Plant
     public typealias Snapshot = Plant.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Plant) -> Plant.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  public static var all: FetchRequest<Columns> { FetchRequest() }
+  public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
   @_disfavoredOverload
   public static func `where`<Level1>(
     _: Level1.Type = Swift.Never.self,
-    @ConditionBuilder _ conditions: (Columns) -> QueryCondition
-  ) -> FetchRequest<Columns> {
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   @_disfavoredOverload
   public static func `where`<Level1>(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...,
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...,
     _level1: Level1.Type = Swift.Never.self
-  ) -> FetchRequest<Columns> {
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Plant`.
-  protocol Hooks {
+  nonisolated protocol Hooks {
     static func didInsert(_ object: Plant)
   }
 }
 
-extension Plant: Plant.Hooks {}
+nonisolated extension Plant: Plant.Hooks {}
 
-extension IdentifiedObject where Self: Plant {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Plant {
   /// The stored values as they are now.
   public var snapshot: Plant.Snapshot { _plantSnapshot() }
 
@@ -2341,82 +2474,93 @@ extension IdentifiedObject where Self: Plant {
 
 // MARK: - Tree
 
-public class Tree: Plant, Swift.Identifiable {
-  @exclusivity(unchecked) private final var _row: Fields
+public nonisolated class Tree: Plant, Swift.Identifiable {
+  @exclusivity(unchecked) private final var _row: _Fields
 
   /// Inserts a new object into a context.
-  public init(in context: ManagedObjectContext, height: Swift.Double, id: Swift.Int64) {
-    _row = Fields(id: id)
+  public init(in context: TrellisRuntime.ManagedObjectContext, height: Swift.Double, id: Swift.Int64) {
+    unsafe _row = _Fields(id: id)
     super.init(in: context, height: height)
-    if type(of: self) == Tree.self { _finishInsert() }
+    if Swift.type(of: self) == Tree.self { _finishInsert() }
   }
 
   public var id: Swift.Int64 {
-    get { _willRead(1); return _row.id }
-    set { if _willWrite(1) { _row.id = newValue } }
+    get { _willRead(1); return unsafe _row.id }
+    set { if _willWrite(1) { unsafe _row.id = newValue } }
   }
 
-  fileprivate final func _treeSnapshot() -> Snapshot { Snapshot(_plantSnapshot(), _row) }
+  fileprivate final func _treeSnapshot() -> Snapshot { Snapshot(_plantSnapshot(), unsafe _row) }
 
   fileprivate final func _treeCommitted() -> Snapshot? {
     guard let inherited = _plantCommitted() else { return nil }
-    return Snapshot(inherited, _committed?.part(Fields.self) ?? _row)
+    return Snapshot(inherited, unsafe _committed?.part(_Fields.self) ?? _row)
   }
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
-    _row = Fields(row)
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = _Fields(row)
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 10 }
 
-  @_spi(Generated) public override func _read(_ row: RowReader) {
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     super._read(row)
-    _row = Fields(row)
+    unsafe _row = _Fields(row)
   }
 
-  @_spi(Generated) public override func writeColumns(of properties: ColumnMask, to row: RowWriter) {
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
     super.writeColumns(of: properties, to: row)
-    if properties.contains(1) { _row.id.write(to: row) }
+    if properties.contains(1) { unsafe _row.id.write(to: row) }
   }
 
-  @_spi(Generated) public override func _value(_ property: Swift.Int) -> StoredValue {
-    _row._value(property) ?? super._value(property)
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
   }
 
-  @_spi(Generated) public override func _copyRow() -> RowCopyBase { RowCopy(_row, parent: super._copyRow()) }
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase {
+    TrellisRuntime.RowCopy(unsafe _row, parent: super._copyRow())
+  }
 
-  @_spi(Generated) public override func _restore(_ properties: ColumnMask, from copy: RowCopyBase) {
-    guard let copy = copy as? RowCopy<Fields>, let parent = copy.parent else { return }
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let copy = copy as? TrellisRuntime.RowCopy<_Fields>, let parent = copy.parent else { return }
     super._restore(properties, from: parent)
     let old = copy.row
-    if properties.contains(1) { _row.id = old.id }
+    if properties.contains(1) { unsafe _row.id = old.id }
   }
 
-  @_nonoverride fileprivate static let _description = EntityDescription(
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription(
     "Tree",
     parent: "Plant",
-    attributes: [AttributeDescription("id", .int64)]
+    attributes: [TrellisSchema.AttributeDescription("id", .int64)]
   )
 }
 
-extension Tree {
+nonisolated extension Tree {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Tree>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Tree>
     public var height: Swift.Double
     public var id: Swift.Int64
 
-    fileprivate init(_ inherited: Plant.Snapshot, _ own: Fields) {
-      self.objectID = ObjectID(inherited.objectID.key)
+    fileprivate init(_ inherited: Plant.Snapshot, _ own: _Fields) {
+      self.objectID = .init(inherited.objectID.key)
       self.height = inherited.height
       self.id = own.id
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       height = .read(row, 0)
       id = .read(row, 1)
     }
@@ -2430,7 +2574,7 @@ extension Tree {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       height = values.value("height")
       id = values.value("id")
@@ -2438,7 +2582,7 @@ extension Tree {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(height, "height")
       values.put(id, "id")
@@ -2447,18 +2591,18 @@ extension Tree {
   }
 
   /// What the class adds to the one above.
-  fileprivate struct Fields: StoredFields {
+  fileprivate struct _Fields: TrellisRuntime.StoredFields {
     var id: Swift.Int64
 
     init(id: Swift.Int64) {
       self.id = id
     }
 
-    init(_ row: borrowing RowReader) {
+    init(_ row: borrowing TrellisStorage.RowReader) {
       id = .read(row, 1)
     }
 
-    func _value(_ property: Swift.Int) -> StoredValue? {
+    func _value(_ property: Swift.Int) -> TrellisSchema.StoredValue? {
       switch property {
       case 1: id.storedValue
       default: nil
@@ -2467,39 +2611,46 @@ extension Tree {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Tree
     public typealias Snapshot = Tree.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Tree) -> Tree.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
-    public var id: AttributePath<Swift.Int64> { AttributePath(self, 1) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
+    public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 1) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
   @_disfavoredOverload
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   @_disfavoredOverload
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
-extension IdentifiedObject where Self: Tree {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Tree {
   /// The stored values as they are now.
   public var snapshot: Tree.Snapshot { _treeSnapshot() }
 
@@ -2509,9 +2660,9 @@ extension IdentifiedObject where Self: Tree {
 
 // MARK: - Oak
 
-public final class Oak: Tree {
+public nonisolated final class Oak: Tree {
   /// Inserts a new object into a context.
-  public override init(in context: ManagedObjectContext, height: Swift.Double, id: Swift.Int64) {
+  public override init(in context: TrellisRuntime.ManagedObjectContext, height: Swift.Double, id: Swift.Int64) {
     super.init(in: context, height: height, id: id)
     _finishInsert()
   }
@@ -2525,30 +2676,33 @@ public final class Oak: Tree {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 11 }
 
-  @_nonoverride fileprivate static let _description = EntityDescription("Oak", parent: "Tree")
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription("Oak", parent: "Tree")
 }
 
-extension Oak {
+nonisolated extension Oak {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Oak>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Oak>
     public var height: Swift.Double
     public var id: Swift.Int64
 
     fileprivate init(_ inherited: Tree.Snapshot) {
-      self.objectID = ObjectID(inherited.objectID.key)
+      self.objectID = .init(inherited.objectID.key)
       self.height = inherited.height
       self.id = inherited.id
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       height = .read(row, 0)
       id = .read(row, 1)
     }
@@ -2562,7 +2716,7 @@ extension Oak {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       height = values.value("height")
       id = values.value("id")
@@ -2570,7 +2724,7 @@ extension Oak {
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(height, "height")
       values.put(id, "id")
@@ -2579,37 +2733,44 @@ extension Oak {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Oak
     public typealias Snapshot = Oak.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Oak) -> Oak.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
-    public var id: AttributePath<Swift.Int64> { AttributePath(self, 1) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
+    public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 1) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
-extension IdentifiedObject where Self: Oak {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Oak {
   /// The stored values as they are now.
   public var snapshot: Oak.Snapshot { _oakSnapshot() }
 
@@ -2619,14 +2780,14 @@ extension IdentifiedObject where Self: Oak {
 
 // MARK: - Flower
 
-public final class Flower: Plant, Swift.Identifiable {
+public nonisolated final class Flower: Plant, Swift.Identifiable {
   /// Inserts a new object into a context.
-  public override init(in context: ManagedObjectContext, height: Swift.Double) {
+  public override init(in context: TrellisRuntime.ManagedObjectContext, height: Swift.Double) {
     super.init(in: context, height: height)
     _finishInsert()
   }
 
-  public var id: ObjectID<Flower> { objectID }
+  public var id: TrellisRuntime.ObjectID<Flower> { objectID }
 
   fileprivate final func _flowerSnapshot() -> Snapshot { Snapshot(_plantSnapshot()) }
 
@@ -2637,28 +2798,31 @@ public final class Flower: Plant, Swift.Identifiable {
 
   // MARK: What Trellis calls
 
-  @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
     super.init(row, in: link)
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 12 }
 
-  @_nonoverride fileprivate static let _description = EntityDescription("Flower", parent: "Plant")
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription("Flower", parent: "Plant")
 }
 
-extension Flower {
+nonisolated extension Flower {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: EntitySnapshot {
-    public var objectID: ObjectID<Flower>
+  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+    public var objectID: TrellisRuntime.ObjectID<Flower>
     public var height: Swift.Double
 
     fileprivate init(_ inherited: Plant.Snapshot) {
-      self.objectID = ObjectID(inherited.objectID.key)
+      self.objectID = .init(inherited.objectID.key)
       self.height = inherited.height
     }
 
-    @_spi(Generated) public init(_ row: borrowing RowReader) {
-      objectID = ObjectID(row.key)
+    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+      objectID = .init(row.key)
       height = .read(row, 0)
     }
 
@@ -2670,14 +2834,14 @@ extension Flower {
     }
 
     public init(from decoder: any Swift.Decoder) throws {
-      let values = try SnapshotDecoder(decoder)
+      let values = try TrellisRuntime.SnapshotDecoder(decoder)
       objectID = values.value("objectID")
       height = values.value("height")
       try values.finish()
     }
 
     public func encode(to encoder: any Swift.Encoder) throws {
-      let values = SnapshotEncoder(encoder)
+      let values = TrellisRuntime.SnapshotEncoder(encoder)
       values.put(objectID, "objectID")
       values.put(height, "height")
       try values.finish()
@@ -2685,36 +2849,43 @@ extension Flower {
   }
 
   /// The properties by name, for predicates and sorts.
-  public struct Columns: EntityColumns {
+  public struct Columns: TrellisRuntime.EntityColumns {
     public typealias Object = Flower
     public typealias Snapshot = Flower.Snapshot
-    public let path: PropertyPath
+    public let path: TrellisQuery.PropertyPath
 
-    public init(_ path: PropertyPath) { self.path = path }
+    public init(_ path: TrellisQuery.PropertyPath) { self.path = path }
 
     public static func snapshot(of object: Flower) -> Flower.Snapshot { object.snapshot }
 
-    public var height: AttributePath<Swift.Double> { AttributePath(self, 0) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
   }
 
+  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
   /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest<Columns> { FetchRequest() }
+  @_nonoverride public static var all: FetchRequest { FetchRequest() }
 
   /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest<Columns> {
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
+  ) -> FetchRequest {
     FetchRequest(conditions)
   }
 
   /// A fetch of the objects for which a predicate in a format string holds.
   public static func `where`(
-    _ format: PredicateFormat,
-    _ arguments: any PredicateArgument...
-  ) -> FetchRequest<Columns> {
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
   }
 }
 
-extension IdentifiedObject where Self: Flower {
+nonisolated extension TrellisRuntime.IdentifiedObject where Self: Flower {
   /// The stored values as they are now.
   public var snapshot: Flower.Snapshot { _flowerSnapshot() }
 
