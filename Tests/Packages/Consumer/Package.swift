@@ -7,7 +7,7 @@ let trellis = Target.Dependency.product(name: "Trellis", package: "trellis")
 let plugin = Target.PluginUsage.plugin(name: "TrellisPlugin", package: "trellis")
 
 /// The program of `MainActorByDefault` under other settings; its files are links to those.
-func program(_ name: String, _ settings: [SwiftSetting]) -> Target {
+@MainActor func program(_ name: String, _ settings: [SwiftSetting]) -> Target {
   .executableTarget(name: name, dependencies: [trellis], swiftSettings: settings, plugins: [plugin])
 }
 
