@@ -14,6 +14,9 @@ enum Rulebook {
     [RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check, FetchPredicates.check],
   ]
 
+  /// What a model must be that a store carries, whatever the rules were under which it was written.
+  static let stored: [Pass] = [Parents.check, AttributeTypes.check, Destinations.check, Inverses.check]
+
   /// Whether the model passes every check.
   static func check(_ draft: inout Draft, _ findings: Findings) -> Bool {
     for stage in stages {
