@@ -15,6 +15,9 @@ package final class JSONStore: Store, SnapshotSource {
   private let document: DocumentLayout
   private let file: DocumentFile
   private let isReadOnly: Bool
+  /// Why it is only read though it may be written to; nil where that is not so.
+  private let refusalOfWrites: StoreError?
+  private let lineage: DocumentLineage
   private let files: any FileOperations
   private let lock: (any OpenFile)?
   private let isClosed = Flag()
@@ -47,9 +50,11 @@ package final class JSONStore: Store, SnapshotSource {
     document = try DocumentLayout(model, model.hasExternalData ? folder : nil)
     name = file.path
     self.files = files
-    isReadOnly = options.isReadOnly
-    let opened = try DocumentOpening(file: file, document: document, isReadOnly: isReadOnly).open()
+    let opened = try DocumentOpening(file: file, document: document, isReadOnly: options.isReadOnly).open()
     lock = opened.lock
+    refusalOfWrites = opened.loaded.refusalOfWrites
+    isReadOnly = options.isReadOnly || refusalOfWrites != nil
+    lineage = opened.loaded.lineage
     shared = Locked(
       Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
     saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
@@ -89,7 +94,7 @@ package final class JSONStore: Store, SnapshotSource {
     }
     // Others may save while the text is made: a state is a value.
     let copy = try BackupFile(path, replacing: replacing, own: [file.path], files: files)
-    let text = try DocumentWriter.text(state, nextKey: nextKey, document, sizeHint: size)
+    let text = try DocumentWriter.text(state, nextKey: nextKey, lineage, document, sizeHint: size)
     try copy.write { file, _ in
       try document.folder?.copyFiles(besides: files.resolved(path))
       try text.withUnsafeBytes { bytes in try file.write(bytes) }
@@ -163,6 +168,7 @@ package final class JSONStore: Store, SnapshotSource {
 
   package func save(_ request: SaveRequest) throws -> SaveOutcome {
     if isClosed.isSet { throw closed }
+    if let refusalOfWrites { throw refusalOfWrites }
     if isReadOnly {
       throw StoreError(.readOnly, "\(name) was opened for reading only.", remedy: "Open it without readOnly.")
     }
@@ -185,7 +191,7 @@ package final class JSONStore: Store, SnapshotSource {
   }
 
   private func write(_ state: MemoryState, _ nextKey: Int64, _ saved: inout Saved) throws {
-    let bytes = try DocumentWriter.text(state, nextKey: nextKey, document, sizeHint: saved.size)
+    let bytes = try DocumentWriter.text(state, nextKey: nextKey, lineage, document, sizeHint: saved.size)
     do throws(DocumentFile.Failure) {
       saved.known = try file.replace(saved.known, by: bytes)
     } catch {

@@ -8,8 +8,9 @@ extension SQLiteStore {
     let own = ["", "-wal", "-shm", "-journal"].map { name + $0 }
     let copy = try BackupFile(path, replacing: replacing, own: own, files: files)
     try refuseIfOpen(files.resolved(path), files)
-    let database = try borrow()
-    defer { giveBack(database) }
+    let connection = try take()
+    defer { giveBack(connection) }
+    let database = connection.database
     guard let folder = setup.folder else { return try copy.write { _, path in try database.copy(to: path) } }
     try folder.keepingFiles {
       try copy.write { _, temporary in

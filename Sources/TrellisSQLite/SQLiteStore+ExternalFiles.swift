@@ -7,8 +7,9 @@ extension SQLiteStore {
   /// - Throws: ``StoreError``.
   package func collectExternalFiles() throws -> Int {
     guard let folder = setup.folder, !setup.options.isReadOnly else { return 0 }
-    let database = try borrow()
-    defer { giveBack(database) }
+    let connection = try take()
+    defer { giveBack(connection) }
+    let database = connection.database
     // A file that only the latest commits have let go of must stay as long as a power cut may undo these.
     let safe = try contentsOnDisk(database)
     // Nobody else commits until this ends, and every file that is referred to by then is one now.

@@ -3,8 +3,9 @@ import TrellisStorage
 extension SQLiteStore {
   /// - Throws: ``StoreError``.
   package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
-    let database = try borrow()
-    defer { giveBack(database) }
+    let connection = try take()
+    defer { giveBack(connection) }
+    let database = connection.database
     // Nothing can be saved to a store that is only read, so its keys need not be taken.
     if setup.options.isReadOnly {
       let next = try Metadata.nextKey(in: database)
@@ -15,8 +16,9 @@ extension SQLiteStore {
   }
 
   package func returnKeys(_ unused: Range<Int64>) {
-    guard !setup.options.isReadOnly, !unused.isEmpty, let database = try? borrow() else { return }
-    defer { giveBack(database) }
+    guard !setup.options.isReadOnly, !unused.isEmpty, let connection = try? take() else { return }
+    defer { giveBack(connection) }
+    let database = connection.database
     // Keys that do not come back are lost, and nothing else.
     try? with(.relaxed, database) { () throws(StoreError) in try Metadata.giveBack(unused, in: database) }
   }

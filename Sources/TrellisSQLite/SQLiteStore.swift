@@ -1,14 +1,14 @@
+import Dispatch
 import Foundation
 import TrellisSQL
 import TrellisSchema
 package import TrellisStorage
 
-/// A SQLite file, and the connections to it that nobody uses at the moment.
+/// A SQLite file, and the connections to it.
 package final class SQLiteStore: Store {
   package let name: String
   let setup: StoreSetup
-  let ledger = CommitLedger()
-  private let pool: Locked<Pool>
+  let pool: ConnectionPool
 
   init(url: URL, model: Model, options: OpenOptions) throws {
     try SQLiteLibrary.load()
@@ -20,33 +20,32 @@ package final class SQLiteStore: Store {
     name = path
     let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
     self.setup = setup
-    pool = Locked(Pool(idle: [IdleDatabase(database)]))
+    pool = ConnectionPool(
+      SQLiteConnection(setup, database, isFirst: true), name: path, most: options.mostConnections,
+      sweepInterval: .milliseconds(Int(options.idleSeconds * 1_000)), open: setup.connect)
     // Others may have it open; then it stays for the next time.
-    if !options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
+    if !setup.options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
 
-  /// - Throws: ``StoreError``.
-  package func connect() throws -> any StoreConnection {
-    try SQLiteConnection(self, borrow())
-  }
+  /// Opens nothing: what it returns borrows a connection for each of its calls.
+  package func connect() throws -> any StoreConnection { LeasingConnection(self) }
 
-  func borrow() throws(StoreError) -> Database {
-    let (waiting, isClosed) = pool.withLock { ($0.idle.popLast(), $0.isClosed) }
-    if let waiting { return waiting.database }
-    if isClosed {
-      throw StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+  /// A connection for one call, or for some that belong together. Whoever took it gives it back.
+  func take() throws(StoreError) -> SQLiteConnection {
+    let connection = try pool.take()
+    do throws(StoreError) {
+      try setup.watch.look(through: connection)
+    } catch {
+      giveBack(connection)
+      throw error
     }
-    return try setup.connect()
+    return connection
   }
 
-  func giveBack(_ database: Database) {
-    let idleDatabase = IdleDatabase(database)
-    let isClosed = pool.withLock { pool in
-      if !pool.isClosed { pool.idle.append(idleDatabase) }
-      return pool.isClosed
-    }
+  func giveBack(_ connection: SQLiteConnection) {
+    let isClosed = pool.giveBack(connection)
     // SQLite leaves the log of a file that has moved, and whatever file has come in its place would be read with it.
-    if isClosed && database.hasMoved { bringDown(database) }
+    if isClosed && connection.database.hasMoved { bringDown(connection.database) }
   }
 
   private func bringDown(_ database: Database) {
@@ -57,26 +56,10 @@ package final class SQLiteStore: Store {
 
   /// Brings the log into the file. The last connection that goes takes the files beside it along.
   package func close() {
-    let idle = pool.withLock { pool in
-      defer { pool = Pool(isClosed: true) }
-      return pool.idle
-    }
+    // The memory of the counter goes with the last connection.
+    setup.ledger.close()
+    let idle = pool.close()
     setup.folder?.close()
     if let database = idle.first?.database { bringDown(database) }
   }
-}
-
-/// The connections that nobody uses.
-private struct Pool {
-  var idle: [IdleDatabase] = []
-  var isClosed = false
-}
-
-/// A connection between two users.
-///
-/// Sound because a database is either in the store's list, which a lock guards, or with the one who took it out of there.
-private struct IdleDatabase: @unchecked Sendable {
-  let database: Database
-
-  init(_ database: Database) { self.database = database }
 }

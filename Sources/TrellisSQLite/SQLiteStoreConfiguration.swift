@@ -15,6 +15,8 @@ extension StoreConfiguration {
   ///   - url: The file. Its folder must exist. SQLite keeps two more files beside it while it is open.
   ///   - durability: What a save has brought to safety when it returns.
   ///   - busyTimeout: How many seconds a save waits for another process or context that is saving.
+  ///   - connections: How many connections to the file are open at most, at least one. Contexts borrow one for each call, so
+  ///     this bounds how many of them read at the same time, and not how many there are.
   ///   - readOnly: Whether the file is only read. Then it must exist, and saves fail.
   ///   - filesAbove: How many bytes the value of an attribute with `externalStorage` has at most in the row; a larger one lies in a
   ///     file of its own, in the folder beside the store whose name ends in `.external`. A number below 0 counts as 0. It holds
@@ -22,13 +24,14 @@ extension StoreConfiguration {
   /// - Throws: opening throws ``StoreError``.
   public static func sqlite(
     at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false,
-    filesAbove: Int = 65_536
+    filesAbove: Int = 65_536, connections: Int = 8
   ) -> StoreConfiguration {
     let milliseconds = max(0, min(busyTimeout * 1_000, 1_000_000_000))
     var options = OpenOptions(
       durability: durability, busyTimeoutMilliseconds: milliseconds.isNaN ? 0 : Int32(milliseconds),
       isReadOnly: readOnly)
     options.largestInRow = filesAbove
+    options.mostConnections = connections
     return StoreConfiguration { [options] model in try SQLiteStore(url: url, model: model, options: options) }
   }
 }

@@ -13,8 +13,27 @@ final class StoreSetup: Sendable {
   private let marked: SearchPlan
   /// The unique indexes, to tell which key two objects share. Made when it is first asked for.
   private let indexes = Locked<IndexPlan?>(nil)
-  /// Whether the file still holds an earlier text of the model, which the first save replaces.
-  let hasOldModelText: Atomic<Bool>
+  /// What a file says of the model that it was written with.
+  struct FileModel {
+    var checksum: String
+    /// Whether it keeps the models that it had.
+    var hasLineage = true
+    /// Whether it had the program's model before the one it has.
+    var hadThis = false
+  }
+
+  /// Whether the file holds the text of another model, whose indexes are then not those of this one.
+  let hasOtherModelText: Bool
+  /// Whether the first save brings the file up to the model, and to what this version of Trellis keeps in it.
+  let isBehind: Atomic<Bool>
+  /// Whether the model's text goes into the file by then.
+  let writesModelText: Bool
+  /// Why the file is only read though it may be written to; nil where that is not so.
+  let refusalOfWrites: StoreError?
+  /// Tells the commits of this store from those of strangers.
+  let ledger = CommitLedger()
+  /// Whether the file has the model still that it had when it was opened.
+  let watch: ModelWatch
   /// Set when a commit failed half-way: nobody knows what the disk holds, so no connection writes anything more.
   let refusesWrites = Atomic(false)
   /// Set when a save did not find the file at its path any more.
@@ -27,14 +46,18 @@ final class StoreSetup: Sendable {
   let isImmutable: Bool
 
   init(
-    path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan, hasOldModelText: Bool,
-    isImmutable: Bool
+    path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan, fileModel: FileModel,
+    isImmutable: Bool, refusalOfWrites: StoreError? = nil
   ) {
     self.marked = marked
     self.path = path
     self.options = options
     self.layout = layout
-    self.hasOldModelText = Atomic(hasOldModelText)
+    hasOtherModelText = !TextBytes.areEqual(fileModel.checksum, layout.model.checksum)
+    writesModelText = hasOtherModelText && !fileModel.hadThis
+    isBehind = Atomic(!options.isReadOnly && (writesModelText || !fileModel.hasLineage))
+    self.refusalOfWrites = refusalOfWrites
+    watch = ModelWatch(path: path, model: layout.model, checksum: fileModel.checksum)
     self.isImmutable = isImmutable
     identity = try? options.files.stamp(path)
     // Whoever opens the file by another name finds the same folder.
@@ -44,12 +67,13 @@ final class StoreSetup: Sendable {
       ? ExternalFolder(besides: besides, largestInRow: options.largestInRow, files: options.files) : nil
   }
 
-  func connect() throws(StoreError) -> Database {
+  /// Opens one more connection.
+  func connect() throws(StoreError) -> SQLiteConnection {
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
     try checkIdentity()
-    try database.configure(options)
+    try database.configure(options, isFirst: false)
     try database.mark(marked)
-    return database
+    return SQLiteConnection(self, database)
   }
 
   var uniqueIndexes: [PlannedIndex] {
@@ -61,10 +85,12 @@ final class StoreSetup: Sendable {
 }
 
 extension Database {
-  /// The settings of a connection, once for its life.
-  func configure(_ options: OpenOptions) throws(StoreError) {
+  /// The settings of a connection, once for its life. The first one of a store serves whoever is alone, and keeps more in memory
+  /// than those that come to help it.
+  func configure(_ options: OpenOptions, isFirst: Bool = true) throws(StoreError) {
     var pragmas = [
-      "foreign_keys = ON", "cell_size_check = ON", "temp_store = MEMORY", "cache_size = -16384",
+      "foreign_keys = ON", "cell_size_check = ON", "temp_store = MEMORY",
+      "cache_size = \(isFirst ? -16_384 : -2_048)",
       "synchronous = \(Self.synchronous(options.durability))",
     ]
     if !options.isReadOnly { pragmas.append("journal_size_limit = 67108864") }

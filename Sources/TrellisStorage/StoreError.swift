@@ -16,6 +16,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let damaged = Code(rawValue: "damaged")
     /// The file was written with another model.
     public static let otherModel = Code(rawValue: "other-model")
+    /// Another program has migrated the file to another model while it was open.
+    public static let migratedByOthers = Code(rawValue: "migrated-by-others")
     /// The file was written by a newer version of Trellis.
     public static let newerFormat = Code(rawValue: "newer-format")
     /// A file beside the store, with the data of an attribute, is not there.

@@ -17,7 +17,7 @@ import TrellisStorage
   }
 
   private func plan(_ text: String) throws -> String {
-    try store.connection.database.plan(of: text)
+    try store.connection.leased { try $0.database.plan(of: text) }
   }
 
   private func plan(

@@ -81,7 +81,7 @@ import TrellisTestSupport
       entity: 0, predicate: .and([Self.matching("커피"), Self.matching("cof", property: 1)]),
       sort: [SortKey(PropertyPath(variable: 0).appending(0), rankFor: "커피")], limit: 3)
     let text = try RequestStatement(request, for: .rows, in: store.setup.layout).text
-    let plan = try store.borrow().plan(of: text)
+    let plan = try LeasingConnection(store).leased { try $0.database.plan(of: text) }
     #expect(plan.contains("SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"), "\(plan)")
     #expect(plan.contains("SCAN _search.Note.text.fts VIRTUAL TABLE INDEX 0:M1"), "\(plan)")
   }
@@ -90,10 +90,10 @@ import TrellisTestSupport
   func nothing() throws {
     let model = try Self.model(searchable: false)
     let store = try open(model)
-    let connection = try #require(try store.connect() as? SQLiteConnection)
+    let connection = try #require(try store.connect() as? LeasingConnection)
     try insert([record(model, 1, "커피")], store)
     #expect(try OtherProgram(url).texts("SELECT name FROM sqlite_schema WHERE name LIKE '_search%'") == [])
-    #expect(try connection.database.text("SELECT name FROM sqlite_temp_schema LIMIT 1") == nil)
+    #expect(try connection.leased { try $0.database.text("SELECT name FROM sqlite_temp_schema LIMIT 1") } == nil)
     #expect(try found("커피", store) == [1])
   }
 

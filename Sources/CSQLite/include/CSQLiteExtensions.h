@@ -15,6 +15,9 @@ const void *trellis_sqlite_commit_counter(sqlite3 *db);
 /// The counter as it is now.
 uint32_t trellis_sqlite_read_counter(const void *counter);
 
+/// Counts the connections that the calling thread has borrowed, of whatever store: adds to the number and returns it.
+int32_t trellis_thread_leases(int32_t change);
+
 /// SQLite copies the bytes before the call returns.
 static inline trellis_destructor trellis_sqlite_transient(void) { return (trellis_destructor)(intptr_t)-1; }
 

@@ -17,6 +17,16 @@ enum DocumentFormat {
   static let entities = "entities"
   static let pairs = "pairs"
   static let description = "description"
+  static let features = "features"
+  static let models = "models"
+
+  /// Keys of the features.
+  static let compatible = "compatible"
+  static let readOnlyCompatible = "readOnlyCompatible"
+  static let incompatible = "incompatible"
+
+  /// When a former model was replaced.
+  static let replaced = "replaced"
 
   /// Keys of each object, beside its properties.
   static let key = "_key"

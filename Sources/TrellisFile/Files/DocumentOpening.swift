@@ -21,6 +21,11 @@ struct DocumentOpening {
       if lock != nil { try? file.files.remove(file.temporaryPath) }
       var opened = try read()
       opened.lock = lock
+      // Whoever is not to write leaves that to others.
+      if let lock, opened.loaded.refusalOfWrites != nil {
+        Self.release(lock, file)
+        opened.lock = nil
+      }
       return opened
     } catch {
       if let lock { Self.release(lock, file) }
@@ -62,7 +67,7 @@ struct DocumentOpening {
 
   private func create(over empty: DocumentFile.Known?) throws(StoreError) -> Opened {
     let loaded = LoadedDocument(state: MemoryState(document.layout), nextKey: 1)
-    let bytes = try DocumentWriter.text(loaded.state, nextKey: 1, document)
+    let bytes = try DocumentWriter.text(loaded.state, nextKey: 1, loaded.lineage, document)
     do throws(DocumentFile.Failure) {
       return Opened(loaded: loaded, known: try file.replace(empty, by: bytes), size: bytes.count, lock: nil)
     } catch {

@@ -6,6 +6,9 @@ import TrellisStorage
 struct LoadedDocument {
   var state: MemoryState
   var nextKey: Int64
+  var lineage = DocumentLineage()
+  /// Why it is only read though it may be written to; nil where that is not so.
+  var refusalOfWrites: StoreError?
 }
 
 /// Reads a document into a state: first what lies where, then the head, then the objects, then who refers to whom.
@@ -14,8 +17,12 @@ struct DocumentReader {
   let document: DocumentLayout
   let bytes: UnsafeBufferPointer<UInt8>
   /// Where the values of the document's own keys begin.
-  private var sections: [String: Int] = [:]
+  private(set) var sections: [String: Int] = [:]
+  /// Where the first key stands that no document of this version has.
+  private var unknownKey: Int?
   private var nextKey: Int64 = 1
+  private var lineage = DocumentLineage()
+  private var refusalOfWrites: StoreError?
   var loading: StateLoading
 
   /// - Parameter path: for messages.
@@ -45,7 +52,9 @@ struct DocumentReader {
     try readEntities()
     try loading.checkReferences(bytes)
     try readPairs()
-    return LoadedDocument(state: loading.state, nextKey: max(nextKey, loading.highestKey + 1))
+    return LoadedDocument(
+      state: loading.state, nextKey: max(nextKey, loading.highestKey + 1), lineage: lineage,
+      refusalOfWrites: refusalOfWrites)
   }
 
   private func checkEncoding() throws(DocumentFault) {
@@ -62,19 +71,18 @@ struct DocumentReader {
   private static let known: Set<String> = [
     DocumentFormat.format, DocumentFormat.model, DocumentFormat.version, DocumentFormat.checksum,
     DocumentFormat.nextKey, DocumentFormat.storage, DocumentFormat.entities, DocumentFormat.pairs,
-    DocumentFormat.description,
+    DocumentFormat.description, DocumentFormat.features, DocumentFormat.models,
   ]
 
   private mutating func findSections() throws(DocumentFault) {
     var scanner = JSONScanner(bytes, at: JSONScanner.markLength(bytes))
     scanner.skipSpace()
     guard scanner.next == UInt8(ascii: "{") else { throw foreign(at: scanner.offset) }
-    var unknown: Int?
     if try scanner.open("{", "}", "an object") {
       repeat {
         let place = scanner.offset
         let key = try scanner.key()
-        if !Self.known.contains(key), unknown == nil { unknown = place }
+        if !Self.known.contains(key), unknownKey == nil { unknownKey = place }
         guard sections.updateValue(scanner.offset, forKey: key) == nil else {
           throw DocumentFault("this key is already in the document", at: place)
         }
@@ -85,7 +93,6 @@ struct DocumentReader {
     guard scanner.offset == bytes.count else { throw scanner.expected("the end of the document") }
     guard let format = sections[DocumentFormat.format] else { throw foreign(at: 0) }
     try checkFormat(JSONScanner(bytes, at: format))
-    if let unknown { throw DocumentFault("a document has no key of this name", at: unknown) }
   }
 
   private func foreign(at place: Int) -> DocumentFault {
@@ -114,13 +121,15 @@ struct DocumentReader {
   // MARK: Head
 
   private mutating func readHead(_ path: String) throws(DocumentFault) {
-    _ = try text(of: DocumentFormat.model)
+    try checkFeatures(path)
+    let name = try text(of: DocumentFormat.model)
     var scanner = try section(DocumentFormat.nextKey)
     let start = scanner.offset
     nextKey = try scanner.integer("the next key, a whole number")
     guard nextKey > 0 else { throw scanner.expected("a number above 0", at: start) }
     // The same model is stored alike, so mostly one word is all that has to be compared.
-    if try text(of: DocumentFormat.checksum) == document.model.checksum { return }
+    let checksum = try text(of: DocumentFormat.checksum)
+    if checksum == document.model.checksum { return }
     let (stored, place) = try storage()
     let current = document.model.storageSignature
     guard TextBytes.areEqual(stored, current) else {
@@ -129,9 +138,37 @@ struct DocumentReader {
         "the document was made with another model: \(differences); open it with the model it was made with, or migrate it",
         at: place, .otherModel)
     }
+    // Models that are stored alike by accident must not take each other's documents.
+    guard TextBytes.areEqual(name, document.model.name) else {
+      throw DocumentFault(
+        "the document holds the objects of the model \(name), and not of \(document.model.name), though both are stored "
+          + "alike; open it with \(name), or write \"model\": \"\(name)\" in the model file if it is the same model",
+        at: try section(DocumentFormat.model).offset, .otherModel)
+    }
+    // The next save writes the program's model, whether the document had it before or not.
+    lineage.former.append(try readPresentModel(checksum: checksum))
+    lineage.former.removeAll { $0.checksum == document.model.checksum }
   }
 
-  private func text(of name: String) throws(DocumentFault) -> String {
+  /// A newer Trellis says by words what it has put into the document.
+  private mutating func checkFeatures(_ path: String) throws(DocumentFault) {
+    lineage.features = try readFeatures()
+    if let refusal = lineage.features.refusal(of: "the document") {
+      throw DocumentFault(
+        String(refusal.message.dropLast()) + "; update Trellis in this program",
+        at: sections[DocumentFormat.features] ?? 0, refusal.code)
+    }
+    lineage.former = try readFormerModels()
+    refusalOfWrites = lineage.features.refusalOfWrites(to: path)
+    guard let unknownKey else { return }
+    // Whoever writes the document writes all of it, so what is not known would be lost.
+    var features = lineage.features
+    features.readOnlyCompatible.formUnion(features.compatible.subtracting(StoreFeatures.known.compatible))
+    refusalOfWrites = features.refusalOfWrites(to: path)
+    if refusalOfWrites == nil { throw DocumentFault("a document has no key of this name", at: unknownKey) }
+  }
+
+  func text(of name: String) throws(DocumentFault) -> String {
     var scanner = try section(name)
     guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a text in double quotes") }
     return try scanner.string()

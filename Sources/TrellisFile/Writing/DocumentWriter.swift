@@ -7,6 +7,7 @@ struct DocumentWriter {
   private let document: DocumentLayout
   private let state: MemoryState
   private let nextKey: Int64
+  private let lineage: DocumentLineage
   private var bytes: [UInt8] = []
 
   /// The text of a document.
@@ -14,19 +15,20 @@ struct DocumentWriter {
   /// - Parameter sizeHint: how many bytes it will be, about.
   /// - Throws: ``StoreError`` when a value or the whole cannot be written so that it comes back.
   static func text(
-    _ state: MemoryState, nextKey: Int64, _ document: DocumentLayout, sizeHint: Int = 0
+    _ state: MemoryState, nextKey: Int64, _ lineage: DocumentLineage, _ document: DocumentLayout, sizeHint: Int = 0
   ) throws(StoreError) -> [UInt8] {
-    var writer = DocumentWriter(document: document, state: state, nextKey: nextKey)
+    var writer = DocumentWriter(document: document, state: state, nextKey: nextKey, lineage: lineage)
     writer.bytes.reserveCapacity(sizeHint + sizeHint / 8 + 4096)
     try writer.write()
     guard writer.bytes.count <= DocumentFormat.maximumSize else { throw tooLarge(writer.bytes.count) }
     return writer.bytes
   }
 
-  private init(document: DocumentLayout, state: MemoryState, nextKey: Int64) {
+  private init(document: DocumentLayout, state: MemoryState, nextKey: Int64, lineage: DocumentLineage) {
     self.document = document
     self.state = state
     self.nextKey = nextKey
+    self.lineage = lineage
   }
 
   private mutating func write() throws(StoreError) {
@@ -34,6 +36,7 @@ struct DocumentWriter {
     writeHead()
     try writeEntities()
     writePairs()
+    writeFormerModels()
     member(DocumentFormat.description, 1)
     writeDescription()
     bytes.append("\n}\n")
@@ -54,6 +57,7 @@ struct DocumentWriter {
     text(DocumentFormat.model, model.name)
     if let version = model.description.version { text(DocumentFormat.version, version) }
     text(DocumentFormat.checksum, model.checksum)
+    writeFeatures()
     bytes.append(",\n")
     member(DocumentFormat.nextKey, 1)
     bytes.appendInteger(nextKey)
@@ -62,6 +66,55 @@ struct DocumentWriter {
     bytes.append("[")
     lines(model.storageSignature.split(separator: "\n")) { $0.bytes.appendQuoted(String($1)) }
     bytes.append("],\n")
+  }
+
+  private mutating func writeFeatures() {
+    let features = lineage.writtenFeatures
+    if features.isEmpty { return }
+    bytes.append(",\n")
+    member(DocumentFormat.features, 1)
+    bytes.append("{")
+    let lists = [
+      (DocumentFormat.compatible, features.compatible),
+      (DocumentFormat.readOnlyCompatible, features.readOnlyCompatible),
+      (DocumentFormat.incompatible, features.incompatible),
+    ]
+    for (place, (name, words)) in lists.filter({ !$0.1.isEmpty }).enumerated() {
+      if place > 0 { bytes.append(", ") }
+      bytes.appendQuoted(name)
+      bytes.append(": [")
+      for (place, word) in words.sorted().enumerated() {
+        if place > 0 { bytes.append(", ") }
+        bytes.appendQuoted(word)
+      }
+      bytes.append("]")
+    }
+    bytes.append("}")
+  }
+
+  /// Each on a line of its own, but for the description, which stays as it stood in the document.
+  private mutating func writeFormerModels() {
+    if lineage.former.isEmpty { return }
+    member(DocumentFormat.models, 1)
+    bytes.append("[")
+    lines(lineage.former) { $0.write($1) }
+    bytes.append("],\n")
+  }
+
+  private mutating func write(_ model: DocumentLineage.FormerModel) {
+    bytes.append("{\"checksum\": ")
+    bytes.appendQuoted(model.checksum)
+    if let version = model.version {
+      bytes.append(", \"version\": ")
+      bytes.appendQuoted(version)
+    }
+    if let replaced = model.replaced {
+      bytes.append(", \"replaced\": ")
+      bytes.appendQuoted(DateText.text(replaced))
+    }
+    bytes.append(", \"description\": ")
+    bytes.append(contentsOf: model.description)
+    bytes.append("}")
   }
 
   private mutating func text(_ name: String, _ value: String) {

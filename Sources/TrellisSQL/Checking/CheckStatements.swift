@@ -39,6 +39,9 @@ package struct CheckStatements {
     return parts
   }
 
+  /// What a file must have that keeps the models which it had.
+  package static let models = Part(table: "_models", SchemaStatements.models)
+
   /// Finds the rows of a hierarchy that say they are of no entity of the model; nil where rows do not say it.
   package func unknownEntities(of root: Entity) -> String? {
     guard root.isInHierarchy else { return nil }

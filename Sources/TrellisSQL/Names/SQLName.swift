@@ -24,4 +24,6 @@ package enum SQLName {
   package static let entity = "\"_entity\""
   /// The table with what Trellis knows about the file.
   package static let metadata = "\"_trellis\""
+  /// The table with the models that the file has had.
+  package static let models = "\"_models\""
 }

@@ -27,6 +27,17 @@ package struct SchemaStatements {
   package static let metadata =
     "CREATE TABLE \(SQLName.metadata) (\n  \"key\" TEXT PRIMARY KEY NOT NULL,\n  \"value\" ANY NOT NULL\n) STRICT, WITHOUT ROWID"
 
+  /// The table with the models that the file has had.
+  package static let models = """
+    CREATE TABLE \(SQLName.models) (
+      "number" INTEGER PRIMARY KEY,
+      "checksum" TEXT NOT NULL UNIQUE,
+      "version" TEXT,
+      "since" INTEGER,
+      "json" TEXT NOT NULL
+    ) STRICT
+    """
+
   func table(_ root: Entity) -> String {
     var lines = ["\(SQLName.id) INTEGER PRIMARY KEY", "\(SQLName.version) INTEGER NOT NULL"]
     if root.isInHierarchy { lines.append("\(SQLName.entity) TEXT NOT NULL") }

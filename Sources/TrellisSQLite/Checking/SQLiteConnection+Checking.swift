@@ -6,6 +6,6 @@ extension SQLiteConnection {
   /// - Throws: ``StoreError``, or what `body` throws.
   /// - Complexity: linear in the size of the file.
   package func check(_ body: (StoreFinding) throws -> Void) throws {
-    try withoutActuallyEscaping(body) { try FileCheck(database: database, setup: store.setup, note: $0).run() }
+    try withoutActuallyEscaping(body) { try FileCheck(database: database, setup: setup, note: $0).run() }
   }
 }

@@ -7,16 +7,16 @@ extension SQLiteConnection {
   /// Asked before each commit. It costs one look of the system's at the path.
   func checkPlace() throws(StoreError) {
     guard database.hasMoved else { return }
-    store.setup.mayHaveMoved.store(true, ordering: .relaxed)
-    throw SQLiteErrors.moved(store.setup.path)
+    setup.mayHaveMoved.store(true, ordering: .relaxed)
+    throw SQLiteErrors.moved(setup.path)
   }
 
   /// Once a save has met such a file, whoever reads looks too, until the file is back.
   @inline(never) func checkPlaceAgain() throws(StoreError) {
     // A transaction comes to its end, whatever that is; its commit looks by itself.
     guard trellis_sqlite3_get_autocommit(database.handle) != 0 else { return }
-    if database.hasMoved { throw SQLiteErrors.moved(store.setup.path) }
-    store.setup.mayHaveMoved.store(false, ordering: .relaxed)
+    if database.hasMoved { throw SQLiteErrors.moved(setup.path) }
+    setup.mayHaveMoved.store(false, ordering: .relaxed)
   }
 }
 

@@ -36,7 +36,7 @@ extension SQLiteConnection {
 
   /// Where data lies that is not in the row.
   private func file(_ reference: String) throws(StoreError) -> ExternalFile {
-    if let file = store.setup.folder?.file(reference) { return file }
+    if let file = setup.folder?.file(reference) { return file }
     throw StoreError(
       .unreadableValue, "The stored reference to a file is none.", remedy: "Set the attribute to another value.")
   }

@@ -4,10 +4,12 @@ import TrellisSQL
 import TrellisSchema
 package import TrellisStorage
 
-/// One context's way to the file: a database that it has borrowed from the store.
+/// A database with what its calls need. The store's contexts share a few of them, each for one call at a time.
 package final class SQLiteConnection: StoreConnection {
-  let store: SQLiteStore
+  let setup: StoreSetup
   let database: Database
+  /// Whether it is the one that stays open as long as the store.
+  let isFirst: Bool
   let layout: TableLayout
   var shape = RequestShape()
   var words: ContiguousArray<UInt64> = []
@@ -19,19 +21,17 @@ package final class SQLiteConnection: StoreConnection {
   package var trace: StatementTrace?
   /// Where the file counts its commits, once it was looked for.
   var commitCounter: UnsafeRawPointer?
+  /// Whether it was not used since the pool last looked.
+  var isStale = false
 
-  init(_ store: SQLiteStore, _ database: Database) {
-    self.store = store
+  init(_ setup: StoreSetup, _ database: Database, isFirst: Bool = false) {
+    self.setup = setup
     self.database = database
-    layout = store.setup.layout
-    externals = store.setup.folder.map(ExternalWriter.init)
+    self.isFirst = isFirst
+    layout = setup.layout
+    externals = setup.folder.map(ExternalWriter.init)
     writer = SQLiteRowWriter(externals)
   }
-
-  deinit { store.giveBack(database) }
-
-  /// What was done on this connection and on those before it that used the same one of SQLite.
-  package var statistics: StatementStatistics { database.statistics }
 
   // MARK: Statements
 
@@ -90,7 +90,7 @@ package final class SQLiteConnection: StoreConnection {
         .internalError, "The connection was used while it was reading.",
         remedy: "Do not use a connection inside the body of one of its calls.")
     }
-    if store.setup.mayHaveMoved.load(ordering: .relaxed) { try checkPlaceAgain() }
+    if setup.mayHaveMoved.load(ordering: .relaxed) { try checkPlaceAgain() }
     isRunning = true
     database.statistics.run += 1
     if let trace { note(statement, in: trace) }
@@ -114,7 +114,7 @@ package final class SQLiteConnection: StoreConnection {
     _ body: (SQLiteRowReader, OpaquePointer) throws -> Void
   ) throws {
     try run(statement) { pointer in
-      let reader = self.reader ?? SQLiteRowReader(pointer, table, store.setup.folder)
+      let reader = self.reader ?? SQLiteRowReader(pointer, table, setup.folder)
       self.reader = reader
       reader.begin(pointer, table, base: base)
       while try database.step(pointer, doing: "read") {
@@ -134,4 +134,5 @@ enum FixedStatement: UInt64 {
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, letGo
   case findMarks, indexMarked
+  case modelChecksum
 }

@@ -7,13 +7,53 @@ import TrellisStorage
 enum Metadata {
   private static let keys = (
     format: "format", name: "model", signature: "storage", whole: "modelJSON", checksum: "checksum",
-    nextKey: "nextKey", collections: "collections"
+    nextKey: "nextKey", collections: "collections", compatible: "compatible",
+    readOnlyCompatible: "readOnlyCompatible", incompatible: "incompatible"
   )
+
+  /// What is asked first of a file.
+  struct Head {
+    var format: StoredValue?
+    var checksum: StoredValue?
+    var features = StoreFeatures()
+    /// Whether the file says which features it uses; one that was made before there were any does not.
+    var hasFeatures = false
+
+    /// Whether it has the table of models.
+    var hasModels: Bool { features.compatible.contains(StoreFeatures.models) }
+  }
 
   static func write(_ model: Model, to database: Database) throws(StoreError) {
     try set(keys.format, .integer(Int64(FileHeader.format)), in: database)
     try set(keys.nextKey, .integer(1), in: database)
     try writeModel(model, to: database)
+    try write(StoreFeatures.known, to: database)
+    try ModelLineage.add(ModelLineage.present(model), to: database)
+  }
+
+  private static func write(_ features: StoreFeatures, to database: Database) throws(StoreError) {
+    let lists = [
+      (keys.compatible, features.compatible), (keys.readOnlyCompatible, features.readOnlyCompatible),
+      (keys.incompatible, features.incompatible),
+    ]
+    for (key, words) in lists { try set(key, .text(words.sorted().joined(separator: " ")), in: database) }
+  }
+
+  /// Brings a file up that does not keep its models yet, in a transaction that writes; the first of them is the one it has.
+  static func beginLineage(in database: Database) throws(StoreError) {
+    var features = try head(of: database).features
+    if features.compatible.contains(StoreFeatures.models) { return }
+    features.compatible.formUnion(StoreFeatures.known.compatible)
+    // An earlier version of Trellis may have left the words out when it copied the file.
+    if try database.text("SELECT 1 FROM sqlite_schema WHERE name = '_models'") == nil {
+      try database.execute(SchemaStatements.models, doing: "note the models of the file")
+    }
+    try write(features, to: database)
+    if case .text(let checksum)? = try value(keys.checksum, in: database),
+      case .text(let json)? = try value(keys.whole, in: database)
+    {
+      try ModelLineage.add(StoredModel(checksum: checksum, version: nil, since: nil, json: json), to: database)
+    }
   }
 
   static func writeModel(_ model: Model, to database: Database) throws(StoreError) {
@@ -23,23 +63,100 @@ enum Metadata {
     try set(keys.checksum, .text(model.checksum), in: database)
   }
 
-  /// - Returns: whether the file holds the very same model, and not only one that is stored alike.
+  /// Reads in one statement what every opening asks for.
+  static func head(of database: Database) throws(StoreError) -> Head {
+    let wanted = [keys.format, keys.checksum, keys.compatible, keys.readOnlyCompatible, keys.incompatible]
+    let statement = try database.prepare(
+      "SELECT \"value\", \"key\" FROM \(SQLName.metadata) WHERE \"key\" IN "
+        + "(\(wanted.map { "'\($0)'" }.joined(separator: ", ")))")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var head = Head()
+    while try database.step(statement.pointer, doing: "read what the file is") {
+      let value = value(of: statement.pointer, in: database)
+      switch database.text(of: statement.pointer, 1) {
+      case keys.format: head.format = value
+      case keys.checksum: head.checksum = value
+      case keys.compatible: head.features.compatible = try words(value, &head, database)
+      case keys.readOnlyCompatible: head.features.readOnlyCompatible = try words(value, &head, database)
+      case keys.incompatible: head.features.incompatible = try words(value, &head, database)
+      default: break
+      }
+    }
+    return head
+  }
+
+  private static func words(
+    _ value: StoredValue?, _ head: inout Head, _ database: Database
+  ) throws(StoreError) -> Set<String> {
+    head.hasFeatures = true
+    guard case .text(let text)? = value else { throw noWords(database.path) }
+    let words = text.split(separator: " ", maxSplits: 1_000, omittingEmptySubsequences: true).map(String.init)
+    guard StoreFeatures.areWords(words) else { throw noWords(database.path) }
+    return Set(words)
+  }
+
+  private static func noWords(_ path: String) -> StoreError {
+    SQLiteErrors.damaged(path, "its list of features is no list of words")
+  }
+
+  /// - Returns: the checksum of the file's model: that of `model`, or of one that is stored alike.
   /// - Throws: ``StoreError`` when the file does not fit.
-  static func check(_ model: Model, in database: Database) throws(StoreError) -> Bool {
-    guard case .integer(let format)? = try value(keys.format, in: database), format > 0 else {
+  static func check(_ model: Model, _ head: Head, in database: Database) throws(StoreError) -> String {
+    guard case .integer(let format)? = head.format, format > 0 else {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
     guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
     // The same model is stored alike, so mostly one word is all that has to be read.
-    if try value(keys.checksum, in: database) == .text(model.checksum) { return true }
-    guard case .text(let signature)? = try value(keys.signature, in: database) else {
-      throw SQLiteErrors.damaged(database.path, "it does not say what it holds")
-    }
+    if let refusal = head.features.refusal(of: database.path) { throw refusal }
+    let checksum = head.checksum
+    if checksum == .text(model.checksum) { return model.checksum }
+    let (name, signature) = try nameAndSignature(in: database)
     let current = model.storageSignature
     guard TextBytes.areEqual(signature, current) else {
       throw otherModel(Model.differences(from: signature, to: current), database.path)
     }
-    return false
+    guard TextBytes.areEqual(name, model.name) else { throw otherName(name, model.name, database.path) }
+    guard case .text(let text)? = checksum else { throw saysNothing(database.path) }
+    return text
+  }
+
+  private static func nameAndSignature(in database: Database) throws(StoreError) -> (String, String) {
+    guard case .text(let name)? = try value(keys.name, in: database),
+      case .text(let signature)? = try value(keys.signature, in: database)
+    else { throw saysNothing(database.path) }
+    return (name, signature)
+  }
+
+  private static func saysNothing(_ path: String) -> StoreError {
+    SQLiteErrors.damaged(path, "it does not say what it holds")
+  }
+
+  /// Models that are stored alike by accident must not take each other's files. Whoever gives a model another name keeps the
+  /// former one in the model file.
+  private static func otherName(_ found: String, _ name: String, _ path: String) -> StoreError {
+    StoreError(
+      .otherModel, "\(path) holds the objects of the model \(found), and not of \(name), though both are stored alike.",
+      remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
+  }
+
+  // MARK: While it is open
+
+  /// The checksum of the model that the file has at this moment.
+  static func checksum(through connection: SQLiteConnection) throws(StoreError) -> String {
+    let statement = try connection.statement(.modelChecksum, 0) {
+      "SELECT \"value\" FROM \(SQLName.metadata) WHERE \"key\" = '\(keys.checksum)'"
+    }
+    defer { _ = trellis_sqlite3_reset(statement.pointer) }
+    guard try connection.database.step(statement.pointer, doing: "read what the file is"),
+      let checksum = connection.database.text(of: statement.pointer)
+    else { throw saysNothing(connection.database.path) }
+    return checksum
+  }
+
+  /// Whether the file is that of a model at this moment, or of one that is stored alike.
+  static func isStoredAlike(_ model: Model, in database: Database) throws(StoreError) -> Bool {
+    let (name, signature) = try nameAndSignature(in: database)
+    return TextBytes.areEqual(name, model.name) && TextBytes.areEqual(signature, model.storageSignature)
   }
 
   private static func otherModel(_ differences: [String], _ path: String) -> StoreError {
@@ -97,10 +214,15 @@ enum Metadata {
     let statement = try database.prepare("SELECT \"value\" FROM \(SQLName.metadata) WHERE \"key\" = '\(key)'")
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
     guard try database.step(statement.pointer, doing: "read what the file is") else { return nil }
-    if trellis_sqlite3_column_type(statement.pointer, 0) == TRELLIS_SQLITE_INTEGER {
-      return .integer(trellis_sqlite3_column_int64(statement.pointer, 0))
+    return value(of: statement.pointer, in: database)
+  }
+
+  /// The first column of a row.
+  private static func value(of statement: OpaquePointer, in database: Database) -> StoredValue? {
+    if trellis_sqlite3_column_type(statement, 0) == TRELLIS_SQLITE_INTEGER {
+      return .integer(trellis_sqlite3_column_int64(statement, 0))
     }
-    return database.text(of: statement.pointer).map { .text($0) }
+    return database.text(of: statement).map { .text($0) }
   }
 
   private static func set(_ key: String, _ value: StoredValue, in database: Database) throws(StoreError) {

@@ -7,8 +7,10 @@ import TrellisStorage
 enum SchemaUpdate {
   /// Runs inside the transaction of the first save.
   static func apply(_ model: Model, to database: Database) throws(StoreError) {
+    try Metadata.beginLineage(in: database)
     try updateIndexes(model, database)
     try Metadata.writeModel(model, to: database)
+    try ModelLineage.add(ModelLineage.present(model), to: database)
   }
 
   /// The indexes that the model asks for come and go with it; their names tell what they are of.

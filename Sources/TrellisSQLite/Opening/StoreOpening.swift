@@ -9,6 +9,8 @@ struct StoreOpening {
   let path: String
   let model: Model
   let options: OpenOptions
+  /// Why the file is only read though it may be written to; nil where that is not so.
+  var refusalOfWrites: StoreError?
 
   func open() throws(StoreError) -> (StoreSetup, Database) {
     if !options.isReadOnly {
@@ -79,23 +81,24 @@ struct StoreOpening {
       "PRAGMA application_id = \(FileHeader.applicationID); PRAGMA user_version = \(FileHeader.format)",
       doing: "create the store")
     try database.execute(
-      ([SchemaStatements.metadata] + SchemaStatements(model).all).joined(separator: ";\n"), doing: "create the tables")
+      ([SchemaStatements.metadata, SchemaStatements.models] + SchemaStatements(model).all).joined(separator: ";\n"),
+      doing: "create the tables")
     let search = try SearchOpening(model: model, options: options, database: database).create()
     try Metadata.write(model, to: database)
     // Written with a rollback journal, so that the file's own first page tells from the start whose it is.
     try database.execute("COMMIT", doing: "create the store")
     try database.configure(options)
-    return (try setup(database, (search, search), hasOldModelText: false), database)
+    return (try setup(database, (search, search), StoreSetup.FileModel(checksum: model.checksum)), database)
   }
 
   private func setup(
-    _ database: Database, _ search: (marked: SearchPlan, asked: SearchPlan), hasOldModelText: Bool,
+    _ database: Database, _ search: (marked: SearchPlan, asked: SearchPlan), _ fileModel: StoreSetup.FileModel,
     isImmutable: Bool = false
   ) throws(StoreError) -> StoreSetup {
     try database.mark(search.marked)
     return StoreSetup(
       path: path, options: options, layout: TableLayout(model, search: search.asked), marked: search.marked,
-      hasOldModelText: hasOldModelText, isImmutable: isImmutable)
+      fileModel: fileModel, isImmutable: isImmutable, refusalOfWrites: refusalOfWrites)
   }
 
   // MARK: A file that exists
@@ -107,13 +110,25 @@ struct StoreOpening {
     // Until the file is known to fit, closing must not carry over what a crashed program left in its log. A log of one's
     // own, which is empty, must go when the file is closed.
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
-    let isSameModel = try Metadata.check(model, in: database)
+    let head = try Metadata.head(of: database)
+    let checksum = try Metadata.check(model, head, in: database)
+    if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return try openForReading(refusal) }
     _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     try database.configure(options)
+    let isSameModel = TextBytes.areEqual(checksum, model.checksum)
     let search = try SearchOpening(model: model, options: options, database: database).open(isSameModel: isSameModel)
-    let hasOldModelText = !isSameModel && !options.isReadOnly
-    return (
-      try setup(database, search, hasOldModelText: hasOldModelText, isImmutable: isImmutable), database
-    )
+    var fileModel = StoreSetup.FileModel(checksum: checksum, hasLineage: head.hasModels)
+    // A model that the file had before a later one must not take the file back.
+    if !isSameModel && head.hasModels {
+      fileModel.hadThis = try ModelLineage.contains(model.checksum, in: database)
+    }
+    return (try setup(database, search, fileModel, isImmutable: isImmutable), database)
+  }
+
+  /// Opens the file anew as one that nobody here writes to.
+  private func openForReading(_ refusal: StoreError) throws(StoreError) -> (StoreSetup, Database) {
+    var options = options
+    options.isReadOnly = true
+    return try StoreOpening(path: path, model: model, options: options, refusalOfWrites: refusal).open()
   }
 }

@@ -20,13 +20,22 @@ extension SQLiteConnection {
     try checkWritable()
     externals?.forget()
     try transaction {
-      store.setup.folder?.noteSave()
+      setup.folder?.noteSave()
       try body()
       try indexMarkedTexts()
-      if store.setup.hasOldModelText.load(ordering: .relaxed) { try SchemaUpdate.apply(layout.model, to: database) }
+      if setup.isBehind.load(ordering: .relaxed) { try bringUp() }
     }
-    store.setup.hasOldModelText.store(false, ordering: .relaxed)
+    setup.isBehind.store(false, ordering: .relaxed)
     externals?.didCommit()
+  }
+
+  /// The first save brings the file up to the model, unless another program has done the same with its own since.
+  @inline(never) private func bringUp() throws(StoreError) {
+    if setup.writesModelText && !setup.watch.hasOtherText {
+      try SchemaUpdate.apply(layout.model, to: database)
+    } else {
+      try Metadata.beginLineage(in: database)
+    }
   }
 
   /// Writes everything, and rolls it back.
@@ -73,13 +82,14 @@ extension SQLiteConnection {
   }
 
   private func checkWritable() throws(StoreError) {
-    if store.setup.options.isReadOnly {
+    if let refusal = setup.refusalOfWrites { throw refusal }
+    if setup.options.isReadOnly {
       throw StoreError(
-        .readOnly, "\(store.name) was opened for reading only.", remedy: "Open the store without readOnly.")
+        .readOnly, "\(setup.path) was opened for reading only.", remedy: "Open the store without readOnly.")
     }
-    if store.setup.refusesWrites.load(ordering: .relaxed) {
+    if setup.refusesWrites.load(ordering: .relaxed) {
       throw StoreError(
-        .inputOutput, "An earlier save to \(store.name) failed in the middle, so nothing more is written.",
+        .inputOutput, "An earlier save to \(setup.path) failed in the middle, so nothing more is written.",
         remedy: "Check the disk, then open the store again.")
     }
   }
@@ -89,6 +99,8 @@ extension SQLiteConnection {
   private func transaction(_ body: () throws -> Void) throws {
     try runFixed(.begin, "BEGIN IMMEDIATE", doing: "begin a save")
     do {
+      // From here on nobody else commits, so what the file says of its model holds until the end.
+      try setup.watch.look(through: self)
       try body()
       try externals?.finish()
       try commit()
@@ -101,13 +113,13 @@ extension SQLiteConnection {
     }
   }
 
-  private func refuseWrites() { store.setup.refusesWrites.store(true, ordering: .relaxed) }
+  private func refuseWrites() { setup.refusesWrites.store(true, ordering: .relaxed) }
 
   private func commit() throws {
     try checkPlace()
     let count = commitCount
-    if let count { store.ledger.willCommit(at: count) }
-    defer { if count != nil { store.ledger.didEnd() } }
+    if let count { setup.ledger.willCommit(at: count) }
+    defer { if count != nil { setup.ledger.didEnd() } }
     do {
       try runFixed(.commit, "COMMIT", doing: "save")
     } catch let error as StoreError {
@@ -119,6 +131,7 @@ extension SQLiteConnection {
       if error.code == .inputOutput { refuseWrites() }
       throw error
     }
+    if let count { setup.watch.didCommit(at: count) }
   }
 
   private func runFixed(_ kind: FixedStatement, _ text: String, doing: String) throws {

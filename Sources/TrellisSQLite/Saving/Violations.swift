@@ -32,7 +32,7 @@ extension SQLiteConnection {
     let prefix = "UNIQUE constraint failed: "
     let columns = message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message
     let root = layout.model.entities[entity].root
-    let candidates = store.setup.uniqueIndexes.filter { $0.root == root && $0.violation == columns }
+    let candidates = setup.uniqueIndexes.filter { $0.root == root && $0.violation == columns }
     let index = candidates.first { layout.model.entities[$0.entity].subtree.contains(entity) } ?? candidates.first
     let owner = layout.model.entities[index?.entity ?? entity]
     let names = index?.properties.map { owner.properties[$0].name } ?? []

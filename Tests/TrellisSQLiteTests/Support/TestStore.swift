@@ -12,7 +12,7 @@ final class TestStore {
   var folder: URL { home.url }
   let url: URL
   let model: Model
-  private(set) var connection: SQLiteConnection
+  private(set) var connection: LeasingConnection
   private(set) var store: any Store
 
   init(_ description: ModelDescription) throws {
@@ -27,11 +27,11 @@ final class TestStore {
     try StoreConfiguration.sqlite(at: url, durability: .relaxed, busyTimeout: 0.1, readOnly: readOnly).open(model)
   }
 
-  static func connect(_ store: any Store) throws -> SQLiteConnection {
-    try #require(try store.connect() as? SQLiteConnection)
+  static func connect(_ store: any Store) throws -> LeasingConnection {
+    try #require(try store.connect() as? LeasingConnection)
   }
 
-  func secondConnection() throws -> SQLiteConnection { try Self.connect(store) }
+  func secondConnection() throws -> LeasingConnection { try Self.connect(store) }
 
   func entity(_ name: String) throws -> Entity { try #require(model.entity(named: name)) }
 

@@ -1,0 +1,217 @@
+internal import CSQLite
+import Dispatch
+import TrellisSchema
+import TrellisStorage
+
+/// The connections to a file: a few, each lent for the duration of a call.
+///
+/// Whoever finds all of them lent waits in line. A thread that holds one already, of whatever store, never waits: it gets one
+/// beyond the bound, so that no two threads can wait for each other. The first connection stays as long as the pool; others
+/// are closed when nobody has used them for some seconds.
+final class ConnectionPool: Sendable {
+  /// Sound because a connection is either in the pool, which a lock guards, or with the one who took it out of there.
+  private struct Kept: @unchecked Sendable {
+    let connection: SQLiteConnection
+  }
+
+  private struct State {
+    /// The first connection while nobody has it, which is preferred as it has the largest cache.
+    var first: Kept?
+    /// The others that nobody has, the one that was returned last at the end.
+    var idle: [Kept] = []
+    /// How many are open, lent ones included.
+    var count = 1
+    var waiting: [Waiter] = []
+    var isClosed = false
+    /// Whether somebody will look for connections to close.
+    var isSweeping = false
+  }
+
+  /// One who waits in line.
+  private final class Waiter: Sendable {
+    enum Turn {
+      case waiting
+      case has(Kept)
+      /// There is room for one more.
+      case mayOpen
+    }
+
+    let turn = Locked(Turn.waiting)
+    let bell = DispatchSemaphore(value: 0)
+
+    func call(_ turn: Turn) {
+      self.turn.withLock { $0 = turn }
+      bell.signal()
+    }
+  }
+
+  /// How long one waits at most before a connection beyond the bound is opened: better one too many than a standstill, when
+  /// those who hold connections wait for this one in a way that cannot be seen here.
+  private static let patience = DispatchTimeInterval.seconds(5)
+
+  private let most: Int
+  private let sweepInterval: DispatchTimeInterval
+  private let name: String
+  private let open: @Sendable () throws(StoreError) -> SQLiteConnection
+  private let state: Locked<State>
+
+  /// - Parameters:
+  ///   - first: the connection that stays.
+  ///   - most: how many are open at most.
+  ///   - sweepInterval: a connection that nobody has used for one such time, or two, is closed.
+  init(
+    _ first: sending SQLiteConnection, name: String, most: Int, sweepInterval: DispatchTimeInterval,
+    open: @escaping @Sendable () throws(StoreError) -> SQLiteConnection
+  ) {
+    self.most = max(1, most)
+    self.sweepInterval = sweepInterval
+    self.name = name
+    self.open = open
+    state = Locked(State(first: Kept(connection: first)))
+  }
+
+  /// How many connections are open.
+  package var count: Int { state.withLock { $0.count } }
+  /// How many threads wait in line.
+  package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  // MARK: Lending
+
+  private enum Answer {
+    case found(Kept)
+    case mayOpen
+    case mustWait(Waiter)
+    case closed
+  }
+
+  /// - Throws: ``StoreError`` when the pool is closed, or no connection can be opened.
+  func take() throws(StoreError) -> SQLiteConnection {
+    let mayWait = trellis_thread_leases(0) == 0
+    let answer = state.withLock { state -> Answer in
+      if let first = state.first {
+        state.first = nil
+        return .found(first)
+      }
+      if let found = state.idle.popLast() { return .found(found) }
+      if state.isClosed { return .closed }
+      if state.count >= most && mayWait {
+        let waiter = Waiter()
+        state.waiting.append(waiter)
+        return .mustWait(waiter)
+      }
+      state.count += 1
+      return .mayOpen
+    }
+    let connection: SQLiteConnection
+    switch answer {
+    case .found(let kept): connection = kept.connection
+    case .mayOpen: connection = try openOne()
+    case .mustWait(let waiter): connection = try wait(waiter)
+    case .closed: throw closed
+    }
+    connection.isStale = false
+    _ = trellis_thread_leases(1)
+    return connection
+  }
+
+  private var closed: StoreError {
+    StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+  }
+
+  /// - Returns: whether the pool is closed meanwhile, so that the connection goes when the caller lets go of it.
+  @discardableResult func giveBack(_ connection: SQLiteConnection) -> Bool {
+    _ = trellis_thread_leases(-1)
+    let kept = Kept(connection: connection)
+    let (next, isClosed, mustSweep) = state.withLock { state -> (Waiter?, Bool, Bool) in
+      if state.isClosed {
+        state.count -= 1
+        return (nil, true, false)
+      }
+      if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false, false) }
+      if connection.isFirst {
+        state.first = kept
+      } else if state.count > most {
+        state.count -= 1
+      } else {
+        state.idle.append(kept)
+      }
+      let mustSweep = state.count > 1 && !state.isSweeping
+      if mustSweep { state.isSweeping = true }
+      return (nil, false, mustSweep)
+    }
+    next?.call(.has(kept))
+    if mustSweep { sweepLater() }
+    return isClosed
+  }
+
+  /// Opens a connection that is counted already.
+  private func openOne() throws(StoreError) -> SQLiteConnection {
+    do throws(StoreError) {
+      if state.withLock({ $0.isClosed }) { throw closed }
+      return try open()
+    } catch {
+      let next = state.withLock { state -> Waiter? in
+        if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+        state.count -= 1
+        return nil
+      }
+      next?.call(.mayOpen)
+      throw error
+    }
+  }
+
+  private func wait(_ waiter: Waiter) throws(StoreError) -> SQLiteConnection {
+    if waiter.bell.wait(timeout: .now() + Self.patience) == .timedOut {
+      let hasLeft = state.withLock { state -> Bool in
+        let before = state.waiting.count
+        state.waiting.removeAll { $0 === waiter }
+        guard state.waiting.count < before else { return false }
+        state.count += 1
+        return true
+      }
+      if hasLeft { return try openOne() }
+      // The turn has come at the last moment.
+      waiter.bell.wait()
+    }
+    if case .has(let kept) = waiter.turn.withLock({ $0 }) { return kept.connection }
+    return try openOne()
+  }
+
+  // MARK: Closing
+
+  /// - Returns: the connections that nobody has.
+  func close() -> [SQLiteConnection] {
+    let (idle, waiting) = state.withLock { state in
+      let idle = [state.first].compactMap { $0 } + state.idle
+      state.isClosed = true
+      state.count += state.waiting.count - idle.count
+      state.first = nil
+      state.idle = []
+      defer { state.waiting = [] }
+      return (idle, state.waiting)
+    }
+    // They find the pool closed when they come to open a connection.
+    for waiter in waiting { waiter.call(.mayOpen) }
+    return idle.map(\.connection)
+  }
+
+  /// There is a timer only while there is something to close.
+  private func sweepLater() {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + sweepInterval) { [weak self] in self?.sweep() }
+  }
+
+  /// Closes the connections that were not used since the time before.
+  private func sweep() {
+    let (stale, goesOn) = state.withLock { state -> ([Kept], Bool) in
+      let stale = state.idle.filter(\.connection.isStale)
+      state.idle.removeAll(where: \.connection.isStale)
+      for kept in state.idle { kept.connection.isStale = true }
+      state.count -= stale.count
+      state.isSweeping = state.count > 1 && !state.isClosed
+      return (stale, state.isSweeping)
+    }
+    if goesOn { sweepLater() }
+    // They are closed here, outside of the lock.
+    _ = stale
+  }
+}

@@ -1,0 +1,127 @@
+import TrellisSQL
+package import TrellisSchema
+package import TrellisStorage
+
+/// One context's way to the file. It borrows a connection of the store's for each call, and keeps it as long as it shows one
+/// moment; a call inside another one uses the connection of that one.
+package final class LeasingConnection: StoreConnection {
+  private let store: SQLiteStore
+  private var lent: SQLiteConnection?
+  package var trace: StatementTrace?
+
+  init(_ store: SQLiteStore) { self.store = store }
+
+  deinit {
+    if let lent { release(lent, wasPinned: true) }
+  }
+
+  /// Does something with a connection that nobody else has meanwhile.
+  @inline(__always) package func leased<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+    if let lent { return try body(lent) }
+    let connection = try borrow()
+    defer { release(connection, wasPinned: false) }
+    do {
+      return try body(connection)
+    } catch {
+      throw store.setup.watch.explanation(of: error, through: connection)
+    }
+  }
+
+  private func borrow() throws(StoreError) -> SQLiteConnection {
+    let connection = try store.take()
+    if let trace { connection.trace = trace }
+    lent = connection
+    return connection
+  }
+
+  private func release(_ connection: SQLiteConnection, wasPinned: Bool) {
+    if wasPinned { connection.unpin() }
+    if trace != nil { connection.trace = nil }
+    lent = nil
+    store.giveBack(connection)
+  }
+
+  /// What was done on the connection that is lent next.
+  package var statistics: StatementStatistics { (try? leased { $0.database.statistics }) ?? StatementStatistics() }
+
+  // MARK: One moment
+
+  package func pin() throws {
+    guard lent == nil else { return try leased { try $0.pin() } }
+    let connection = try borrow()
+    do {
+      try connection.pin()
+      // Now it is settled which model the rows are of that will be seen.
+      try store.setup.watch.lookInSnapshot(through: connection)
+    } catch {
+      release(connection, wasPinned: true)
+      throw error
+    }
+  }
+
+  package func unpin() {
+    if let lent { release(lent, wasPinned: true) }
+  }
+
+  /// It asks no connection: all of them, and those of other processes, share the memory where commits are counted.
+  package func noticesStrangers() -> Bool { store.setup.ledger.look() }
+
+  // MARK: Calls
+
+  package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
+    try leased { try $0.fetch(request, body) }
+  }
+
+  package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
+    try leased { try $0.fetchKeys(request, body) }
+  }
+
+  package func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    try leased { try $0.fetchValues(request, of: paths, body) }
+  }
+
+  package func plan(of request: StoreRequest) throws -> QueryPlan { try leased { try $0.plan(of: request) } }
+
+  package func count(_ request: StoreRequest) throws -> Int { try leased { try $0.count(request) } }
+
+  package func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
+    try leased { try $0.rows(of: entity, keys: keys, body) }
+  }
+
+  package func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    try leased { try $0.members(of: relationship, owners: owners, body) }
+  }
+
+  package func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try leased { try $0.memberKeys(of: relationship, owners: owners, body) }
+  }
+
+  package func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try leased { try $0.lastPlaces(of: relationship, owners: owners, body) }
+  }
+
+  @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    try leased { try $0.save(request) }
+  }
+
+  package func rehearse(_ request: SaveRequest) throws { try leased { try $0.rehearse(request) } }
+
+  package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
+    try leased { try $0.updateAll(update, in: model) }
+  }
+
+  package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
+    try leased { try $0.deleteAll(delete, in: model) }
+  }
+
+  package func check(_ body: (StoreFinding) throws -> Void) throws { try leased { try $0.check(body) } }
+}
