@@ -115,6 +115,7 @@ import TrellisTestSupport
     do {
       let before = try Data(contentsOf: url)
       let store = try open(model)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: home.url.path) == ["shop.db"])
       #expect(try count(store) == 2)
       _ = try store.reserveKeys(1)
       let error = try #require(throws: StoreError.self) { try insert(3, store, model) }

@@ -50,10 +50,16 @@ import TrellisTestSupport
       }
     }
 
+    /// `TRELLIS_FIGURES=1` prints what it needs.
     @Test("a hundred contexts at once need a few descriptors, and when they rest two or three")
     func manyContexts() async throws {
       let store = try open(idleSeconds: 0.2)
       try fill(store, 30_000, textLength: 1_000)
+      let figures: Int? = TestSettings.number("TRELLIS_FIGURES")
+      func tell(_ moment: String) throws {
+        if figures != nil { print("\(moment): \(try Self.residentKilobytes()) KB, \(try descriptors()) descriptors") }
+      }
+      try tell("before")
       let connections = try (0..<100).map { _ in try LeasingConnection(store) }
       nonisolated(unsafe) let shared = connections
       let counts = Locked<[Int]>([])
@@ -66,9 +72,17 @@ import TrellisTestSupport
       #expect(counts.withLock { $0 } == Array(repeating: 30_000, count: 100))
       #expect(open.withLock { $0 } <= 8)
       #expect(try descriptors() <= 20)
+      try tell("while a hundred contexts are held")
       for _ in 0..<500 where store.pool.count > 1 { try await Task.sleep(for: .milliseconds(20)) }
       #expect(store.pool.count == 1)
       #expect(try Self.scan(connections[0]) == 30_000)
+      try tell("at rest")
+    }
+
+    private static func residentKilobytes() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+      return line.flatMap { $0.split(separator: " ").dropFirst().first.flatMap { Int($0) } } ?? 0
     }
   #endif
 

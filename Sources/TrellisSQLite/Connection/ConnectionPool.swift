@@ -86,7 +86,6 @@ final class ConnectionPool: Sendable {
 
   /// - Throws: ``StoreError`` when the pool is closed, or no connection can be opened.
   func take() throws(StoreError) -> SQLiteConnection {
-    let mayWait = trellis_thread_leases(0) == 0
     let answer = state.withLock { state -> Answer in
       if let first = state.first {
         state.first = nil
@@ -94,7 +93,7 @@ final class ConnectionPool: Sendable {
       }
       if let found = state.idle.popLast() { return .found(found) }
       if state.isClosed { return .closed }
-      if state.count >= most && mayWait {
+      if state.count >= most && trellis_thread_leases(0) == 0 {
         let waiter = Waiter()
         state.waiting.append(waiter)
         return .mustWait(waiter)

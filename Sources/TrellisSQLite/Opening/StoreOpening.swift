@@ -103,7 +103,24 @@ struct StoreOpening {
 
   // MARK: A file that exists
 
+  private enum Opened {
+    case store(StoreSetup, Database)
+    /// The file may only be read here, and why.
+    case onlyReadable(StoreError)
+  }
+
   private func openExisting() throws(StoreError) -> (StoreSetup, Database) {
+    switch try openForWhatWasAsked() {
+    case .store(let setup, let database): return (setup, database)
+    case .onlyReadable(let refusal):
+      // The first connection is gone by now, and with it what SQLite keeps beside the file for those who write.
+      var options = options
+      options.isReadOnly = true
+      return try StoreOpening(path: path, model: model, options: options, refusalOfWrites: refusal).open()
+    }
+  }
+
+  private func openForWhatWasAsked() throws(StoreError) -> Opened {
     let hasLog = PlatformFiles.exists(path + "-wal")
     let isImmutable = options.isReadOnly && !hasLog
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
@@ -112,7 +129,7 @@ struct StoreOpening {
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let head = try Metadata.head(of: database)
     let checksum = try Metadata.check(model, head, in: database)
-    if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return try openForReading(refusal) }
+    if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return .onlyReadable(refusal) }
     _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     try database.configure(options)
     let isSameModel = TextBytes.areEqual(checksum, model.checksum)
@@ -122,13 +139,6 @@ struct StoreOpening {
     if !isSameModel && head.hasModels {
       fileModel.hadThis = try ModelLineage.contains(model.checksum, in: database)
     }
-    return (try setup(database, search, fileModel, isImmutable: isImmutable), database)
-  }
-
-  /// Opens the file anew as one that nobody here writes to.
-  private func openForReading(_ refusal: StoreError) throws(StoreError) -> (StoreSetup, Database) {
-    var options = options
-    options.isReadOnly = true
-    return try StoreOpening(path: path, model: model, options: options, refusalOfWrites: refusal).open()
+    return .store(try setup(database, search, fileModel, isImmutable: isImmutable), database)
   }
 }
