@@ -72,7 +72,8 @@ public protocol StoreConnection: AnyObject {
   /// out. `keys` may be many.
   func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws
   /// Reads the rows at the other end of a relationship that lies in their rows or in a join table, for many owners at
-  /// once: each owner's members together, in their order (by place where the relationship is ordered, then by key).
+  /// once: each owner's members together, in their order (by place where the relationship is ordered, then by key). A
+  /// one-to-one that is its own inverse lies in the rows of both: its members are the rows that refer to the owner.
   func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void) throws
   /// The same, but keys only, with the member's place (0 where the relationship has no order).

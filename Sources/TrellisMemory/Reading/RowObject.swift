@@ -56,6 +56,9 @@ extension Snapshot {
     case .joinTable(let table, isFirst: false): state.backward[table]
     case .inverseColumn:
       layout.model.inverse(of: relationship).flatMap(layout.reference).map { state.references[$0.index] }
+    // Both partners hold it, so it is found like the other end of any one-to-one.
+    case .column where relationship.isOwnInverse:
+      layout.reference(relationship).map { state.references[$0.index] }
     case .column, .transient: nil
     }
   }

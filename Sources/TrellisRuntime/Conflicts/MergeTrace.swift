@@ -1,3 +1,4 @@
+import TrellisSchema
 import TrellisStorage
 
 /// What a save has changed in its context by taking over what others wrote, to be taken back when it fails after all.
@@ -6,12 +7,16 @@ final class MergeTrace {
   private let recorder: ChangeRecorder
   private let wasRecording: Bool
   private var changes: [ChangeSet] = []
+  /// Objects that have become one with others, by key, and what that has changed.
+  private var replaced: [Int64: ManagedObject] = [:]
+  private var unions: [ChangeSet] = []
   private var former: [ObjectIdentifier: FormerObject] = [:]
   private let inserted: ContiguousArray<ManagedObject>
   private let changed: ContiguousArray<ManagedObject>
   private let deleted: ContiguousArray<ManagedObject>
   private let deletions: PendingDeletes
   private let gone: GoneTargets
+  private let backlog: MergeBacklog
 
   init(_ context: ManagedObjectContext) {
     self.context = context
@@ -20,6 +25,7 @@ final class MergeTrace {
     deleted = context.deleted
     deletions = context.deletions
     gone = context.gone
+    backlog = context.backlog
     // What the user did before is a step of its own.
     context.undo.suspend()
     wasRecording = context.recorder != nil
@@ -32,11 +38,29 @@ final class MergeTrace {
     if former[ObjectIdentifier(object)] == nil { former[ObjectIdentifier(object)] = FormerObject(object, context) }
   }
 
+  /// Notes what an object is like before another row is merged into it, and those of its partners that will see that.
+  func note(_ object: ManagedObject, _ theirs: RowCopyBase?) {
+    note(object)
+    let rows = [object._copyRow(), object.extras?.committed, theirs].compactMap(\.self)
+    for relationship in context.info(of: object).allRelationships where relationship.isColumn {
+      for row in rows { if let partner = context.map[row.value(relationship.property).key] { note(partner) } }
+    }
+  }
+
   /// Sets apart what was taken over until now: it is no step of the user's.
   func close() { changes.append(recorder.take(context)) }
 
+  /// Sets apart what came of making objects one with others, which is undone with them.
+  func close(uniting objects: [ManagedObject]) {
+    let set = recorder.take(context)
+    changes.append(set)
+    unions.append(set)
+    for object in objects { replaced[object._key] = object }
+  }
+
   func finish() {
     if !wasRecording { context.recorder = nil }
+    if !replaced.isEmpty { context.undo.unite(unions, replaced) }
   }
 
   /// First the links of the graph go back one by one, then the objects that were merged become what they were.
@@ -47,14 +71,22 @@ final class MergeTrace {
     _ = recorder.take(context)
     if !wasRecording { context.recorder = nil }
     for object in former.values { object.bringBack(context) }
+    for object in context.changed { object.isNoted = false }
     context.inserted = inserted
     context.changed = changed
     context.deleted = deleted
     context.deletions = deletions
     context.gone = gone
+    context.backlog = backlog
+    context.hasArrangements = true
     for object in changed { object.isNoted = true }
     recorder.forgetInserts(of: context)
   }
+}
+
+extension StoredValue {
+  /// The key in a column of references; 0 for nil.
+  var key: Int64 { if case .integer(let key) = self { key } else { 0 } }
 }
 
 /// An object as it was before a merge.
@@ -69,6 +101,8 @@ private struct FormerObject {
   private let committed: RowCopyBase?
   private let committedTransients: RowCopyBase?
   private let places: [(property: Int, place: Int64?)]
+  private let lists: [(property: Int, list: MemberList)]
+  private let partners: [(property: Int, key: Int64)]
 
   init(_ object: ManagedObject, _ context: ManagedObjectContext) {
     self.object = object
@@ -81,6 +115,8 @@ private struct FormerObject {
     committed = object.extras?.committed
     committedTransients = object.extras?.committedTransients
     places = object.placesOfReferences(context)
+    lists = object.extras?.lists.map { ($0.property, $0.list.copy()) } ?? []
+    partners = object.extras?.partners ?? []
   }
 
   func bringBack(_ context: ManagedObjectContext) {
@@ -94,6 +130,10 @@ private struct FormerObject {
     object.extras?.forgetCommitted()
     if let committed { object.needExtras().keep(committed, committedTransients) }
     object.extras?.replacement = 0
+    if object.extras != nil || !lists.isEmpty || !partners.isEmpty {
+      object.needExtras().lists = lists
+      object.needExtras().partners = partners
+    }
     context.map.insert(object, for: object._key)
   }
 }

@@ -63,6 +63,9 @@ struct ObjectUnion {
 
   // MARK: Doing
 
+  /// The new objects for which others stand.
+  var replaced: [ManagedObject] { unions.map(\.object) }
+
   mutating func carryOut(_ trace: MergeTrace) throws {
     for (object, key) in yielding {
       trace.note(object)

@@ -1,25 +1,27 @@
 import TrellisStorage
 
-/// A partner of a one-to-one that an object has taken here, and that somebody else has given to another one since.
+/// A partner of a one-to-one that several objects have: one here, and another one that somebody else has given it to since.
 struct PartnerClash {
-  /// Who has the partner here; its row holds the reference.
+  /// The object that has the partner here; its row holds the reference.
   let object: ManagedObject
   let relationship: RelationshipInfo
   let inverse: RelationshipInfo
   let partner: Int64
-  /// Who has it in the store, and keeps it.
+  /// The other object that has the partner, and keeps it.
   let holder: ManagedObject
+  /// Whether that one has it in the store; else both are written by the save.
+  let isStored: Bool
 }
 
 /// Finds partners of one-to-ones that a save wants and others have.
 ///
 /// It runs only when the store has refused a save because of a key, so that others pay nothing.
 struct PartnerSearch {
-  private struct Wanted {
+  fileprivate struct Wanted {
     let relationship: RelationshipInfo
     let inverse: RelationshipInfo
-    /// Who wants a partner, by the partner's key.
-    var objects: [Int64: ManagedObject] = [:]
+    /// The objects that want a partner, by the partner's key.
+    var objects: [Int64: [ManagedObject]] = [:]
   }
 
   private let context: ManagedObjectContext
@@ -34,11 +36,11 @@ struct PartnerSearch {
     if object.phase == .persistent { written[object._key] = mask }
     for relationship in context.info(of: object).allRelationships where mask.contains(relationship.property) {
       guard relationship.isColumn, let inverse = context.runtime.inverse(of: relationship), !inverse.isToMany,
-        !inverse.isColumn, object._reference(relationship.property) > 0
+        object._reference(relationship.property) > 0
       else { continue }
       let number = context.number(of: inverse)
       wanted[number, default: Wanted(relationship: relationship, inverse: inverse)]
-        .objects[object._reference(relationship.property)] = object
+        .objects[object._reference(relationship.property), default: []].append(object)
     }
   }
 
@@ -46,23 +48,42 @@ struct PartnerSearch {
   func clashes() throws -> [PartnerClash] {
     var found: [PartnerClash] = []
     for (number, wanted) in wanted.sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }) {
-      try context.connection().members(of: number, owners: wanted.objects.keys.sorted()) { partner, row in
-        let holder = try context.object(of: row, batch: 0)
-        guard let object = wanted.objects[partner], holder !== object, keeps(holder, wanted.relationship) else {
-          return
+      var takers: [Int64: ManagedObject] = [:]
+      for (partner, objects) in wanted.objects.sorted(by: { $0.key < $1.key }) {
+        let taker = taker(of: partner, among: objects, wanted.inverse)
+        takers[partner] = taker
+        for other in objects where other !== taker {
+          found.append(wanted.clash(taker, partner, other, isStored: false))
         }
-        found.append(
-          PartnerClash(
-            object: object, relationship: wanted.relationship, inverse: wanted.inverse, partner: partner,
-            holder: holder))
+      }
+      try context.connection().members(of: number, owners: takers.keys.sorted()) { partner, row in
+        let holder = try context.object(of: row, batch: 0)
+        guard let object = takers[partner], holder !== object, keeps(holder, wanted.relationship) else { return }
+        found.append(wanted.clash(object, partner, holder, isStored: true))
       }
     }
     return found
   }
 
+  /// The one of several objects that the partner itself knows of.
+  private func taker(of partner: Int64, among objects: [ManagedObject], _ inverse: RelationshipInfo) -> ManagedObject {
+    let known = context.map[partner].map { context.presentPartners(of: $0, inverse) } ?? []
+    return objects.first { known.contains($0._key) } ?? objects[0]
+  }
+
   /// Whether an object of the store has its partner after the save, too.
   private func keeps(_ holder: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
     holder.phase == .persistent && written[holder._key]?.contains(relationship.property) != true
+  }
+}
+
+extension PartnerSearch.Wanted {
+  fileprivate func clash(
+    _ object: ManagedObject, _ partner: Int64, _ holder: ManagedObject, isStored: Bool
+  ) -> PartnerClash {
+    PartnerClash(
+      object: object, relationship: relationship, inverse: inverse, partner: partner, holder: holder, isStored: isStored
+    )
   }
 }
 
@@ -77,10 +98,11 @@ extension PartnerClash {
     return ConflictedRow(shared, context).partnerTakenByBoth(inverse)
   }
 
-  /// The partner stays here, and whom it has in the store lets go.
+  /// The partner stays here, and the other object lets go.
   func insist(_ context: ManagedObjectContext) throws {
     guard context.isReady(toDisconnect: holder, relationship, partner) else { return }
-    context.disconnect(holder, relationship, partner)
+    if isStored { return context.disconnect(holder, relationship, partner) }
+    context.letGo(holder, relationship, partner)
   }
 
   /// The object gives the partner up, and has the one again that it was read with.

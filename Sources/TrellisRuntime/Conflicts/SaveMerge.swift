@@ -8,6 +8,8 @@ struct SaveMerge {
   let context: ManagedObjectContext
   let policy: MergePolicy
   private(set) var trace: MergeTrace?
+  /// How often a refusal may still be without a reason that can be found.
+  private var patience = 3
 
   init(_ context: ManagedObjectContext, _ policy: MergePolicy) {
     self.context = context
@@ -40,10 +42,13 @@ struct SaveMerge {
     // Without an object there is nothing to merge, and trying again would not help.
     guard !steps.isEmpty else { throw conflict }
     begin()
-    for object in objects { trace?.note(object) }
-    defer { trace?.close() }
+    guard let trace else { return }
+    for object in objects { trace.note(object, stored[object._key]?.row) }
+    defer { trace.close() }
+    let couples = CoupleMatching(objects, stored, context)
     for step in steps { try carryOut(step) }
     context.deleted.removeAll { $0.phase != .deleted }
+    try couples.match()
   }
 
   /// Objects that are found to have the same unique key become one, as the policy says.
@@ -60,7 +65,8 @@ struct SaveMerge {
     try union.decide(clashes)
     begin()
     guard let trace else { return false }
-    defer { trace.close() }
+    trace.close()
+    defer { trace.close(uniting: union.replaced) }
     try union.carryOut(trace)
     return true
   }
@@ -81,12 +87,20 @@ struct SaveMerge {
     for clash in clashes {
       for object in [clash.object, clash.holder] { trace?.note(object) }
       switch policy {
-      case .storeTrump, .rollback: try clash.yield(context, isWhole: policy == .rollback)
-      case .objectTrump, .overwrite, .error: try clash.insist(context)
+      case .storeTrump where clash.isStored, .rollback where clash.isStored:
+        try clash.yield(context, isWhole: policy == .rollback)
+      default: try clash.insist(context)
       }
     }
     try context.throwPendingFailure()
     return true
+  }
+
+  /// Whether a save is to be tried again that the store has refused for a reason which was gone when it was looked for, as
+  /// others have put it right meanwhile. A store that goes on refusing is believed.
+  mutating func isPatient() -> Bool {
+    patience -= 1
+    return patience >= 0
   }
 
   /// Notes from now on what changes, so that it can be taken back.

@@ -1,3 +1,5 @@
+import TrellisStorage
+
 extension ManagedObjectContext {
   /// Takes back a delete that is not saved yet: the object is back, with everything that its delete took along and with the
   /// relationships that it had. Other changes stay.
@@ -11,7 +13,8 @@ extension ManagedObjectContext {
   ///   try context.save()
   /// }
   /// ```
-  /// A partner that has taken another object meanwhile keeps that one.
+  /// A partner that has taken another object meanwhile keeps that one. Partners that are both deleted are partners again as soon
+  /// as both are back, in whatever order.
   ///
   /// - Parameter object: An object that this context has deleted since the last save; with any other nothing happens. It need
   ///   not be the one that `delete` was called with.
@@ -56,6 +59,9 @@ extension ManagedObjectContext {
   /// Gives a partner the object back that it let go of, unless either has somebody else now.
   private func tie(_ link: DeletedClosure.Link) {
     guard let victim = map[link.victim], victim.isAlive else { return }
+    if let number = deletions.closures.lastIndex(where: { $0.takes(link.owner) }) {
+      return tie(link, victim, in: number)
+    }
     let present = link.relationship.isToMany ? 0 : knownReference(of: link.owner, link.relationship)
     guard link.owner.isAlive, present <= 0 || present == link.victim else {
       if let inverse = runtime.inverse(of: link.relationship) { letGo(victim, inverse, link.owner._key) }
@@ -68,12 +74,44 @@ extension ManagedObjectContext {
     }
     takeBack(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
   }
+
+  /// The owner is deleted itself, by another delete. So it is as if only that delete had been: the owner keeps the object, and
+  /// the object lets go of the owner until that is back.
+  private func tie(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) {
+    let (owner, relationship) = (link.owner, link.relationship)
+    let inverse = runtime.inverse(of: relationship)
+    if let inverse, !presentPartners(of: object, inverse).contains(owner._key) { return }
+    if let trace = link.trace {
+      takeBack(trace, in: list(of: owner, relationship), of: owner, owner._key, relationship)
+    } else if let key = presentPartners(of: owner, relationship).first, key != object._key {
+      if let inverse { letGo(object, inverse, owner._key) }
+      return
+    } else {
+      keep(owner, relationship, object._key)
+    }
+    guard let inverse, !survivorsKeep(owner, relationship, inverse) else { return }
+    prepareRecording(owner, relationship, object._key)
+    deletions.closures[closure].note(self.link(object, inverse, owner._key))
+    letGo(object, inverse, owner._key)
+  }
+
+  /// Gives a deleted object a partner.
+  private func keep(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    if relationship.isColumn {
+      object.willChangeValues()
+      object._changed |= ColumnMask.bit(of: relationship.property)
+      object._setReference(relationship.property, key)
+    } else {
+      recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
+      object.needExtras().setPartner(relationship.property, key)
+    }
+  }
 }
 
 extension DeletedClosure {
   /// Whether an object is deleted by this.
   fileprivate func takes(_ object: ManagedObject) -> Bool {
-    victims.contains { $0.object === object && $0.isGone }
+    keys.contains(object._key) && victims.contains { $0.object === object && $0.isGone }
   }
 }
 

@@ -75,6 +75,8 @@ final class RelationshipInfo: Sendable {
   let deleteRule: DeleteRule
   let isRequired: Bool
   let isOptional: Bool
+  /// Whether both ends are this very relationship. A one-to-one like that lies in the rows of both partners.
+  let isOwnInverse: Bool
   let minimumCount: Int?
   let maximumCount: Int?
 
@@ -91,6 +93,7 @@ final class RelationshipInfo: Sendable {
     deleteRule = relationship.deleteRule
     isRequired = relationship.isRequired
     isOptional = relationship.description.isOptional
+    isOwnInverse = relationship.isOwnInverse
     minimumCount = relationship.description.minimumCount
     maximumCount = relationship.description.maximumCount
   }

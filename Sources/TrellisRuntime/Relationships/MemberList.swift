@@ -29,6 +29,18 @@ final class MemberList {
     self.isOrdered = isOrdered
   }
 
+  /// Another list that holds the same.
+  func copy() -> MemberList {
+    let list = MemberList(isLoaded: isLoaded, isOrdered: isOrdered)
+    list.keys = keys
+    list.removed = removed
+    list.unmoved = unmoved
+    list.committed = committed
+    list.arrangement = arrangement
+    list.seenGone = seenGone
+    return list
+  }
+
   var hasChanges: Bool {
     if !isLoaded { return !keys.isEmpty || !removed.isEmpty || arrangement != nil }
     guard let committed, committed != keys else { return false }

@@ -13,6 +13,23 @@ extension SavePlan {
   }
 }
 
+extension SavePlan {
+  /// Finds the owners of one-way to-manys that the plan adds members to and that others have deleted meanwhile. They were
+  /// edited here, although no row of theirs is written.
+  func lostOwners(_ context: ManagedObjectContext) throws -> [SaveConflict.Row] {
+    var lost: [Int64: SaveConflict.Row] = [:]
+    for pairs in request.pairs {
+      let table = context.runtime.model.joinTables[pairs.table]
+      guard table.second == nil else { continue }
+      let entity = context.runtime.entities[table.first.entity].root
+      var owners = Set(pairs.added.map(\.first).filter { context.map[$0]?.phase == .persistent })
+      try context.connection().rows(of: entity, keys: owners.sorted()) { owners.remove($0.key) }
+      for key in owners { lost[key] = SaveConflict.Row(entity: entity, key: key) }
+    }
+    return lost.sorted { $0.key < $1.key }.map(\.value)
+  }
+}
+
 private struct LostPartnerSearch {
   private struct Reference {
     let object: ManagedObject

@@ -67,8 +67,9 @@ extension ManagedObjectContext {
       }
       throw Self.contended
     } catch {
-      newcomers.takeBack()
+      // A merge knows everything that was done since it began, and newcomers may have been met before.
       merge.takeBack()
+      newcomers.takeBack()
       if let broken = error as? BrokenRules { throw try validationError(for: broken) }
       throw withNames(error)
     }
@@ -90,11 +91,17 @@ extension ManagedObjectContext {
       return plan
     } catch let error as StoreError where error.code == .danglingReference {
       if try newcomers.takeAlong(after: plan) { return nil }
+      let owners = try plan.lostOwners(self)
+      if !owners.isEmpty {
+        try merge.settle(SaveConflict(rows: owners))
+        return nil
+      }
       let failures = try plan.lostPartners(self)
       if !failures.isEmpty { throw ValidationError(failures: failures) }
       // The checks ask the store who needs one of the deleted objects.
       try validate(plan)
-      throw error
+      guard merge.isPatient() else { throw error }
+      return nil
     } catch let broken as BrokenRules {
       if try newcomers.takeAlong(broken.denials) { return nil }
       throw broken
@@ -102,8 +109,9 @@ extension ManagedObjectContext {
       try merge.settle(conflict)
       return nil
     } catch let error as StoreError where error.code == .notUnique {
-      if try merge.settleKeys(of: plan) || merge.settlePartners(of: plan) { return nil }
-      throw error
+      let isSettled = try merge.settleKeys(of: plan) || merge.settlePartners(of: plan)
+      guard isSettled || merge.isPatient() else { throw error }
+      return nil
     }
   }
 

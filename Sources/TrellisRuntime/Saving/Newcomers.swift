@@ -70,7 +70,8 @@ struct Newcomers {
 
   // MARK: Steps
 
-  /// Who refers to a victim in the store, and is neither deleted here nor set to somebody else.
+  /// The rows that refer to a victim in the store, and neither are deleted here nor lead elsewhere. An edited one among them
+  /// has taken the reference over from the store.
   private func holders(
     of victims: [ManagedObject], _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
   ) throws -> [(holder: ManagedObject, victim: Int64)] {
@@ -81,8 +82,7 @@ struct Newcomers {
       links.append((holder, owner))
     }
     let unknown = links.filter { link in
-      guard let object = context.map[link.holder] else { return true }
-      return object.phase == .persistent && !object.isEdited
+      context.map[link.holder].map { $0.phase == .persistent } ?? true
     }
     if unknown.isEmpty { return [] }
     // Rows that are in memory already are brought up to date by that.

@@ -18,6 +18,17 @@ struct ChangeSet {
     }
   }
 
+  /// The same without what was done to objects that are of no context any more, as others stand for them.
+  func without(_ replaced: [Int64: ManagedObject]) -> ChangeSet {
+    var left = self
+    left.inserted.removeAll { replaced[$0._key] != nil }
+    left.changes.removeAll { change in
+      if case .member(let member) = change, replaced[member.trace.key] != nil { return true }
+      return change.object.map { replaced[$0._key] != nil } ?? false
+    }
+    return left
+  }
+
   /// The objects that something was done to.
   var touched: [ManagedObject] { inserted + changes.compactMap(\.object) }
 }

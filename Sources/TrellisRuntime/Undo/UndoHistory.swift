@@ -12,7 +12,8 @@
 /// try context.undo.redo()
 /// ```
 /// Attributes, transient ones too, relationships with their order, inserts, and deletes with what they took along can all be
-/// undone, also after they were saved: what comes back has its old identity. What other contexts save is no step. A rollback or
+/// undone, also after they were saved: what comes back has its old identity. A new object that a save has made one with a stored
+/// one does not come back: undoing takes back what the stored one was given. What other contexts save is no step. A rollback or
 /// reset of the context clears the history.
 ///
 /// The history keeps the objects of its steps in memory, and deletes load what they would lose.
@@ -221,6 +222,27 @@ public final class UndoHistory {
   }
 }
 
+extension UndoHistory {
+  /// What a save did to make objects one with others belongs to the step that made these objects. As they are of no context
+  /// any more, the steps since then are one; a step that has done nothing else is none.
+  func unite(_ changes: [ChangeSet], _ replaced: [Int64: ManagedObject]) {
+    guard isEnabled else { return }
+    var united = UndoStep()
+    if let first = done.firstIndex(where: { $0.touches(replaced) }) {
+      for step in done[first...] { united.append(step) }
+      done.removeSubrange(first...)
+    } else if !open.touches(replaced) {
+      return
+    }
+    // In a group, or when nothing was done before, the step is still under way.
+    let isOpen = depth > 0 || !open.isEmpty
+    if isOpen { united.append(open) }
+    for set in changes { united.append(set) }
+    united = united.without(replaced)
+    if isOpen { open = united } else if !united.isEmpty { done.append(united) }
+  }
+}
+
 /// What is undone at once.
 struct UndoStep {
   var name: String?
@@ -230,5 +252,22 @@ struct UndoStep {
 
   mutating func append(_ changes: ChangeSet) {
     if !changes.isEmpty { parts.append(changes) }
+  }
+
+  /// Adds what another step did after this one, whose name counts if it has one.
+  mutating func append(_ step: UndoStep) {
+    parts += step.parts
+    name = step.name ?? name
+  }
+
+  func touches(_ objects: [Int64: ManagedObject]) -> Bool {
+    parts.contains { part in part.touched.contains { objects[$0._key] != nil } }
+  }
+
+  /// The same without what was done to objects for which others stand.
+  func without(_ replaced: [Int64: ManagedObject]) -> UndoStep {
+    var left = UndoStep(name: name)
+    for part in parts { left.append(part.without(replaced)) }
+    return left
   }
 }

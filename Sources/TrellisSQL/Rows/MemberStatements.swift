@@ -28,7 +28,14 @@ package struct MemberStatements {
     switch relationship.home {
     case .column(let number, _):
       guard let column = layout.column(number, of: entity) else { return nil }
-      source = .reference(owner: entity, column: column)
+      if relationship.isOwnInverse {
+        // Both partners hold it, so it is found like the other end of any one-to-one.
+        let declaring = layout.model.entities[relationship.entity]
+        let index = SQLName.quoted(IndexPlan.referenceName(declaring, relationship.index))
+        source = .members(column: column, order: nil, index: index)
+      } else {
+        source = .reference(owner: entity, column: column)
+      }
     case .inverseColumn:
       guard let inverse = layout.model.inverse(of: relationship), case .column(let number, let order) = inverse.home,
         let column = layout.column(number, of: relationship.destination)

@@ -65,6 +65,10 @@ extension SQLiteConnection {
       return nil
     }
     let number = trellis_sqlite3_column_int64(check.pointer, 1)
+    if let join = layout.model.joinTables.first(where: { $0.name == table }) {
+      let entity = layout.model.entities[join.first.entity]
+      return (entity.name, entity.properties[join.first.property].name)
+    }
     let list = "SELECT \"from\" FROM pragma_foreign_key_list(\(SQLName.literal(table))) WHERE id = \(number)"
     return try database.text(list).map { (table, $0) }
   }

@@ -125,6 +125,9 @@ public struct Relationship: Sendable {
   /// Whether an object must have a partner here when it is saved. A to-many without a minimum count may be empty.
   public var isRequired: Bool { !isToMany && !description.isOptional }
 
+  /// Whether both ends are this very relationship. A one-to-one like that lies in the rows of both partners.
+  package var isOwnInverse: Bool { inverse == index && destination == entity }
+
   /// The reference's place in ``Entity/columns``; nil when it lies elsewhere.
   public var column: Int? {
     if case .column(let column, _) = home { column } else { nil }

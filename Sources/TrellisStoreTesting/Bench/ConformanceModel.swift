@@ -62,6 +62,7 @@ enum ConformanceModel {
       RelationshipDescription("parent", to: "Node", inverse: "children", optional: true),
       RelationshipDescription("children", to: "Node", inverse: "parent", deleteRule: .cascade, toMany: true),
       RelationshipDescription("leaves", to: "Leaf", inverse: "node", deleteRule: .cascade, toMany: true),
+      RelationshipDescription("twin", to: "Node", inverse: "twin", optional: true),
     ])
 
   private static let leaf = EntityDescription(

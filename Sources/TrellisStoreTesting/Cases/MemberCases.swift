@@ -54,6 +54,20 @@ enum MemberCases {
       let profile = try bench.inserted("Profile", [["bio": .text("p"), "author": .integer(author.storedKey)]])[0]
       bench.expect(try bench.members("Author", "profile", of: author), is: [profile.storedKey])
     },
+    ConformanceCase("the member of a one-to-one that is its own inverse is the row that refers to the owner") { bench in
+      let nodes = try ["a", "b", "c"].map { try bench.new("Node", ["name": .text($0)]) }
+      for (node, twin) in [(nodes[0], nodes[1]), (nodes[1], nodes[0])] { node["twin"] = .integer(twin.storedKey) }
+      try bench.save(insert: nodes)
+      bench.expect(try bench.members("Node", "twin", of: nodes[0]), is: [nodes[1].storedKey])
+      bench.expect(try bench.members("Node", "twin", of: nodes[2]), is: [])
+      var found: [[Int64]] = []
+      try bench.connection.memberKeys(of: bench.relationship("Node", "twin"), owners: nodes.map(\.storedKey)) {
+        owner, member, _ in
+        found.append([owner, member])
+      }
+      let keys = nodes.map(\.storedKey)
+      bench.expect(Set(found), is: [[keys[0], keys[1]], [keys[1], keys[0]]])
+    },
     ConformanceCase("a member that moves to another owner has left the first") { bench in
       let authors = try bench.inserted("Author", [["name": .text("a")], ["name": .text("b")]])
       let book = try bench.books(authors[0], places: [1])[0]

@@ -1,0 +1,86 @@
+import TrellisSchema
+import TrellisStorage
+
+/// Makes partners of one-to-ones that are their own inverse agree again, after rows were merged one by one.
+///
+/// Such a reference lies in the rows of both partners, and only one of the two rows may have been merged, or each for another
+/// reason. So both halves of a couple are written, or neither.
+struct CoupleMatching {
+  fileprivate struct Half {
+    let object: ManagedObject
+    let relationship: RelationshipInfo
+    /// The partner in the store, and the one here before the merge.
+    let theirs: Int64
+    let former: Int64
+    /// Whether the partner was set here.
+    let isMine: Bool
+  }
+
+  private let context: ManagedObjectContext
+  private var halves: [Half] = []
+
+  /// Notes what is about to be merged.
+  init(_ objects: [ManagedObject], _ stored: [Int64: StoredVersion], _ context: ManagedObjectContext) {
+    self.context = context
+    for object in objects {
+      guard let row = stored[object._key]?.row else { continue }
+      for relationship in context.info(of: object).allRelationships where relationship.isOwnInverse {
+        guard relationship.isColumn else { continue }
+        halves.append(
+          Half(
+            object: object, relationship: relationship, theirs: row.value(relationship.property).key,
+            former: object._reference(relationship.property),
+            isMine: object.changedNumbers.contains(relationship.property)))
+      }
+    }
+  }
+
+  /// What was merged decides; partners that are as they were read follow it.
+  func match() throws {
+    let halves = halves.filter { $0.object.phase == .persistent }
+    for half in halves { try bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
+    for half in halves where half.theirs != half.present { letGo(half.theirs, of: half.object, half.relationship) }
+    for half in halves { try agree(half) }
+    try context.throwPendingFailure()
+  }
+
+  private func agree(_ half: Half) throws {
+    let (object, relationship) = (half.object, half.relationship)
+    guard let partner = context.map[half.present], partner.isAlive,
+      partner._reference(relationship.property) != object._key
+    else { return }
+    let isSetHere = partner.changedNumbers.contains(relationship.property)
+    if half.present == half.theirs || (isSetHere && !half.isMine) {
+      // A partner that is as the store has it now is another one since: then the rows are merged again.
+      if isSetHere { context.letGo(object, relationship, half.present) }
+      return
+    }
+    let other = partner._reference(relationship.property)
+    try bringUpToDate([other], relationship)
+    letGo(other, of: partner, relationship)
+    context.take(partner, relationship, object._key)
+  }
+
+  /// The object of a key lets go of a partner that it should not have any more.
+  private func letGo(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
+    guard key > 0, let object = context.map[key], object !== partner, object.isAlive else { return }
+    context.letGo(object, relationship, partner._key)
+  }
+
+  /// Loads objects. Those that are in memory and not edited take over the rows of the store.
+  private func bringUpToDate(_ keys: Set<Int64>, _ relationship: RelationshipInfo) throws {
+    let wanted = keys.filter { key in
+      guard let object = context.map[key] else { return key > 0 }
+      return object.phase == .persistent && !object.isEdited
+    }
+    if wanted.isEmpty { return }
+    let found = Set(try context.loadObjects(wanted.sorted(), entity: relationship.destination).map(\._key))
+    for key in wanted.subtracting(found) {
+      if let object = context.map[key], !object.hasChanges { context.markGone(object) }
+    }
+  }
+}
+
+extension CoupleMatching.Half {
+  fileprivate var present: Int64 { object._reference(relationship.property) }
+}
