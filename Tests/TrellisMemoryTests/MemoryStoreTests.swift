@@ -75,6 +75,22 @@ import TrellisStorage
     #expect(throws: StoreError.self) { try StoreConfiguration.memory(named: "shared").open(other) }
   }
 
+  @Test(
+    "a named store is shared by models that differ in docs and rules, and not by those that number properties otherwise"
+  )
+  func sharing() throws {
+    let model = try Self.model()
+    let shared = try StoreConfiguration.memory(named: "docs").open(model)
+    var documented = model.description
+    documented.doc = "Short texts."
+    documented.entities[0].attributes[0].rules.maximumLength = 10
+    #expect(try StoreConfiguration.memory(named: "docs").open(Model(documented)) === shared)
+    var reordered = model.description
+    reordered.entities[0].attributes.swapAt(0, 1)
+    let error = #expect(throws: StoreError.self) { try StoreConfiguration.memory(named: "docs").open(Model(reordered)) }
+    #expect(error?.code == .otherModel)
+  }
+
   @Test("a reader of what does not fit reports it and returns a placeholder")
   func mismatch() throws {
     let store = try filled(1)
