@@ -146,6 +146,10 @@ let package = Package(
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisRefusalTests",
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisQuery", "TrellisStorage"],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisRequestTests", dependencies: ["TrellisTestSupport", "Trellis"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(

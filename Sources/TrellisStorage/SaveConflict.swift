@@ -21,8 +21,8 @@ public struct SaveConflict: Error, Sendable, CustomStringConvertible {
     package var original: [StoredValue]?
     package var mine: [StoredValue]?
     package var theirs: [StoredValue]?
-    /// The entity and those above it.
-    package var lineage: [Int] = []
+    /// The classes of the entity and of those above it.
+    package var lineage: [ObjectIdentifier] = []
 
     /// What both sides did to an object.
     public enum Kind: Hashable, Sendable {

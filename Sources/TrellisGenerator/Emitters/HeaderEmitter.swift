@@ -20,7 +20,7 @@ enum HeaderEmitter {
   }
 
   /// The name behind the dot in `PersistentContainer(model: .diary, …)`.
-  private static func name(of model: Model) -> String {
+  static func name(of model: Model) -> String {
     let name = Identifier(model.name).lowerCamel
     return Keywords.special.contains(name.name) ? name.name + "Model" : name.spelled
   }

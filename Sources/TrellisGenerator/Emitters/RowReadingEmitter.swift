@@ -14,6 +14,11 @@ enum RowReadingEmitter {
     }
     writer.blank()
     writer.block("\(modifiers) override class var _entity: Swift.Int", returning: "\(plan.entity.index)")
+    if plan.isRoot {
+      writer.blank()
+      let type = TypeName.objectModel
+      writer.block("\(modifiers) override class var _model: \(type)?", returning: "\(type).\(plan.modelName)")
+    }
     guard plan.hasRow else { return }
     writer.blank()
     writer.block("\(modifiers) override func _read(_ row: \(TypeName.rowReader))") { writer in

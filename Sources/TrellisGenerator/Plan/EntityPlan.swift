@@ -4,6 +4,8 @@ import TrellisSchema
 struct EntityPlan {
   let entity: Entity
   let description: EntityDescription
+  /// What the model is called behind `ObjectModel`'s dot.
+  let modelName: String
   /// The class above; nil for a root.
   let parentName: String?
   /// The number of levels below.
@@ -40,6 +42,7 @@ struct EntityPlan {
     self.providesID = providesID
     self.identityKeyPaths = identityKeyPaths
     description = model.description.entities[entity.index]
+    modelName = HeaderEmitter.name(of: model)
     parentName = entity.parent.map { model.entities[$0].name }
     hooks = Set(ModelPlan.lineage(entity, in: model).flatMap { model.description.entities[$0.index].hooks })
     notesAssigned = model.entities[entity.root].subtree.contains { !model.entities[$0].uniqueKeys.isEmpty }

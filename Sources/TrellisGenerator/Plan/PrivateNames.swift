@@ -7,7 +7,7 @@ enum PrivateNames {
     "_validateUpdate", "_willDelete", "_willSave", "_entity",
     "_findPartner",
     "_isInserted",
-    "_key", "_partner", "_place", "_read", "_reference", "_restore",
+    "_key", "_model", "_partner", "_place", "_read", "_reference", "_restore",
     "_restoreTransients", "_row", "_setPartner", "_setPlace",
     "_setReference",
     "_slowRead", "_slowWrite", "_value", "_willRead", "_willWrite",

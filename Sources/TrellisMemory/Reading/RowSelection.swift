@@ -15,6 +15,7 @@ struct RowSelection {
   init(_ request: StoreRequest, _ snapshot: Snapshot) throws {
     let model = snapshot.layout.model
     guard model.entities.indices.contains(request.entity) else { throw StoreError.noSuchEntity }
+    try request.checkSortKeys()
     self.snapshot = snapshot
     self.request = request
     entity = model.entities[request.entity]

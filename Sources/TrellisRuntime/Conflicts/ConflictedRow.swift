@@ -13,7 +13,7 @@ struct ConflictedRow {
     row = SaveConflict.Row(entity: info.number, key: object._key, entityName: info.name)
     var line = [info.number]
     while let parent = context.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
-    row.lineage = line
+    row.lineage = line.map { ObjectIdentifier(context.runtime.types[$0]) }
     if !object._attention.contains(.fault) { row.original = values(of: object.extras?.committed ?? object._copyRow()) }
   }
 
@@ -84,7 +84,7 @@ extension SaveConflict.Row {
   public func theirs<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(theirs) }
 
   private func snapshot<Snapshot: EntitySnapshot>(_ values: [StoredValue]?) -> Snapshot? {
-    guard let values, lineage.contains(Snapshot.Object._entity) else { return nil }
+    guard let values, lineage.contains(ObjectIdentifier(Snapshot.Object.self)) else { return nil }
     let row = ProjectedRow()
     row.key = key
     row.entity = entity

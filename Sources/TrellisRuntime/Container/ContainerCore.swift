@@ -10,7 +10,7 @@ final class ContainerCore: Sendable {
   let strangers: Strangers
   private let log: QueryLog?
   private let closed = Atomic(false)
-  private let errorHandler: @Sendable (GraphProblem) -> Void
+  let errorHandler: @Sendable (GraphProblem) -> Void
 
   init(
     runtime: RuntimeModel, store: any Store, log: QueryLog?,

@@ -71,9 +71,11 @@ extension ManagedObjectContext {
   ///   - object: An object of this context. New objects stay as they are.
   ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values. The other ends of
   ///     its relationships follow. Who refers to the object in a row of its own still does.
-  /// - Throws: ``StoreError`` when the store fails.
+  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` with the code `foreign-object` when the object belongs to
+  ///   another context.
   public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
-    guard object.link === link, object.phase == .persistent else { return }
+    try checkOwn(object, "was not refreshed")
+    guard object.phase == .persistent else { return }
     if discardingChanges { try discardChanges(of: object) }
     try refreshRows([object])
   }

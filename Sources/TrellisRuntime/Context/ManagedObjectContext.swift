@@ -35,8 +35,12 @@ public final class ManagedObjectContext {
   @exclusivity(unchecked) var recorder: ChangeRecorder?
   /// The properties that were read while somebody finds out which ones a key path reads.
   var probed: [Int] = []
-  /// The hook that is running; nil outside of hooks.
-  var runningHook: RunningHook?
+  /// The hooks that are running, each called from within the one before.
+  var runningHooks: ContiguousArray<RunningHook> = []
+  /// The objects whose delete is under way, by key. Noted only where a hook could ask for it again.
+  var leaving: Set<Int64> = []
+  /// The class of the object that was made last, known to be one of the model's.
+  @exclusivity(unchecked) var lastClass: ObjectIdentifier?
   /// The relationships in join tables of which the context ever had a list.
   var listed: Set<RelationshipNumber> = []
   var gone = GoneTargets()
@@ -85,6 +89,7 @@ public final class ManagedObjectContext {
   deinit {
     core.hub.close(inbox)
     link.context = nil
+    link.remains = ContextRemains(runtime: runtime, report: core.errorHandler)
     // Whoever still holds an object may read what was loaded; unloaded values read as placeholders, writes are ignored.
     map.forEach { $0._attention.insert(.readOnly) }
   }
@@ -145,10 +150,17 @@ public final class ManagedObjectContext {
     core.report(problem)
   }
 
-  /// Throws what went wrong where nothing could be thrown.
+  /// Tells the container's error handler, and lets the next fetch or save throw it.
+  func reportToThrow(_ problem: GraphProblem) {
+    if pendingFailure == nil { pendingFailure = problem }
+    report(problem)
+  }
+
+  /// Throws what went wrong where nothing could be thrown. Inside a hook that cannot throw it on, it is kept for whoever comes
+  /// after the hook.
   func throwPendingFailure() throws {
     guard let failure = pendingFailure else { return }
-    pendingFailure = nil
+    if !runningHooks.contains(where: { !$0.hook.mayThrow }) { pendingFailure = nil }
     throw failure
   }
 }

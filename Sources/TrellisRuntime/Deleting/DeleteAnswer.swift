@@ -19,10 +19,12 @@ extension ManagedObjectContext {
   /// must have. What the context has deleted already stands in nobody's way.
   ///
   /// - Parameter object: An object of this context.
-  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails.
+  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; ``GraphProblem`` with the code
+  ///   `foreign-object` when the object belongs to another context.
   /// - Complexity: linear in the number of objects that would be deleted or let go.
   public func canDelete(_ object: ManagedObject) throws -> DeleteAnswer {
-    guard object.link === link, object.isAlive else { return .yes }
+    try checkOwn(object, "cannot be deleted here")
+    guard object.isAlive else { return .yes }
     var deletion = Deletion()
     deletion.callsHooks = false
     try deletion.collect([object], in: self)

@@ -4,20 +4,23 @@ extension ManagedObjectContext {
   /// What its relationships' rules demand happens at once too: cascades delete, nullified partners let go. A deny is judged
   /// at save. The object's values stay readable until it is released.
   ///
-  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; then nothing is deleted.
+  /// Inside the hook `willDelete`, an object whose delete is under way is left to that.
+  ///
+  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; then nothing is deleted. ``GraphProblem`` with
+  ///   the code `foreign-object` when the object belongs to another context, and with `endless-hooks` when hooks have called
+  ///   each other too often.
   /// - Complexity: linear in the number of objects that are deleted or let go.
   public func delete(_ object: ManagedObject) throws {
-    guard object.link === link else {
-      return report(GraphProblem(.foreignObject, "\(object) was not deleted, since it belongs to another context."))
-    }
+    try checkOwn(object, "was not deleted")
     try deleteAll([object])
   }
 
   /// Deletes objects of this context together: they keep each other.
   ///
-  /// - Parameter callsHooks: Whether those who are deleted are told before.
+  /// - Parameter callsHooks: Whether the hooks of what is deleted are called before.
   func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true) throws {
     var deletion = Deletion()
+    defer { leaving.subtract(deletion.leaving) }
     deletion.callsHooks = callsHooks
     // Only what was loaded can be made again after the save.
     deletion.loadsEverything = recorder != nil

@@ -54,6 +54,7 @@ extension ManagedObjectContext {
       deletions.noteCascades()
       do {
         var deletion = Deletion()
+        defer { leaving.subtract(deletion.leaving) }
         deletion.loadsEverything = true
         try deletion.collect(membersOf: cascades, in: self)
         try carryOut(deletion, into: &deletions.closures[index])

@@ -16,11 +16,12 @@ extension ManagedObjectContext {
   /// A partner that has taken another object meanwhile keeps that one. Partners that are both deleted are partners again as soon
   /// as both are back, in whatever order.
   ///
-  /// - Parameter object: An object that this context has deleted since the last save; with any other nothing happens. It need
-  ///   not be the one that `delete` was called with.
+  /// - Parameter object: An object that this context has deleted since the last save; with any other nothing happens, and one
+  ///   of another context is reported. It need not be the one that `delete` was called with.
   /// - Complexity: linear in the number of unsaved deletes and of objects that come back.
   public func undelete(_ object: ManagedObject) {
-    guard object.link === link, let number = deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
+    do { try checkOwn(object, "was not brought back") } catch { return report(error) }
+    guard let number = deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
     let closure = deletions.closures.remove(at: number)
     deletions.noteCascades()
     bringBack(closure.victims)

@@ -9,6 +9,8 @@ struct Deletion {
   /// What is left to the store.
   private(set) var cascades: [PendingCascade] = []
   private var seen: Set<Int64> = []
+  /// What of the context's ``ManagedObjectContext/leaving`` was noted here.
+  private(set) var leaving: [Int64] = []
 
   /// Collects what cascades were to take along that have been left to the store until now.
   mutating func collect(membersOf cascades: [PendingCascade], in context: ManagedObjectContext) throws {
@@ -39,9 +41,24 @@ struct Deletion {
     var level: [ManagedObject] = []
     for object in objects where seen.insert(object._key).inserted { level.append(object) }
     while !level.isEmpty {
-      if callsHooks { context.runWillDelete(&level) }
+      if callsHooks && context.runtime.hooks.contains(.willDelete) {
+        // What a delete further out is about to delete is left to that.
+        level.removeAll { context.leaving.contains($0._key) }
+        note(level, in: context)
+        try context.runWillDelete(&level)
+        // What went wrong inside of them, and could not be thrown there.
+        try context.throwPendingFailure()
+      }
       victims += level
       level = try nextLevel(after: level, in: context)
+    }
+  }
+
+  /// Notes whose delete is under way, before any hook can ask for it again.
+  private mutating func note(_ level: [ManagedObject], in context: ManagedObjectContext) {
+    for object in level {
+      leaving.append(object._key)
+      context.leaving.insert(object._key)
     }
   }
 

@@ -44,6 +44,9 @@ extension ObjectRules {
 }
 
 extension LifecycleHook {
+  /// Whether what the hook throws is passed on.
+  var mayThrow: Bool { self == .willSave || isValidation }
+
   var isValidation: Bool {
     switch self {
     case .validateInsert, .validateUpdate, .validateDelete: true
@@ -82,13 +85,5 @@ extension ValidationFailure {
   /// What a hook throws when an object as a whole breaks a rule of the program's own.
   public init(_ object: ManagedObject, _ message: String) {
     self.init(AnyObjectID(object), property: "", rule: .custom, message: message)
-  }
-}
-
-extension AnyObjectID {
-  /// The identity of an object, whatever its class.
-  public init(_ object: ManagedObject) {
-    let name = object.link.context?.info(of: object).name ?? "\(type(of: object))"
-    self.init(entity: name, key: object._key)
   }
 }

@@ -3,18 +3,27 @@ import TrellisSchema
 extension ManagedObject {
   /// What a generated initialiser calls at its end.
   @_spi(Generated) public final func _finishInsert() {
-    link.context?.run(.didInsert, of: self) { _didInsert() }
+    guard let context = link.context else { return }
+    if let problem = context.nesting(.didInsert, of: self) { return context.reportToThrow(problem) }
+    context.run(.didInsert, of: self) { _didInsert() }
   }
 
   /// The row was read: the hook is called before the first access, when the fetch is over.
   @_spi(Generated) public final func _noteFetch() { _attention.insert(.fetched) }
 
-  /// Calls the hook. Transient values that it sets are what the object has from the start, and no changes.
+  /// Calls the hook. Transient values that it sets are what the object has from the start, and no changes. What the hook itself
+  /// makes the object load again is no reason to call it again.
   final func runDidFetch() {
+    guard let context = link.context, isAlive, !context.isRunning(.didFetch, of: self) else {
+      _attention.remove(.fetched)
+      return
+    }
+    // The next access asks again.
+    if let problem = context.nesting(.didFetch, of: self) { return context.reportToThrow(problem) }
     _attention.remove(.fetched)
-    guard let context = link.context, isAlive else { return }
     let wasClean = _changed == 0
     context.run(.didFetch, of: self) { _didFetch() }
+    _attention.remove(.fetched)
     guard wasClean, phase == .persistent, !hasChanges else { return }
     _changed = 0
     extras?.forgetCommitted()
@@ -27,10 +36,16 @@ extension ManagedObject {
 
 extension ManagedObjectContext {
   /// Calls the hooks of objects that are about to be deleted, and drops those of them that a hook has deleted.
-  func runWillDelete(_ objects: inout [ManagedObject]) {
-    guard runtime.hooks.contains(.willDelete) else { return }
+  ///
+  /// - Throws: ``GraphProblem`` when too many hooks run inside each other. Since a hook cannot throw it on, the next fetch or save
+  ///   throws it too.
+  func runWillDelete(_ objects: inout [ManagedObject]) throws(GraphProblem) {
     for object in objects where object.isAlive && info(of: object).hooks.contains(.willDelete) {
       object._willRead(-1)
+      if let problem = nesting(.willDelete, of: object) {
+        reportToThrow(problem)
+        throw problem
+      }
       run(.willDelete, of: object) { object._willDelete() }
     }
     objects.removeAll { !$0.isAlive }

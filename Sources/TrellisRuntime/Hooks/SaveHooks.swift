@@ -32,8 +32,11 @@ private struct SaveHooks {
   private var queue: [ManagedObject] = []
   private var waiting: Set<ObjectIdentifier> = []
   private var calls: [ObjectIdentifier: Int] = [:]
+  /// Of objects that hooks have made, how many hooks made each other before.
+  private var generations: [ObjectIdentifier: Int] = [:]
 
-  /// How often one object's hook is called in one save at most.
+  /// How often one object's hook is called in one save at most, and how many generations hooks make of objects whose hooks are
+  /// called in turn.
   private static let mostCalls = 10
 
   init(_ context: ManagedObjectContext, _ recorder: ChangeRecorder) {
@@ -62,6 +65,7 @@ private struct SaveHooks {
   private mutating func call(_ object: ManagedObject) throws {
     let count = calls[ObjectIdentifier(object), default: 0]
     guard count < Self.mostCalls else { throw endless(object) }
+    guard generations[ObjectIdentifier(object), default: 0] <= Self.mostCalls else { throw endlessInserts(object) }
     calls[ObjectIdentifier(object)] = count + 1
     defer { keepChanges(of: object) }
     try context.run(.willSave, of: object) { try object._willSave() }
@@ -72,7 +76,16 @@ private struct SaveHooks {
     let made = recorder.take(context)
     if made.isEmpty { return }
     changes.append(made)
+    let generation = generations[ObjectIdentifier(object), default: 0] + 1
+    for other in made.inserted { generations[ObjectIdentifier(other)] = generation }
     for other in made.touched where other !== object { enqueue(other) }
+  }
+
+  private func endlessInserts(_ object: ManagedObject) -> GraphProblem {
+    GraphProblem(
+      .endlessHooks,
+      "The hook \(context.info(of: object).name).willSave was not called, since hooks have made \(Self.mostCalls) generations "
+        + "of objects in one save. Let a hook insert only what is missing.")
   }
 
   private func endless(_ object: ManagedObject) -> GraphProblem {

@@ -22,7 +22,7 @@ struct LiveQuery {
     self.request = request
     reach = RequestReach(request, model)
     order = try SortOrder(request.sort)
-    evaluator = try request.predicate.map { try PredicateEvaluator($0) }
+    evaluator = try StoreError.evaluating { try request.predicate.map { try PredicateEvaluator($0) } }
     capacity = request.limit.flatMap { limit in
       let (sum, overflow) = limit.addingReportingOverflow(request.offset)
       return overflow ? nil : sum

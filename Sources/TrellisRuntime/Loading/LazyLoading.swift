@@ -45,8 +45,7 @@ extension ManagedObjectContext {
     let rule = max(lazyLoading, batch?.lazyLoading ?? .allowed)
     guard rule != .allowed, object.phase == .persistent, runningHook == nil, !isEvaluating else { return }
     let problem = GraphProblem(.lazyLoad, message(object, relationship, batch))
-    report(problem)
-    if rule == .forbidden && pendingFailure == nil { pendingFailure = problem }
+    if rule == .forbidden { reportToThrow(problem) } else { report(problem) }
   }
 
   private func message(_ object: ManagedObject, _ relationship: RelationshipInfo, _ batch: FetchBatch?) -> String {

@@ -49,7 +49,8 @@ public struct SavedChanges: Sendable {
   ///
   /// - Complexity: linear in the number of deleted objects.
   public func contains<Object: ManagedObject>(deleted id: ObjectID<Object>) -> Bool {
-    notice.deleted.contains { $0.key == id.key } || notice.cascaded.contains(id.key)
+    guard runtime.has(Object.self) || Object.self == ManagedObject.self else { return false }
+    return notice.deleted.contains { $0.key == id.key } || notice.cascaded.contains(id.key)
   }
 
   /// The names of the properties of an object that have other values or other members, in the model's order; none for one
@@ -57,12 +58,14 @@ public struct SavedChanges: Sendable {
   ///
   /// - Complexity: linear in the number of updated objects.
   public func changedProperties(of id: AnyObjectID) -> [String] {
-    guard let row = (notice.updated + notice.relinked).first(where: { $0.key == id.key }) else { return [] }
+    guard runtime.has(id.type),
+      let row = (notice.updated + notice.relinked).first(where: { $0.key == id.key })
+    else { return [] }
     return runtime.entities[row.entity].entity.properties.filter { row.properties.contains($0.index) }.map(\.name)
   }
 
   private func id(_ row: SaveNotice.Row) -> AnyObjectID {
-    AnyObjectID(entity: runtime.entities[row.entity].name, key: row.key)
+    AnyObjectID(row.key, runtime.entities[row.entity])
   }
 
   private func ids<Object: ManagedObject>(_ rows: [SaveNotice.Row]) -> [ObjectID<Object>] {

@@ -135,7 +135,9 @@ final class RuntimeModel: Sendable {
 
   init(_ objectModel: ObjectModel) throws {
     let model = try Model(objectModel.description, checksum: objectModel.checksum)
-    guard objectModel.types.count == model.entities.count else {
+    guard objectModel.types.count == model.entities.count,
+      zip(objectModel.types, model.entities).allSatisfy({ $0._entity == $1.index })
+    else {
       throw ModelMismatch(model: model.name)
     }
     let relationships = model.entities.map { entity in

@@ -1,6 +1,7 @@
 /// Something that went wrong where no error can be thrown: in a property, in a lazy load, in a setter.
 ///
-/// It goes to the container's error handler. A failed load is also thrown by the context's next fetch or save.
+/// It goes to the container's error handler. What leaves the graph without something that it should have, as a failed load
+/// does, is also thrown by the context's next fetch or save. Calls that can throw throw it at once.
 public struct GraphProblem: Error, Sendable, CustomStringConvertible {
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
@@ -9,15 +10,18 @@ public struct GraphProblem: Error, Sendable, CustomStringConvertible {
 
     /// A value was set on an object that is deleted or of no context any more.
     public static let ignoredWrite = Code(rawValue: "ignored-write")
-    /// An object of another context, or a deleted one, was put into a relationship.
+    /// An object of another context, or a deleted one, was put into a relationship; one of another context was to be deleted
+    /// or refreshed.
     public static let foreignObject = Code(rawValue: "foreign-object")
+    /// A class of another model was used with a context: an object was made, fetched or looked up.
+    public static let foreignModel = Code(rawValue: "foreign-model")
     /// A row could not be loaded.
     public static let loadFailed = Code(rawValue: "load-failed")
     /// Something was called inside a hook that a hook may not call, such as `save` and `rollback`.
     public static let insideHook = Code(rawValue: "inside-hook")
     /// A step was to be undone while a group of changes is open.
     public static let openGroup = Code(rawValue: "open-group")
-    /// The hooks of some objects keep changing each other.
+    /// The hooks of some objects keep calling or changing each other, or making more objects.
     public static let endlessHooks = Code(rawValue: "endless-hooks")
     /// A relationship was loaded when it was used, where that is to be said.
     public static let lazyLoad = Code(rawValue: "lazy-load")

@@ -26,14 +26,14 @@ extension ManagedObject {
   }
 
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
-    if _attention.contains(.fault) { fulfilFault() }
+    if _attention.contains(.fault) { fulfilFault(property) }
     if _attention.contains(.fetched) { runDidFetch() }
     if _attention.contains(.probed) { link.context?.probed.append(property) }
     noteRead(property)
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
-    if _attention.contains(.fault) { fulfilFault() }
+    if _attention.contains(.fault) && link.context != nil { fulfilFault(property) }
     if _attention.contains(.fetched) { runDidFetch() }
     guard !_attention.contains(.readOnly) else {
       reportIgnoredWrite(property)
@@ -58,20 +58,21 @@ extension ManagedObject {
     context.noteChanged(self)
   }
 
-  private final func fulfilFault() {
+  private final func fulfilFault(_ property: Int) {
     guard let context = link.context else {
       // Without a context the values stay the placeholders that they are.
       _attention.remove(.fault)
-      return
+      return reportContextGone(property)
     }
     context.fulfilFault(of: self)
   }
 
   private final func reportIgnoredWrite(_ property: Int) {
+    guard let context = link.context else { return reportContextGone(property, isWrite: true) }
     let what = phase == .deleted ? "deleted" : "of no context any more"
-    let entity = link.context?.runtime.entities[type(of: self)._entity]
-    let name = entity.map { "\($0.name).\($0.entity.properties[property].name)" } ?? "\(type(of: self))"
-    link.context?.report(
+    let entity = context.runtime.entities[type(of: self)._entity]
+    let name = "\(entity.name).\(entity.entity.properties[property].name)"
+    context.report(
       GraphProblem(.ignoredWrite, "A value set to \(name) was ignored, since the object is \(what)."))
   }
 }
@@ -90,6 +91,8 @@ final class ObjectExtras {
   @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
   /// The object that stands for this one since a save found both to have one unique key; 0 for none.
   @exclusivity(unchecked) var replacement: Int64 = 0
+  /// Whether it was told that the object was read, and written to, when its context was gone.
+  var (hasToldOfRead, hasToldOfWrite) = (false, false)
 
   /// Keeps what is committed.
   func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {

@@ -25,7 +25,7 @@ extension ManagedObject {
   }
 
   private final func reportLoad(of property: Int, _ error: any Error) {
-    guard let context = link.context else { return }
+    guard let context = link.context else { return reportContextGone(property) }
     let entity = context.runtime.entities[type(of: self)._entity]
     let name = "\(entity.name).\(entity.entity.properties[property].name)"
     context.report(GraphProblem(.loadFailed, "The data of \(name) could not be loaded.", cause: error))

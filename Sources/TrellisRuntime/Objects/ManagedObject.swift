@@ -29,13 +29,14 @@ open class ManagedObject: StoredRecord {
   /// What few objects need, made when it is first needed.
   @exclusivity(unchecked) final var extras: ObjectExtras?
 
-  /// Makes a new object and registers it as inserted.
+  /// Makes a new object and registers it as inserted. Where the class is of another model, which is reported and thrown by the
+  /// context's next fetch or save, the object belongs to no context.
   @_spi(Generated) public init(_insertedInto context: ManagedObjectContext) {
     _key = context.takeKey()
-    link = context.link
+    link = context.link(forNew: type(of: self))
     version = 0
     phase = .inserted
-    context.registerInserted(self)
+    if link === context.link { context.registerInserted(self) } else { standAlone() }
   }
 
   /// Makes the object of a row. Both are borrowed, since owning them would count references up and down for each row.
@@ -46,8 +47,15 @@ open class ManagedObject: StoredRecord {
     phase = .persistent
   }
 
+  @inline(never) private final func standAlone() {
+    phase = .detached
+    _attention = .readOnly
+  }
+
   // MARK: What generated classes override
 
+  /// The model that the class was generated for; nil for a class that is none of a model's.
+  @_spi(Generated) open class var _model: ObjectModel? { nil }
   /// The entity's number in its model.
   @_spi(Generated) open class var _entity: Int { -1 }
   /// Which property each key path leads to; empty unless the model asks for it.

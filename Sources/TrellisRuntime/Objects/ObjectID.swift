@@ -4,7 +4,9 @@ public import TrellisStorage
 
 /// The identity of one object: permanent from birth, never changed, never used again.
 ///
-/// It is a small value that may go anywhere: to another context, another task, another run of the program.
+/// It is a small value that may go anywhere: to another context, another task, another run of the program. It belongs to one
+/// store, of which it holds no sign: in another store the same number is another object, or none. So a program with several
+/// stores has to keep with an identity which of them it is for. A copy of a store, such as a backup, has the same identities.
 ///
 /// ```swift
 /// let id = diary.objectID

@@ -123,7 +123,7 @@ public struct ToManyPath<Columns: EntityColumns>: Sendable {
   private func quantified(_ quantifier: Quantifier, _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
     VariableScope.enter { variable in
       let inner = conditions(Columns(PropertyPath(variable: variable)))
-      return QueryCondition(.quantified(quantifier, path, variable: variable, inner.predicate))
+      return QueryCondition(inner.tree.nested { .quantified(quantifier, path, variable: variable, $0) })
     }
   }
 }

@@ -11,7 +11,8 @@ import TrellisStorage
 /// ```
 /// A request is a value: it may be kept, passed on and refined, and used in any context of the model.
 public struct FetchRequest<Columns: EntityColumns>: Sendable {
-  public internal(set) var predicate: QueryPredicate?
+  /// What must hold; nil for every object.
+  var condition: ConditionTree?
   private(set) var sort: [SortKey] = []
   private(set) var maximum: Int?
   private(set) var skipped = 0
@@ -19,21 +20,25 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   private(set) var lazyLoading = LazyLoading.allowed
   private(set) var includesSubentities = true
   private(set) var seesPendingChanges = true
-  /// Conditions with formats in them, which must hold beside the predicate.
-  var unread: [UnreadCondition] = []
+
+  /// The conditions as the tree that stores understand; nil when there are none, and when formats are among them, which are
+  /// read by the fetch.
+  ///
+  /// - Complexity: linear in the number of conditions.
+  public var predicate: QueryPredicate? { condition.flatMap { $0.hasFormats ? nil : $0.predicate } }
 
   /// A fetch of every object of the entity and of those below it.
   public init() {}
 
   @_spi(Generated) public init(_ conditions: (Columns) -> QueryCondition) {
-    predicate = conditions(Columns(PropertyPath(variable: 0))).predicate
+    condition = conditions(Columns(PropertyPath(variable: 0))).tree
   }
 
   /// A request that the model declares.
   @_spi(Generated) public init(
     predicate: QueryPredicate?, sort: [SortKey] = [], limit: Int? = nil, offset: Int = 0, prefetch: [PropertyPath] = []
   ) {
-    self.predicate = predicate
+    condition = predicate.map { ConditionTree($0) }
     self.sort = sort
     maximum = limit
     skipped = offset
@@ -42,10 +47,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
 
   /// The request with more conditions, all of which must hold too.
   public func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
-    var refined = self
-    let added = conditions(Columns(PropertyPath(variable: 0))).predicate
-    refined.predicate = predicate.map { .and([$0, added]) } ?? added
-    return refined
+    self.where(conditions(Columns(PropertyPath(variable: 0))).tree)
   }
 
   /// The request with this order, the most important key first; an attribute alone is ascending. It comes in place of
@@ -137,10 +139,24 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
-  /// The request as stores understand it, but for ``unread``; whoever has a context asks `storeRequest(in:)`.
-  var typedStoreRequest: StoreRequest {
-    StoreRequest(
-      entity: Columns.Object._entity, includesSubentities: includesSubentities, predicate: predicate, sort: sort,
-      limit: maximum, offset: skipped)
+  func `where`(_ added: ConditionTree) -> FetchRequest {
+    var refined = self
+    refined.condition = condition?.joined(.and, added) ?? added
+    return refined
+  }
+
+  /// The request as stores understand it, its formats read.
+  ///
+  /// - Throws: ``GraphProblem`` when it is for a class of another model; ``StoreError`` when it is too large; and
+  ///   ``PredicateFormatError``.
+  func storeRequest(in context: ManagedObjectContext) throws -> StoreRequest {
+    try context.runtime.check(Columns.Object.self)
+    if condition?.isTooDeep == true { throw StoreRequest.tooDeep }
+    let entity = Columns.Object._entity
+    let request = StoreRequest(
+      entity: entity, includesSubentities: includesSubentities,
+      predicate: try condition?.predicate(of: entity, in: context.runtime), sort: sort, limit: maximum, offset: skipped)
+    try request.checkSortKeys()
+    return request
   }
 }

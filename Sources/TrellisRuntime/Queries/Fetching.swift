@@ -6,8 +6,9 @@ extension ManagedObjectContext {
   /// saved.
   ///
   /// - Returns: the objects in the request's order. An object that is in memory already is the same one.
-  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before;
-  ///   ``PredicateFormatError`` when a format string of the request is wrong.
+  /// - Throws: ``StoreError`` when the store fails, and with the code `limit` when the request is too large or nested too deep;
+  ///   ``GraphProblem`` when a lazy load failed before, and with the code `foreign-model` when the request is for a class of
+  ///   another model; ``PredicateFormatError`` when a format string of the request is wrong.
   /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus the
   ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
   public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
@@ -48,8 +49,10 @@ extension ManagedObjectContext {
 
   /// The object of an identity, from memory or from the store; nil when there is none.
   ///
-  /// - Throws: ``StoreError`` when the store fails.
+  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` with the code `foreign-model` when the identity is of
+  ///   another model.
   public func object<Object: ManagedObject>(with id: ObjectID<Object>) throws -> Object? {
+    try runtime.checkUnlessGeneral(Object.self)
     if let known = map[id.key] { return known.phase == .deleted ? nil : known as? Object }
     try prepareFetch()
     for entity in entities(of: Object.self) {
@@ -87,7 +90,7 @@ extension ManagedObjectContext {
 
   /// The entity of a class; for `ManagedObject` itself, which has none, the top of every hierarchy.
   private func entities(of type: ManagedObject.Type) -> [Int] {
-    runtime.entities.indices.contains(type._entity)
+    runtime.has(type)
       ? [type._entity] : runtime.entities.map(\.number).filter { runtime.entities[$0].root == $0 }
   }
 

@@ -48,7 +48,7 @@ extension ManagedObjectContext {
   private func fitting(_ candidates: [ManagedObject], _ request: StoreRequest) throws -> [QueriedObject] {
     let objects = candidates.map { QueriedObject($0, self) }
     guard let predicate = request.predicate else { return objects }
-    let evaluator = try PredicateEvaluator(predicate)
+    let evaluator = try StoreError.evaluating { try PredicateEvaluator(predicate) }
     return try objects.filter { try evaluator.matches($0) }
   }
 

@@ -16,13 +16,15 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   private let interpolated: [(offset: Int, value: FormatArgument)]
   private var arguments: [FormatArgument] = []
   private var bindings: [String: FormatArgument] = [:]
+  /// The classes of the objects among the values.
+  private var classes: [ManagedObject.Type] = []
 
   /// The format of a text that is not known when the program is written. Whoever may write the text may ask about
   /// everything that the model has; never put a user's input into it, but bind that with `%@`.
   public init(verbatim text: String, _ arguments: any PredicateArgument...) {
     self.text = text
     interpolated = []
-    self.arguments = arguments.map(\.formatArgument)
+    for argument in arguments { self.arguments.append(noted(argument)) }
   }
 
   public init(stringLiteral text: String) {
@@ -33,12 +35,14 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   public init(stringInterpolation: StringInterpolation) {
     text = stringInterpolation.text
     interpolated = stringInterpolation.values
+    classes = stringInterpolation.classes
   }
 
   /// Collects a literal's texts, and its values with their places.
   public struct StringInterpolation: StringInterpolationProtocol, Sendable {
     fileprivate var text = ""
     fileprivate var values: [(offset: Int, value: FormatArgument)] = []
+    fileprivate var classes: [ManagedObject.Type] = []
 
     public init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + interpolationCount * 2)
@@ -47,7 +51,11 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
     public mutating func appendLiteral(_ literal: String) { text += literal }
 
     /// Binds a value.
-    public mutating func appendInterpolation(_ value: some PredicateArgument) { append(value.formatArgument, "%@") }
+    public mutating func appendInterpolation(_ value: some PredicateArgument) {
+      let argument = value.formatArgument
+      append(argument, "%@")
+      if let found = argument.objectClass(of: value) { classes.append(found) }
+    }
 
     /// Binds the name of a property, or a path of names with points, as `%K` does: `"\(key: "createdAt") > %@"`.
     public mutating func appendInterpolation(key path: String) { append(.value(.text(path), .text), "%K") }
@@ -66,21 +74,29 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   /// ```
   public func binding(_ values: [String: any PredicateArgument]) -> PredicateFormat {
     var bound = self
-    for (name, value) in values { bound.bindings[name] = value.formatArgument }
+    for (name, value) in values { bound.bindings[name] = bound.noted(value) }
     return bound
   }
 
   func with(_ more: [any PredicateArgument]) -> PredicateFormat {
     var format = self
-    format.arguments += more.map(\.formatArgument)
+    for argument in more { format.arguments.append(format.noted(argument)) }
     return format
+  }
+
+  /// What an argument is for a format. The class of an object is noted.
+  private mutating func noted(_ value: any PredicateArgument) -> FormatArgument {
+    let argument = value.formatArgument
+    if let found = argument.objectClass(of: value) { classes.append(found) }
+    return argument
   }
 
   /// The predicate for the objects of an entity.
   ///
-  /// - Throws: ``PredicateFormatError``.
-  func predicate(of entity: Int, in runtime: RuntimeModel) throws(PredicateFormatError) -> QueryPredicate {
-    try runtime.formats.predicate(
+  /// - Throws: ``PredicateFormatError``; ``GraphProblem`` when an object among the values is of another model.
+  func predicate(of entity: Int, in runtime: RuntimeModel) throws -> QueryPredicate {
+    for type in classes { try runtime.checkUnlessGeneral(type) }
+    return try runtime.formats.predicate(
       FormatCache.Request(text: text, interpolated: interpolated, given: arguments, bindings: bindings), of: entity,
       in: runtime.model)
   }

@@ -3,23 +3,30 @@ public import TrellisStorage
 
 /// A condition on objects, made of comparisons. It belongs to the entity whose properties it was made from.
 public struct QueryCondition: Sendable {
-  /// The condition as the tree that stores understand.
-  public let predicate: QueryPredicate
+  let tree: ConditionTree
 
-  public init(_ predicate: QueryPredicate) { self.predicate = predicate }
+  /// The condition as the tree that stores understand; a chain of `&&` or of `||` is one flat list in it. What is nested too
+  /// deep for every store is cut off where it is too deep already.
+  ///
+  /// - Complexity: linear in the number of terms.
+  public var predicate: QueryPredicate { tree.predicate }
 
+  public init(_ predicate: QueryPredicate) { tree = ConditionTree(predicate) }
+
+  init(_ tree: ConditionTree) { self.tree = tree }
+
+  /// Both conditions. A chain may be as long as it likes.
   public static func && (left: QueryCondition, right: QueryCondition) -> QueryCondition {
-    if case .and(let terms) = left.predicate { return QueryCondition(.and(terms + [right.predicate])) }
-    return QueryCondition(.and([left.predicate, right.predicate]))
+    QueryCondition(left.tree.joined(.and, right.tree))
   }
 
+  /// Either condition. A chain may be as long as it likes.
   public static func || (left: QueryCondition, right: QueryCondition) -> QueryCondition {
-    if case .or(let terms) = left.predicate { return QueryCondition(.or(terms + [right.predicate])) }
-    return QueryCondition(.or([left.predicate, right.predicate]))
+    QueryCondition(left.tree.joined(.or, right.tree))
   }
 
   public static prefix func ! (condition: QueryCondition) -> QueryCondition {
-    QueryCondition(.not(condition.predicate))
+    QueryCondition(condition.tree.nested { .not($0) })
   }
 }
 
@@ -33,7 +40,7 @@ public struct QueryCondition: Sendable {
   public static func buildBlock(_ condition: QueryCondition) -> QueryCondition { condition }
 
   public static func buildBlock(_ conditions: QueryCondition...) -> QueryCondition {
-    QueryCondition(.and(conditions.map(\.predicate)))
+    QueryCondition(.all(conditions.map(\.tree)))
   }
 
   public static func buildOptional(_ condition: QueryCondition?) -> QueryCondition {
@@ -44,6 +51,6 @@ public struct QueryCondition: Sendable {
   public static func buildEither(second condition: QueryCondition) -> QueryCondition { condition }
 
   public static func buildArray(_ conditions: [QueryCondition]) -> QueryCondition {
-    QueryCondition(.and(conditions.map(\.predicate)))
+    QueryCondition(.all(conditions.map(\.tree)))
   }
 }

@@ -53,7 +53,7 @@ extension ManagedObject {
   }
 
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
-    guard let (context, relationship) = place(of: property) else { return }
+    guard let (context, relationship) = place(of: property, isWrite: true) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship),
       context.isUsable(object, as: "the new member", in: relationship),
       context.isReady(toConnect: self, relationship, object),
@@ -63,7 +63,7 @@ extension ManagedObject {
   }
 
   final func removeMember(_ property: Int, _ object: ManagedObject) {
-    guard let (context, relationship) = place(of: property), hasMember(property, object) else { return }
+    guard let (context, relationship) = place(of: property, isWrite: true), hasMember(property, object) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship),
       context.isReady(toDisconnect: self, relationship, object._key)
     else { return }
@@ -71,7 +71,7 @@ extension ManagedObject {
   }
 
   final func replaceMembers(_ property: Int, _ objects: [ManagedObject]) {
-    guard let (context, relationship) = place(of: property) else { return }
+    guard let (context, relationship) = place(of: property, isWrite: true) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship) else { return }
     let failures = context.failedLoads
     let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
@@ -89,9 +89,12 @@ extension ManagedObject {
     if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key)) }
   }
 
-  private final func place(of property: Int) -> (ManagedObjectContext, RelationshipInfo)? {
-    guard phase != .detached, let context = link.context, let relationship = context.relationship(property, of: self)
-    else { return nil }
+  private final func place(of property: Int, isWrite: Bool = false) -> (ManagedObjectContext, RelationshipInfo)? {
+    guard let context = link.context else {
+      reportContextGone(property, isWrite: isWrite)
+      return nil
+    }
+    guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
     noteRead(property)
     return (context, relationship)
   }

@@ -10,7 +10,11 @@ extension ManagedObject {
   @_spi(Generated) public final func _findPartner(_ property: Int) -> ManagedObject? {
     var key = _reference(property)
     if key == 0 { return nil }
-    guard let context = link.context else { return nil }
+    guard let context = link.context else {
+      // A partner that is not there is no more than was known.
+      if key > 0 || extras?.partner(property) != 0 { reportContextGone(property) }
+      return nil
+    }
     if key < 0 {
       guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
       if extras?.partner(property) == nil { context.noteLazyLoad(of: self, relationship) }
@@ -25,7 +29,8 @@ extension ManagedObject {
 
   /// Sets a to-one and keeps the other end in step.
   @_spi(Generated) public final func _setPartner(_ property: Int, _ partner: ManagedObject?) {
-    guard let context = link.context, let relationship = context.relationship(property, of: self) else { return }
+    guard let context = link.context else { return reportContextGone(property, isWrite: true) }
+    guard let relationship = context.relationship(property, of: self) else { return }
     guard context.isUsable(self, as: "the object", in: relationship) else { return }
     guard let partner else {
       let old = context.partnerKey(of: self, relationship)
@@ -55,7 +60,7 @@ extension ManagedObjectContext {
     let isOurs = object.link === link
     if isOurs && object._attention.contains(.fault) { fulfilFault(of: object) }
     guard isOurs, object.phase != .detached, object.phase != .deleted else {
-      let why = isOurs ? "is deleted" : "belongs to another context"
+      let why = isOurs ? "is deleted" : whereabouts(of: object)
       report(
         GraphProblem(
           .foreignObject,

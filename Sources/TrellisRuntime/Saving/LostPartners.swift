@@ -77,11 +77,11 @@ private struct LostPartnerSearch {
       var missing = Set(group.map(\.partner))
       try context.connection().rows(of: entity, keys: missing.sorted()) { missing.remove($0.key) }
       for reference in group where missing.contains(reference.partner) {
-        let partner = context.runtime.entities[reference.relationship.destination].name
+        let partner = context.runtime.entities[reference.relationship.destination]
         rules.fail(
           reference.object, reference.relationship.name, .deletedPartner,
           "leads to an object that somebody else has deleted",
-          blockers: [AnyObjectID(entity: partner, key: reference.partner)])
+          blockers: [AnyObjectID(reference.partner, partner)])
       }
     }
     return rules.failures

@@ -97,7 +97,7 @@ extension ManagedObjectContext {
     _ failures: [SetUpdatePlan.Failure], _ key: Int64, _ entity: Int
   ) throws -> ValidationError {
     let object = try object(key, entity: entity)
-    let id = object.map { AnyObjectID($0) } ?? AnyObjectID(entity: runtime.entities[entity].name, key: key)
+    let id = object.map { AnyObjectID($0) } ?? AnyObjectID(key, runtime.entities[entity])
     return ValidationError(
       failures: failures.map {
         ValidationFailure(id, property: $0.property, rule: $0.rule, message: $0.message)
@@ -125,7 +125,7 @@ extension ManagedObjectContext {
     let names = update.assignments.map { entity.entity.properties[$0.property].name }
     return refused.keys.map {
       ValidationFailure(
-        AnyObjectID(entity: entity.name, key: $0), property: names.count == 1 ? names[0] : "", rule: .custom,
+        AnyObjectID($0, entity), property: names.count == 1 ? names[0] : "", rule: .custom,
         message: "would get a value that its rules forbid")
     }
   }

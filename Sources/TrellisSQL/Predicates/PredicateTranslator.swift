@@ -120,10 +120,6 @@ package struct PredicateTranslator {
     .internalError, "The predicate has a place for a value, and none is there.",
     remedy: "Give a value for each variable.")
 
-  package static let tooDeep = StoreError(
-    .limit, "The predicate is nested too deep for the store.",
-    remedy: "Put the terms into one list of and, or, or use a list of values with isIn.")
-
   static func unknown(_ what: String) -> StoreError {
     StoreError(
       .internalError, "The request names a \(what) that the store does not have.",

@@ -22,11 +22,12 @@ package struct RequestShape {
 
   /// Takes up a request.
   ///
-  /// - Throws: ``StoreError`` when the predicate is nested too deep.
+  /// - Throws: ``StoreError`` when the predicate is nested too deep, or there are too many sort keys.
   /// - Complexity: linear in the number of nodes; lists of values are looked through for nulls.
   package mutating func describe(
     _ request: StoreRequest, for purpose: Purpose, projecting paths: [ProjectedPath] = []
   ) throws(StoreError) {
+    try request.checkSortKeys()
     words.removeAll(keepingCapacity: true)
     values.removeAll(keepingCapacity: true)
     let flags: UInt64 =
@@ -62,7 +63,7 @@ package struct RequestShape {
   }
 
   private mutating func add(_ predicate: QueryPredicate, depth: Int) throws(StoreError) {
-    guard depth <= QueryPredicate.depthLimit else { throw PredicateTranslator.tooDeep }
+    guard depth <= QueryPredicate.depthLimit else { throw StoreRequest.tooDeep }
     switch predicate {
     case .constant(let value): words.append(value ? 1 : 2)
     case .not(let inner):
@@ -112,7 +113,7 @@ package struct RequestShape {
   }
 
   private mutating func add(_ computation: Computation, _ depth: Int) throws(StoreError) {
-    guard depth <= QueryPredicate.depthLimit else { throw PredicateTranslator.tooDeep }
+    guard depth <= QueryPredicate.depthLimit else { throw StoreRequest.tooDeep }
     switch computation {
     case .arithmetic(let sign, let left, let right):
       words.append(13 | sign.word << 8)

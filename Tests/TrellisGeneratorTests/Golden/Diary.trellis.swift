@@ -156,6 +156,8 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
 
   @_spi(Generated) public override class var _entity: Swift.Int { 0 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.diary }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -427,6 +429,8 @@ public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.I
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.diary }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
     unsafe _diaryPlace = .read(row, 3)
@@ -650,6 +654,8 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 2 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.diary }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)

@@ -285,6 +285,10 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
 
   @_spi(Generated) public override class var _entity: Swift.Int { 0 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? {
+    TrellisRuntime.ObjectModel.`default`
+  }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
     unsafe _defaultPlace = .read(row, 21)
@@ -790,6 +794,10 @@ public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identif
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? {
+    TrellisRuntime.ObjectModel.`default`
+  }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -965,6 +973,10 @@ public nonisolated final class Set: TrellisRuntime.ManagedObject, Swift.Identifi
 
   @_spi(Generated) public override class var _entity: Swift.Int { 2 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? {
+    TrellisRuntime.ObjectModel.`default`
+  }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -1090,6 +1102,10 @@ public nonisolated final class Nothing: TrellisRuntime.ManagedObject, Swift.Iden
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 3 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? {
+    TrellisRuntime.ObjectModel.`default`
+  }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)

@@ -350,6 +350,8 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
 
   @_spi(Generated) public override class var _entity: Swift.Int { 0 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -827,6 +829,8 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
@@ -1845,6 +1849,8 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 2 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
@@ -2892,6 +2898,8 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
 
   @_spi(Generated) public override class var _entity: Swift.Int { 3 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -3551,6 +3559,8 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 4 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
@@ -4216,6 +4226,8 @@ public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Iden
 
   @_spi(Generated) public override class var _entity: Swift.Int { 5 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -4696,6 +4708,8 @@ public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 6 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
@@ -5208,6 +5222,8 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 7 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
@@ -5738,6 +5754,8 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 8 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)

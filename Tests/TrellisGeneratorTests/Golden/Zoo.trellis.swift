@@ -406,6 +406,8 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
 
   @_spi(Generated) public override class var _entity: Swift.Int { 1 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.zoo }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
     unsafe _keeperPlace = .read(row, 5)
@@ -1955,6 +1957,8 @@ public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Ident
 
   @_spi(Generated) public override class var _entity: Swift.Int { 7 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.zoo }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -2205,6 +2209,8 @@ public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identif
 
   @_spi(Generated) public override class var _entity: Swift.Int { 8 }
 
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.zoo }
+
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)
   }
@@ -2333,6 +2339,8 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
   }
 
   @_spi(Generated) public override class var _entity: Swift.Int { 9 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.zoo }
 
   @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
     unsafe _row = Snapshot(row)

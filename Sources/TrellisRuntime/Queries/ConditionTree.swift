@@ -1,0 +1,156 @@
+import TrellisQuery
+
+/// Conditions while they are put together. A link of a chain of `and` or `or` costs the same however long the chain is; the chain
+/// becomes one flat list when the predicate is asked for.
+///
+/// What is nested deeper than any store takes is nested no further: the request is refused as it is, and nobody has to go down,
+/// or take apart, a tree that the stack does not hold.
+struct ConditionTree: Sendable {
+  fileprivate enum Content {
+    case predicate(QueryPredicate)
+    /// A format, which is read when the model is known.
+    indirect case format(PredicateFormat)
+    case chain(ConditionChain)
+  }
+
+  fileprivate let content: Content
+  /// How many levels are known to lie inside each other.
+  let depth: Int
+  /// Whether any format is among the conditions.
+  let hasFormats: Bool
+
+  init(_ predicate: QueryPredicate, depth: Int = 1) {
+    content = .predicate(predicate)
+    self.depth = depth
+    hasFormats = false
+  }
+
+  init(_ format: PredicateFormat) {
+    content = .format(format)
+    depth = 1
+    hasFormats = true
+  }
+
+  private init(_ chain: ConditionChain, depth: Int, hasFormats: Bool) {
+    content = .chain(chain)
+    self.depth = depth
+    self.hasFormats = hasFormats
+  }
+
+  /// Whether no store takes the conditions.
+  var isTooDeep: Bool { depth > QueryPredicate.depthLimit }
+
+  /// Both conditions, or either of them.
+  func joined(_ kind: ConditionChain.Kind, _ other: ConditionTree) -> ConditionTree {
+    if isTooDeep { return self }
+    if other.isTooDeep { return other }
+    return ConditionTree(
+      ConditionChain(kind, self, other), depth: max(depth(inside: kind), other.depth(inside: kind)),
+      hasFormats: hasFormats || other.hasFormats)
+  }
+
+  /// What is made of the predicate by putting it inside of another.
+  func nested(_ make: (QueryPredicate) -> QueryPredicate) -> ConditionTree {
+    isTooDeep ? self : ConditionTree(make(predicate), depth: depth + 1)
+  }
+
+  private func depth(inside kind: ConditionChain.Kind) -> Int {
+    if case .chain(let chain) = content, chain.kind == kind { return depth }
+    return depth + 1
+  }
+
+  // MARK: Reading
+
+  /// The predicate of conditions without formats; a format counts as true.
+  ///
+  /// - Complexity: linear in the number of conditions.
+  var predicate: QueryPredicate { read { (_) throws(Never) in .constant(true) } }
+
+  /// The predicate, its formats read.
+  ///
+  /// - Complexity: linear in the number of conditions, beside what the formats cost.
+  func predicate(of entity: Int, in runtime: RuntimeModel) throws -> QueryPredicate {
+    try read { (format) throws(any Error) in try format.predicate(of: entity, in: runtime) }
+  }
+
+  private func read<Problem: Error>(
+    _ format: (PredicateFormat) throws(Problem) -> QueryPredicate
+  ) throws(Problem) -> QueryPredicate {
+    switch content {
+    case .predicate(let predicate): return predicate
+    case .format(let text): return try format(text)
+    case .chain(let chain): return try list(chain, format)
+    }
+  }
+
+  /// Goes down as deep as conditions are nested, but not along a chain.
+  private func list<Problem: Error>(
+    _ chain: ConditionChain, _ format: (PredicateFormat) throws(Problem) -> QueryPredicate
+  ) throws(Problem) -> QueryPredicate {
+    var terms: [QueryPredicate] = []
+    var open = Array(chain.links.reversed())
+    while let next = open.popLast() {
+      if case .chain(let inner) = next.content, inner.kind == chain.kind {
+        open += inner.links.reversed()
+      } else {
+        chain.kind.append(try next.read(format), to: &terms)
+      }
+    }
+    return chain.kind.predicate(terms)
+  }
+}
+
+/// Two conditions, each of which may be such a chain.
+///
+/// It is never changed but by its own `deinit`, which nobody else can see: that is why `@unchecked` is sound.
+final class ConditionChain: @unchecked Sendable {
+  enum Kind {
+    case and, or
+
+    func predicate(_ terms: [QueryPredicate]) -> QueryPredicate { self == .and ? .and(terms) : .or(terms) }
+
+    /// Adds a term; the terms of a list of the same kind go into this one.
+    func append(_ term: QueryPredicate, to terms: inout [QueryPredicate]) {
+      switch (self, term) {
+      case (.and, .and(let inner)), (.or, .or(let inner)): terms += inner
+      default: terms.append(term)
+      }
+    }
+  }
+
+  let kind: Kind
+  fileprivate private(set) var links: [ConditionTree]
+
+  init(_ kind: Kind, _ left: ConditionTree, _ right: ConditionTree) {
+    self.kind = kind
+    links = [left, right]
+  }
+
+  /// Takes the chain apart link by link: released all at once, each link would release the next from within.
+  deinit {
+    var open: [ConditionChain] = []
+    func release(_ links: inout [ConditionTree]) {
+      for case .chain(let chain) in links.lazy.map(\.content) { open.append(chain) }
+      links = []
+    }
+    release(&links)
+    while var chain = open.popLast() {
+      if isKnownUniquelyReferenced(&chain) { release(&chain.links) }
+    }
+  }
+}
+
+extension ConditionTree {
+  /// All of several conditions, as one flat list.
+  static func all(_ conditions: [ConditionTree]) -> ConditionTree {
+    if let tooDeep = conditions.first(where: \.isTooDeep) { return tooDeep }
+    var terms: [QueryPredicate] = []
+    terms.reserveCapacity(conditions.count)
+    var depth = 0
+    for condition in conditions {
+      ConditionChain.Kind.and.append(condition.predicate, to: &terms)
+      depth = max(depth, condition.depth(inside: .and))
+    }
+    return ConditionTree(.and(terms), depth: max(1, depth))
+  }
+}

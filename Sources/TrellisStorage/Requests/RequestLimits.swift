@@ -1,0 +1,20 @@
+import TrellisQuery
+
+extension StoreRequest {
+  /// How many sort keys a request may have, in every store.
+  ///
+  /// Libraries of SQLite crash on 64 terms of an order when one of them is of a joined table; the objects' key is one more.
+  public static let sortKeyLimit = 60
+
+  /// - Throws: ``StoreError`` with the code `limit` when the request has more sort keys than ``sortKeyLimit``.
+  public func checkSortKeys() throws(StoreError) {
+    guard sort.count > Self.sortKeyLimit else { return }
+    throw StoreError(
+      .limit, "A request has \(sort.count) sort keys; \(Self.sortKeyLimit) are the most.",
+      remedy: "Sort by fewer properties.")
+  }
+
+  package static let tooDeep = StoreError(
+    .limit, "The predicate is nested too deep: \(QueryPredicate.depthLimit) levels are the most.",
+    remedy: "Put the terms into one list of and, or, or use a list of values with isIn.")
+}
