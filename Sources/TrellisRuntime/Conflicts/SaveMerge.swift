@@ -151,7 +151,10 @@ struct SaveMerge {
     case .insist(let object, let theirs): object.version = theirs.version
     case .bringBack(let object, let theirs):
       context.undelete(object)
-      if object.phase == .persistent { try carryOut(RowMerge(object, theirs, context)) }
+      guard object.phase == .persistent else { return }
+      // Whoever has edited it may have given it members, too.
+      context.forgetViews(of: object)
+      try carryOut(RowMerge(object, theirs, context))
     }
   }
 

@@ -207,7 +207,8 @@ private struct ListLoading {
     // Lists of others never show a deleted owner, whose own list is as it was.
     if inverse.isJoined {
       guard let list = member.extras?.list(inverse.property), !deletedOwners.contains(owner) else { return true }
-      return list.isLoaded ? list.contains(owner) : !list.removed.contains(owner)
+      // A list that was read before others added the owner knows nothing of it.
+      return !list.hasLost(owner)
     }
     return member._attention.contains(.fault) || member._reference(inverse.property) == owner
   }

@@ -56,6 +56,11 @@ final class MemberList {
     return made.contains(key)
   }
 
+  /// Whether a member of the store was taken out here.
+  func hasLost(_ key: Int64) -> Bool {
+    isLoaded ? !contains(key) && committed?.contains(key) == true : removed.contains(key)
+  }
+
   /// Where a key stands among ``keys``. The end is looked at first, where most changes are.
   func place(of key: Int64) -> Int? {
     if keys.last == key { return keys.count - 1 }
