@@ -14,9 +14,15 @@ final class ConnectionPool: Sendable {
     let connection: SQLiteConnection
   }
 
+  /// The first connection while nobody has it. It goes in and out with each call of a program that has one context, so its
+  /// reference moves along and is not counted.
+  private struct Parked: @unchecked Sendable {
+    let reference: Unmanaged<SQLiteConnection>
+  }
+
   private struct State {
-    /// The first connection while nobody has it, which is preferred as it has the largest cache.
-    var first: Kept?
+    /// Preferred to the others, as it has the largest cache.
+    var first: Parked?
     /// The others that nobody has, the one that was returned last at the end.
     var idle: [Kept] = []
     /// How many are open, lent ones included.
@@ -67,8 +73,10 @@ final class ConnectionPool: Sendable {
     self.sweepInterval = sweepInterval
     self.name = name
     self.open = open
-    state = Locked(State(first: Kept(connection: first)))
+    state = Locked(State(first: Parked(reference: .passRetained(first))))
   }
+
+  deinit { _ = close() }
 
   /// How many connections are open.
   package var count: Int { state.withLock { $0.count } }
@@ -86,10 +94,22 @@ final class ConnectionPool: Sendable {
 
   /// - Throws: ``StoreError`` when the pool is closed, or no connection can be opened.
   func take() throws(StoreError) -> SQLiteConnection {
+    let first = state.withLock { state -> Parked? in
+      let first = state.first
+      state.first = nil
+      return first
+    }
+    let connection = if let first { first.reference.takeRetainedValue() } else { try takeAnother() }
+    connection.isStale = false
+    _ = trellis_thread_leases(1)
+    return connection
+  }
+
+  private func takeAnother() throws(StoreError) -> SQLiteConnection {
     let answer = state.withLock { state -> Answer in
       if let first = state.first {
         state.first = nil
-        return .found(first)
+        return .found(Kept(connection: first.reference.takeRetainedValue()))
       }
       if let found = state.idle.popLast() { return .found(found) }
       if state.isClosed { return .closed }
@@ -101,16 +121,12 @@ final class ConnectionPool: Sendable {
       state.count += 1
       return .mayOpen
     }
-    let connection: SQLiteConnection
     switch answer {
-    case .found(let kept): connection = kept.connection
-    case .mayOpen: connection = try openOne()
-    case .mustWait(let waiter): connection = try wait(waiter)
+    case .found(let kept): return kept.connection
+    case .mayOpen: return try openOne()
+    case .mustWait(let waiter): return try wait(waiter)
     case .closed: throw closed
     }
-    connection.isStale = false
-    _ = trellis_thread_leases(1)
-    return connection
   }
 
   private var closed: StoreError {
@@ -120,6 +136,7 @@ final class ConnectionPool: Sendable {
   /// - Returns: whether the pool is closed meanwhile, so that the connection goes when the caller lets go of it.
   @discardableResult func giveBack(_ connection: SQLiteConnection) -> Bool {
     _ = trellis_thread_leases(-1)
+    if connection.isFirst && park(connection) { return false }
     let kept = Kept(connection: connection)
     let (next, isClosed, mustSweep) = state.withLock { state -> (Waiter?, Bool, Bool) in
       if state.isClosed {
@@ -128,7 +145,7 @@ final class ConnectionPool: Sendable {
       }
       if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false, false) }
       if connection.isFirst {
-        state.first = kept
+        state.first = Parked(reference: .passRetained(kept.connection))
       } else if state.count > most {
         state.count -= 1
       } else {
@@ -141,6 +158,17 @@ final class ConnectionPool: Sendable {
     next?.call(.has(kept))
     if mustSweep { sweepLater() }
     return isClosed
+  }
+
+  /// Puts the first connection back when nobody waits and no other one is open; false when there is more to do.
+  private func park(_ connection: SQLiteConnection) -> Bool {
+    let parked = Parked(reference: .passUnretained(connection))
+    return state.withLock { state in
+      guard state.count == 1, state.waiting.isEmpty, !state.isClosed else { return false }
+      _ = parked.reference.retain()
+      state.first = parked
+      return true
+    }
   }
 
   /// Opens a connection that is counted already.
@@ -181,7 +209,8 @@ final class ConnectionPool: Sendable {
   /// - Returns: the connections that nobody has.
   func close() -> [SQLiteConnection] {
     let (idle, waiting) = state.withLock { state in
-      let idle = [state.first].compactMap { $0 } + state.idle
+      let first = state.first.map { Kept(connection: $0.reference.takeRetainedValue()) }
+      let idle = [first].compactMap { $0 } + state.idle
       state.isClosed = true
       state.count += state.waiting.count - idle.count
       state.first = nil
