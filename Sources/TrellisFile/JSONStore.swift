@@ -58,6 +58,7 @@ package final class JSONStore: Store, SnapshotSource {
     shared = Locked(
       Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
     saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
+    document.folder?.shareWithoutWaiting()
     // What is left stays for the next time.
     if !isReadOnly, document.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
@@ -119,10 +120,10 @@ package final class JSONStore: Store, SnapshotSource {
   /// Nobody else writes while the store is open, so keys are taken in memory; a save notes the highest one in the document.
   package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
     try shared.withLock { shared in
-      let (end, overflow) = shared.nextKey.addingReportingOverflow(max(0, count))
-      guard !overflow else {
-        throw StoreError(.limit, "\(name) has no keys left.", remedy: "Copy the objects into a new store.")
-      }
+      // Nothing can be saved to a document that is only read, so its keys need not last.
+      let wanted = isReadOnly ? min(max(0, count), .max - shared.nextKey) : max(0, count)
+      let (end, overflow) = shared.nextKey.addingReportingOverflow(wanted)
+      guard !overflow else { throw KeyReservation.exhausted(name) }
       defer { shared.nextKey = end }
       return shared.nextKey..<end
     }

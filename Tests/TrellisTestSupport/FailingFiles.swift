@@ -46,6 +46,16 @@ package final class FailingFiles: FileOperations {
     return try system.read(path, limit: limit, followingLinks: followingLinks)
   }
 
+  package func read(
+    _ path: String, inPiecesOf size: Int, followingLinks: Bool,
+    _ body: (UnsafeRawBufferPointer) throws(FileProblem) -> Bool
+  ) throws(FileProblem) {
+    try step()
+    try system.read(path, inPiecesOf: size, followingLinks: followingLinks, body)
+  }
+
+  package func mayWrite(to path: String) -> Bool { system.mayWrite(to: path) }
+
   package func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
     try step()
     return FailingFile(try system.create(path, permissions: permissions), self)

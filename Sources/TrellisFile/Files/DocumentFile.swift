@@ -58,6 +58,13 @@ struct DocumentFile: Sendable {
 
   /// - Parameter known: what the document must still be; nil when there must be none, or an empty one.
   func replace(_ known: Known?, by bytes: [UInt8]) throws(Failure) -> Known {
+    // Renaming asks for the rights to the folder alone.
+    guard known == nil || files.mayWrite(to: path) else {
+      throw .before(
+        StoreError(
+          .readOnly, "\(path) may not be written to.",
+          remedy: "Give its owner the right to write to it, or open the document for reading only."))
+    }
     let stamp: FileStamp
     do throws(FileProblem) {
       try? files.remove(temporaryPath)
@@ -133,7 +140,7 @@ extension FileProblem {
     case .full: return StoreError(.full, message, remedy: "Make room on the disk and save again.")
     case .readOnly:
       return StoreError(.readOnly, message, remedy: "Allow this program to write to the file and its folder.")
-    case .missing, .exists, .busy, .other:
+    case .missing, .exists, .busy, .irregular, .tooLarge, .other:
       return StoreError(.inputOutput, message, remedy: "Check the disk and the folder, and save again.")
     }
   }

@@ -17,8 +17,6 @@ struct DocumentOpening {
   func open() throws(StoreError) -> Opened {
     let lock = isReadOnly ? nil : try self.lock()
     do throws(StoreError) {
-      // What a crashed program left half written; nobody else can be writing now.
-      if lock != nil { try? file.files.remove(file.temporaryPath) }
       var opened = try read()
       opened.lock = lock
       // Whoever is not to write leaves that to others.
@@ -26,6 +24,8 @@ struct DocumentOpening {
         Self.release(lock, file)
         opened.lock = nil
       }
+      // What a crashed program left half written; nobody else can be writing now.
+      if opened.lock != nil { try? file.files.remove(file.temporaryPath) }
       return opened
     } catch {
       if let lock { Self.release(lock, file) }
@@ -54,16 +54,33 @@ struct DocumentOpening {
 
   private func read() throws(StoreError) -> Opened {
     let found: (bytes: [UInt8], known: DocumentFile.Known)?
-    do throws(FileProblem) { found = try file.read() } catch { throw cannotOpen(error.reason) }
+    do throws(FileProblem) { found = try file.read() } catch {
+      if case .irregular = error.kind {
+        throw StoreError(
+          .cannotOpen, "\(file.path) cannot be opened: \(error.reason).", remedy: "Give the store the path of a file.")
+      }
+      throw cannotOpen(error.reason)
+    }
     guard let (bytes, known) = found, !bytes.isEmpty else {
       guard !isReadOnly else {
         throw cannotOpen(found == nil ? "there is no such file" : "it is empty, and was to be opened for reading only")
       }
       return try create(over: found?.known)
     }
+    if bytes.starts(with: Self.databaseStart) {
+      throw StoreError(
+        .foreignFile, "\(file.path) is a SQLite database, and no JSON document.", remedy: "Open it with .sqlite(at:).")
+    }
     let loaded = try DocumentReader.read(bytes, file.path, document)
+    // The container is about to take keys, and nothing is written before that is known to go well.
+    guard isReadOnly || loaded.refusalOfWrites != nil || loaded.nextKey <= .max - KeyReservation.size else {
+      throw KeyReservation.exhausted(file.path)
+    }
     return Opened(loaded: loaded, known: known, size: bytes.count, lock: nil)
   }
+
+  /// The beginning of every SQLite database.
+  private static let databaseStart = Array("SQLite format 3\u{0}".utf8)
 
   private func create(over empty: DocumentFile.Known?) throws(StoreError) -> Opened {
     let loaded = LoadedDocument(state: MemoryState(document.layout), nextKey: 1)

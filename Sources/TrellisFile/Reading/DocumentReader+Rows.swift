@@ -135,7 +135,7 @@ struct RowParser {
     do throws(DocumentFault) {
       let value = try scanner.value(field.form)
       draft.values[place] = value
-      if case .file(let file) = value { draft.values[place] = .file(folder?.file(file.reference) ?? file) }
+      if case .file(let file) = value { draft.values[place] = .file(folder?.unsharedFile(file) ?? file) }
     } catch {
       throw fault(error.what, at: error.offset, field, error.code)
     }

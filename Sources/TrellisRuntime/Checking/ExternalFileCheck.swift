@@ -8,7 +8,7 @@ struct ExternalFileCheck {
   func run() throws {
     for (key, property, file) in page.files {
       do {
-        _ = try file.origin?.bytes(of: file)
+        try file.origin?.check(file)
       } catch let error as StoreError {
         try check.note(
           StoreFinding(

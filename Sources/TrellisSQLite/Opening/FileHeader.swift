@@ -1,4 +1,3 @@
-import Foundation
 import TrellisStorage
 
 /// What the first hundred bytes of a file say, read without SQLite, which would leave traces.
@@ -8,13 +7,17 @@ enum FileHeader {
   /// The newest layout of the file that this version of Trellis knows.
   static let format: UInt32 = 1
   static let length = 100
-  private static let magic = Data("SQLite format 3\u{0}".utf8)
+  private static let magic = Array("SQLite format 3\u{0}".utf8)
 
   /// Looks at a file that is not empty.
   ///
   /// - Throws: ``StoreError`` when it is not a store of Trellis that this version can read.
-  static func check(_ start: Data, path: String) throws(StoreError) {
-    guard start.count == length, start.prefix(magic.count) == magic else {
+  static func check(_ start: [UInt8], path: String) throws(StoreError) {
+    guard start.count == length, start.starts(with: magic) else {
+      if isDocument(start) {
+        throw StoreError(
+          .foreignFile, "\(path) is a JSON document, and no SQLite database.", remedy: "Open it with .json(at:).")
+      }
       throw foreign("\(path) is no SQLite database.")
     }
     guard number(start, at: 68) == applicationID else {
@@ -22,6 +25,21 @@ enum FileHeader {
     }
     let found = number(start, at: 60)
     guard found <= format else { throw newer(path, found: String(found)) }
+    try checkEncoding(number(start, at: 56), path)
+  }
+
+  /// Trellis makes its files with texts as UTF-8, by whose bytes it compares and sorts.
+  private static func checkEncoding(_ encoding: UInt32, _ path: String) throws(StoreError) {
+    switch encoding {
+    case 1: return
+    case 2, 3: throw foreign("\(path) holds its texts as UTF-16, which no store of Trellis does.")
+    default: throw SQLiteErrors.damaged(path, "the encoding of its texts is unknown")
+    }
+  }
+
+  /// Whether a file begins as documents are written.
+  private static func isDocument(_ start: [UInt8]) -> Bool {
+    start.starts(with: "{".utf8) && String(decoding: start, as: UTF8.self).contains("\"trellis\"")
   }
 
   static func newer(_ path: String, found: String) -> StoreError {
@@ -32,18 +50,18 @@ enum FileHeader {
 
   /// As much of a rollback journal as tells how long the file was before (https://sqlite.org/fileformat.html#the_rollback_journal).
   static let journalLength = 20
-  private static let journalMagic = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+  private static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
   /// Whether this is the beginning of a journal of a file that was empty before.
-  static func takesBackToNothing(_ journal: Data) -> Bool {
-    journal.count == journalLength && journal.prefix(journalMagic.count) == journalMagic && number(journal, at: 16) == 0
+  static func takesBackToNothing(_ journal: [UInt8]) -> Bool {
+    journal.count == journalLength && journal.starts(with: journalMagic) && number(journal, at: 16) == 0
   }
 
   private static func foreign(_ message: String) -> StoreError {
     StoreError(.foreignFile, message, remedy: "Choose another file; Trellis does not write to files of others.")
   }
 
-  private static func number(_ data: Data, at offset: Int) -> UInt32 {
+  private static func number(_ data: [UInt8], at offset: Int) -> UInt32 {
     data.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 }

@@ -106,6 +106,7 @@ enum Metadata {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
     guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
+    _ = try nextKey(in: database)
     // The same model is stored alike, so mostly one word is all that has to be read.
     if let refusal = head.features.refusal(of: database.path) { throw refusal }
     let checksum = head.checksum
@@ -171,18 +172,28 @@ enum Metadata {
   static func reserve(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
     try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
     do throws(StoreError) {
-      let next = try nextKey(in: database)
-      let (end, overflow) = next.addingReportingOverflow(count)
-      guard !overflow else {
-        throw StoreError(.limit, "\(database.path) has no keys left.", remedy: "Copy the objects into a new store.")
-      }
-      try set(keys.nextKey, .integer(end), in: database)
+      let taken = try take(count, in: database)
       try database.execute("COMMIT", doing: "reserve keys")
-      return next..<end
+      return taken
     } catch {
       try? database.execute("ROLLBACK", doing: "reserve keys")
       throw error
     }
+  }
+
+  /// Finds out whether keys can be taken, and writes nothing.
+  static func rehearseReserving(_ count: Int64, in database: Database) throws(StoreError) {
+    try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
+    defer { try? database.execute("ROLLBACK", doing: "reserve keys") }
+    _ = try take(count, in: database)
+  }
+
+  private static func take(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
+    let next = try nextKey(in: database)
+    let (end, overflow) = next.addingReportingOverflow(count)
+    guard !overflow else { throw KeyReservation.exhausted(database.path) }
+    try set(keys.nextKey, .integer(end), in: database)
+    return next..<end
   }
 
   static func nextKey(in database: Database) throws(StoreError) -> Int64 {

@@ -26,6 +26,14 @@ struct SearchOpening {
     return (plan, plan)
   }
 
+  /// Whether ``open(isSameModel:)`` is about to write to the file.
+  func writes(isSameModel: Bool) throws(StoreError) -> Bool {
+    let plan = SearchPlan(model)
+    if plan.isEmpty && isSameModel { return false }
+    guard isAvailable else { return false }
+    return try !presentParts().isSame(as: plan)
+  }
+
   /// Makes the tables of a new file, inside the transaction that makes all others.
   func create() throws(StoreError) -> SearchPlan {
     let plan = isAvailable ? SearchPlan(model) : SearchPlan()

@@ -17,27 +17,32 @@ struct StoreOpening {
       switch PlatformFiles.create(path) {
       case .created: return try createOrRemove()
       case .exists: break
-      case .failed(let reason): throw cannotOpen(reason)
+      case .failed(let reason): throw cannotOpen(FileProblem(.other, reason))
       }
     }
-    let start: Data
-    switch PlatformFiles.start(of: path, FileHeader.length) {
-    case .success(let data): start = data
-    case .failure(let problem): throw cannotOpen(problem.reason)
+    let start: [UInt8]
+    do throws(FileProblem) { start = try PlatformFiles.start(of: path, FileHeader.length) } catch {
+      throw cannotOpen(error)
     }
     let isHalfMade = try isHalfMade(start)
     if start.isEmpty || isHalfMade {
-      guard !options.isReadOnly else { throw cannotOpen("it is empty, and was to be opened for reading only") }
+      guard !options.isReadOnly else {
+        throw cannotOpen(FileProblem(.other, "it is empty, and was to be opened for reading only"))
+      }
       return try create()
     }
     try FileHeader.check(start, path: path)
     return try openExisting()
   }
 
-  private func cannotOpen(_ reason: String) -> StoreError {
-    StoreError(
-      .cannotOpen, "\(path) cannot be opened: \(reason).", remedy: "Check that the folder exists and may be written to."
-    )
+  private func cannotOpen(_ problem: FileProblem) -> StoreError {
+    if case .irregular = problem.kind {
+      return StoreError(
+        .cannotOpen, "\(path) cannot be opened: \(problem.reason).", remedy: "Give the store the path of a file.")
+    }
+    return StoreError(
+      .cannotOpen, "\(path) cannot be opened: \(problem.reason).",
+      remedy: "Check that the folder exists and may be written to.")
   }
 
   // MARK: A new file
@@ -47,7 +52,7 @@ struct StoreOpening {
     do {
       return try create()
     } catch {
-      let isEmpty = (try? PlatformFiles.start(of: path, 1).get())?.isEmpty ?? false
+      let isEmpty = (try? PlatformFiles.start(of: path, 1))?.isEmpty ?? false
       if isEmpty && error.code != .busy {
         for end in ["", "-journal", "-wal", "-shm"] { PlatformFiles.remove(path + end) }
       }
@@ -56,8 +61,8 @@ struct StoreOpening {
   }
 
   /// Whether a program that made the file was ended in the midst: the journal beside it takes the file back to nothing.
-  private func isHalfMade(_ start: Data) throws(StoreError) -> Bool {
-    guard case .success(let journal) = PlatformFiles.start(of: path + "-journal", FileHeader.journalLength),
+  private func isHalfMade(_ start: [UInt8]) throws(StoreError) -> Bool {
+    guard let journal = try? PlatformFiles.start(of: path + "-journal", FileHeader.journalLength),
       FileHeader.takesBackToNothing(journal)
     else { return false }
     // What others have begun is theirs to finish.
@@ -130,15 +135,28 @@ struct StoreOpening {
     let head = try Metadata.head(of: database)
     let checksum = try Metadata.check(model, head, in: database)
     if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return .onlyReadable(refusal) }
-    _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-    try database.configure(options)
     let isSameModel = TextBytes.areEqual(checksum, model.checksum)
-    let search = try SearchOpening(model: model, options: options, database: database).open(isSameModel: isSameModel)
     var fileModel = StoreSetup.FileModel(checksum: checksum, hasLineage: head.hasModels)
     // A model that the file had before a later one must not take the file back.
     if !isSameModel && head.hasModels {
       fileModel.hadThis = try ModelLineage.contains(model.checksum, in: database)
     }
+    let searchOpening = SearchOpening(model: model, options: options, database: database)
+    // Taking keys, which may fail, is usually the first thing that is written. Where something comes before it, it is tried now.
+    let isWritten = try searchOpening.writes(isSameModel: isSameModel)
+    if !options.isReadOnly, isWritten || hasLog || hasFilesToCollect {
+      try Metadata.rehearseReserving(KeyReservation.size, in: database)
+    }
+    _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    try database.configure(options)
+    let search = try searchOpening.open(isSameModel: isSameModel)
     return .store(try setup(database, search, fileModel, isImmutable: isImmutable), database)
+  }
+
+  private var hasFilesToCollect: Bool {
+    guard model.hasExternalData else { return false }
+    return ExternalFolder(
+      besides: options.files.resolved(path), largestInRow: options.largestInRow, files: options.files
+    ).isMarked
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TrellisStorage
 
 #if canImport(Glibc)
   import Glibc
@@ -34,31 +35,12 @@ enum PlatformFiles {
     #endif
   }
 
-  /// The first bytes of a file, and whether there are more; an error as text when it cannot be read.
-  static func start(of path: String, _ count: Int) -> Result<Data, FileProblem> {
-    guard let handle = FileHandle(forReadingAtPath: path) else { return .failure(FileProblem(reason(path))) }
-    defer { try? handle.close() }
-    do {
-      return .success(try handle.read(upToCount: count) ?? Data())
-    } catch {
-      return .failure(FileProblem(reason(path)))
-    }
-  }
-
-  private static func reason(_ path: String) -> String {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return "there is no such file" }
-    return isFolder.boolValue ? "it is a folder" : "it may not be read"
+  /// The first bytes of a file.
+  static func start(of path: String, _ count: Int) throws(FileProblem) -> [UInt8] {
+    try SystemFiles().start(of: path, count)
   }
 
   static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
   static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
-}
-
-/// Why the file system refused.
-struct FileProblem: Error {
-  let reason: String
-
-  init(_ reason: String) { self.reason = reason }
 }

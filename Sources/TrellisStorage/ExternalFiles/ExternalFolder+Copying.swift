@@ -18,16 +18,30 @@ extension ExternalFolder {
     let copy = ExternalFolder(besides: store, largestInRow: largestInRow, files: files)
     defer { copy.close() }
     let contents = try contents()
-    for digest in contents { _ = try copy.write(try content(digest), digest) }
+    for digest in contents { try copyFile(digest, to: copy) }
     if !contents.isEmpty { try copy.syncNames() }
   }
 
   /// A file as it is: what is damaged is for a check to find.
-  private func content(_ digest: ContentDigest) throws(StoreError) -> Data {
-    do throws(FileProblem) {
-      return Data(try files.read(path(of: digest), limit: .max, followingLinks: false).bytes)
+  private func copyFile(_ digest: ContentDigest, to copy: ExternalFolder) throws(StoreError) {
+    var unread: FileProblem?
+    do throws(StoreError) {
+      try copy.write(digest) { target throws(FileProblem) in
+        var unwritten: FileProblem?
+        do throws(FileProblem) {
+          try files.read(path(of: digest), inPiecesOf: SystemFiles.pieceSize, followingLinks: false) {
+            piece in
+            do throws(FileProblem) { try target.write(piece) } catch { unwritten = error }
+            return unwritten == nil
+          }
+        } catch {
+          unread = error
+          throw error
+        }
+        if let unwritten { throw unwritten }
+      }
     } catch {
-      throw error.externalError("copied", path(of: digest))
+      throw unread?.externalError("copied", path(of: digest)) ?? error
     }
   }
 

@@ -8,21 +8,36 @@ extension ExternalFolder {
   ///
   /// - Throws: ``StoreError``; at most a file that nobody needs is left behind.
   func write(_ bytes: Data, _ digest: ContentDigest) throws(StoreError) -> ExternalFile {
-    try prepare()
+    guard bytes.count <= Self.largest else { throw Self.tooLarge.externalError("written", path(of: digest)) }
     // From here on nobody collects it.
     let made = ExternalFile(digest, size: bytes.count, origin: self)
+    try write(digest) { file throws(FileProblem) in
+      var problem: FileProblem?
+      bytes.withUnsafeBytes { bytes in
+        do throws(FileProblem) { try file.write(bytes) } catch { problem = error }
+      }
+      if let problem { throw problem }
+    }
+    return made
+  }
+
+  /// Writes the file of a content.
+  ///
+  /// - Parameter body: gets a new, empty file, and writes the content into it.
+  /// - Throws: ``StoreError``; at most a file that nobody needs is left behind.
+  func write(_ digest: ContentDigest, _ body: (any OpenFile) throws(FileProblem) -> Void) throws(StoreError) {
+    try prepare()
     let name = beginTemporary(digest)
     defer { _ = shared.withLock { $0.temporaries.remove(name) } }
     let temporary = "\(path)/\(name)"
     do throws(FileProblem) {
       try? files.remove(temporary)
-      try writeFile(bytes, temporary)
+      try writeFile(temporary, body)
       try files.rename(temporary, to: path(of: digest))
     } catch {
       try? files.remove(temporary)
       throw error.externalError("written", path(of: digest))
     }
-    return made
   }
 
   private func beginTemporary(_ digest: ContentDigest) -> String {
@@ -34,14 +49,12 @@ extension ExternalFolder {
     }
   }
 
-  private func writeFile(_ bytes: Data, _ path: String) throws(FileProblem) {
+  private func writeFile(
+    _ path: String, _ body: (any OpenFile) throws(FileProblem) -> Void
+  ) throws(FileProblem) {
     let file = try files.create(path, permissions: 0o600)
     defer { try? file.close() }
-    var problem: FileProblem?
-    bytes.withUnsafeBytes { bytes in
-      do throws(FileProblem) { try file.write(bytes) } catch { problem = error }
-    }
-    if let problem { throw problem }
+    try body(file)
     // However durable saves are to be: a row without its file would be worse than a save that is lost.
     try file.sync()
     try file.close()

@@ -41,6 +41,10 @@ package final class ExternalFolder: ExternalFileOrigin {
   /// How many bytes lie in the row unless the store is told otherwise: SQLite reads less than that faster than a file.
   package static let usualLargestInRow = 65_536
 
+  /// How many bytes a value has at most: it is in memory when it is set and when it is read.
+  package static let largest = Int(Int32.max)
+  static let tooLarge = FileProblem(.tooLarge, "a value has \(largest) bytes at most")
+
   /// Where the folder of a store lies.
   package static func path(besides store: String) -> String { store + ".external" }
 
@@ -76,11 +80,17 @@ package final class ExternalFolder: ExternalFileOrigin {
     return ExternalFile(digest, size: size, origin: self)
   }
 
-  /// Who only reads can do without the lock, as where the folder is read-only.
-  private func shareWithoutWaiting() {
+  /// The same while it is not known yet whether the store will be opened: nothing is touched.
+  package func unsharedFile(_ file: ExternalFile) -> ExternalFile {
+    ExternalFile(file.digest, size: file.size, origin: self)
+  }
+
+  /// Who only reads can do without the lock, as where the folder is read-only, missing, or a link to somewhere else.
+  package func shareWithoutWaiting() {
     shared.withLock { shared in
       guard shared.lock == nil, !shared.isLockTried else { return }
       shared.isLockTried = true
+      guard (try? files.isFolder(path)) == true else { return }
       shared.lock = try? files.share(lockPath)
     }
   }
@@ -91,12 +101,37 @@ package final class ExternalFolder: ExternalFileOrigin {
     do throws(FileProblem) {
       // The folder itself may be no link either.
       guard try files.isFolder(path) else { throw FileProblem(.missing, "the folder is missing") }
+      guard file.size <= Self.largest else { throw Self.tooLarge }
       let bytes = try files.read(path(of: file.digest), limit: max(1, file.size), followingLinks: false).bytes
       if bytes.withUnsafeBytes(file.holds) { return bytes }
     } catch {
       throw error.externalError("read", path(of: file.digest))
     }
-    throw StoreError(
+    throw damaged(file)
+  }
+
+  package func check(_ file: ExternalFile) throws {
+    var hasher = ContentHasher()
+    var count = 0
+    do throws(FileProblem) {
+      guard try files.isFolder(path) else { throw FileProblem(.missing, "the folder is missing") }
+      let name = path(of: file.digest)
+      try files.read(name, inPiecesOf: SystemFiles.pieceSize, followingLinks: false) {
+        piece throws(FileProblem) in
+        // What has another size need not be read to its end.
+        if count == 0, let stamp = try files.stamp(name), stamp.size != Int64(file.size) { return false }
+        hasher.add(piece)
+        count += piece.count
+        return count <= file.size
+      }
+    } catch {
+      throw error.externalError("read", path(of: file.digest))
+    }
+    guard count == file.size, hasher.digest() == file.digest else { throw damaged(file) }
+  }
+
+  private func damaged(_ file: ExternalFile) -> StoreError {
+    StoreError(
       .damaged, "\(path(of: file.digest)) does not hold what was written to it.",
       remedy: "Put the file back from a backup of the store's folder, or set the attribute to another value.")
   }
@@ -116,7 +151,10 @@ extension FileProblem {
       return StoreError(.readOnly, message, remedy: "Allow this program to use the file and its folder.")
     case .busy:
       return StoreError(.busy, message, remedy: "Try again when no other program uses the store.")
-    case .exists, .other:
+    case .tooLarge:
+      return StoreError(
+        .limit, message, remedy: "Set the attribute to another value, or read the file with another program.")
+    case .exists, .irregular, .other:
       return StoreError(.inputOutput, message, remedy: "Check the disk and the folder, and try again.")
     }
   }

@@ -77,7 +77,8 @@ extension FileProblem {
     case .busy:
       return StoreError(.busy, message, remedy: "Close the store that uses the file, or choose another name.")
     case .missing: return StoreError(.cannotOpen, message, remedy: "Check that the folder exists.")
-    case .other: return StoreError(.inputOutput, message, remedy: "Choose another file, or check the disk.")
+    case .irregular, .tooLarge, .other:
+      return StoreError(.inputOutput, message, remedy: "Choose another file, or check the disk.")
     }
   }
 }

@@ -24,7 +24,10 @@ package struct FileStamp: Hashable, Sendable {
 /// Why the file system refused.
 package struct FileProblem: Error, Sendable {
   package enum Kind: Sendable {
-    case missing, exists, full, readOnly, busy, other
+    case missing, exists, full, readOnly, busy
+    /// Something that is no regular file.
+    case irregular
+    case tooLarge, other
   }
 
   package var kind: Kind
@@ -59,6 +62,16 @@ package protocol FileOperations: Sendable {
   func read(
     _ path: String, limit: Int, followingLinks: Bool
   ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp)
+  /// Hands out a file's content piece by piece, from its beginning until the end or until `body` says that it is enough.
+  ///
+  /// - Parameter size: how many bytes a piece has at most.
+  func read(
+    _ path: String, inPiecesOf size: Int, followingLinks: Bool,
+    _ body: (UnsafeRawBufferPointer) throws(FileProblem) -> Bool
+  ) throws(FileProblem)
+  /// Whether this program may write to a file that is there. One without any right to write says that it is to stay as it is,
+  /// also to those whom rights do not bind.
+  func mayWrite(to path: String) -> Bool
   /// Makes a new file; it must not exist.
   func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile
   /// Puts a file in the place of another in one step.
@@ -84,5 +97,18 @@ package protocol FileOperations: Sendable {
 extension FileOperations {
   package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
     try read(path, limit: limit, followingLinks: true)
+  }
+
+  /// How much of a large file is in memory at a time.
+  package static var pieceSize: Int { 1 << 20 }
+
+  /// The first bytes of a file; fewer when it has no more.
+  package func start(of path: String, _ count: Int) throws(FileProblem) -> [UInt8] {
+    var start: [UInt8] = []
+    try read(path, inPiecesOf: count, followingLinks: true) { piece in
+      start += piece.prefix(count - start.count)
+      return start.count < count
+    }
+    return start
   }
 }

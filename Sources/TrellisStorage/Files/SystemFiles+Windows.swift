@@ -26,8 +26,28 @@
       let file = try WindowsFile(path, GENERIC_READ, OPEN_EXISTING, WindowsFile.shared)
       defer { try? file.close() }
       let stamp = try file.stamp()
-      guard stamp.size <= limit else { throw FileProblem(.other, "it is larger than \(limit) bytes") }
+      guard stamp.size <= limit else { throw FileProblem(.tooLarge, "it is larger than \(limit) bytes") }
       return (try file.readAll(Int(stamp.size)), stamp)
+    }
+
+    package func read(
+      _ path: String, inPiecesOf size: Int, followingLinks: Bool,
+      _ body: (UnsafeRawBufferPointer) throws(FileProblem) -> Bool
+    ) throws(FileProblem) {
+      if !followingLinks { try WindowsFile.refuseLink(path) }
+      let file = try WindowsFile(path, GENERIC_READ, OPEN_EXISTING, WindowsFile.shared)
+      defer { try? file.close() }
+      let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size), alignment: 16)
+      defer { piece.deallocate() }
+      while true {
+        let count = try file.read(piece)
+        guard count > 0, try body(UnsafeRawBufferPointer(rebasing: piece[..<count])) else { return }
+      }
+    }
+
+    package func mayWrite(to path: String) -> Bool {
+      let attributes = path.withCString(encodedAs: UTF16.self) { GetFileAttributesW($0) }
+      return attributes == INVALID_FILE_ATTRIBUTES || attributes & DWORD(FILE_ATTRIBUTE_READONLY) == 0
     }
 
     package func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
@@ -144,6 +164,12 @@
         if count == 0 { return bytes }
         bytes += chunk.prefix(Int(count))
       }
+    }
+
+    func read(_ buffer: UnsafeMutableRawBufferPointer) throws(FileProblem) -> Int {
+      var count: DWORD = 0
+      guard ReadFile(handle, buffer.baseAddress, DWORD(min(buffer.count, 1 << 24)), &count, nil) else { throw .last }
+      return Int(count)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(FileProblem) {

@@ -32,13 +32,30 @@
     package func read(
       _ path: String, limit: Int, followingLinks: Bool
     ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
-      // A pipe in the file's place must not make anybody wait.
-      let file = try Descriptor(path, O_RDONLY | (followingLinks ? 0 : O_NOFOLLOW | O_NONBLOCK))
+      let file = try Descriptor(reading: path, followingLinks: followingLinks)
       defer { try? file.close() }
       let stamp = try file.stamp()
-      guard try file.isRegular() else { throw FileProblem(.other, "it is no regular file") }
-      guard stamp.size <= limit else { throw FileProblem(.other, "it is larger than \(limit) bytes") }
+      guard stamp.size <= limit else { throw FileProblem(.tooLarge, "it is larger than \(limit) bytes") }
       return (try file.readAll(Int(stamp.size), limit: limit), stamp)
+    }
+
+    package func read(
+      _ path: String, inPiecesOf size: Int, followingLinks: Bool,
+      _ body: (UnsafeRawBufferPointer) throws(FileProblem) -> Bool
+    ) throws(FileProblem) {
+      let file = try Descriptor(reading: path, followingLinks: followingLinks)
+      defer { try? file.close() }
+      let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size), alignment: 16)
+      defer { piece.deallocate() }
+      while true {
+        let count = try file.read(piece)
+        guard count > 0, try body(UnsafeRawBufferPointer(rebasing: piece[..<count])) else { return }
+      }
+    }
+
+    package func mayWrite(to path: String) -> Bool {
+      guard access(path, W_OK) == 0 else { return false }
+      return (try? stamp(path)).flatMap { $0 }.map { $0.permissions & 0o222 != 0 } ?? true
     }
 
     package func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
@@ -135,10 +152,48 @@
 
     deinit { try? close() }
 
-    func isRegular() throws(FileProblem) -> Bool {
+    /// Opens a regular file for reading. What is none is refused by what it is, and a pipe makes nobody wait.
+    convenience init(reading path: String, followingLinks: Bool) throws(FileProblem) {
+      do throws(FileProblem) {
+        try self.init(path, O_RDONLY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW))
+      } catch {
+        // A socket cannot be opened at all.
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, !followingLinks {
+          throw FileProblem(.other, "it is a symbolic link")
+        }
+        if stat(path, &status) == 0, let kind = Self.kind(status.st_mode) { throw FileProblem(.irregular, kind) }
+        throw error
+      }
       var status = stat()
       guard fstat(number, &status) == 0 else { throw .last }
-      return status.st_mode & S_IFMT == S_IFREG
+      if let kind = Self.kind(status.st_mode) { throw FileProblem(.irregular, kind) }
+    }
+
+    /// What something is that is no regular file.
+    private static func kind(_ mode: mode_t) -> String? {
+      switch mode & S_IFMT {
+      case S_IFREG: nil
+      case S_IFDIR: "it is a folder"
+      case S_IFIFO: "it is a named pipe"
+      case S_IFSOCK: "it is a socket"
+      case S_IFCHR, S_IFBLK: "it is a device"
+      default: "it is no regular file"
+      }
+    }
+
+    /// Fills a buffer as far as the file goes; 0 at its end.
+    func read(_ buffer: UnsafeMutableRawBufferPointer) throws(FileProblem) -> Int {
+      var filled = 0
+      while filled < buffer.count {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        let count = Foundation.read(number, rest.baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw .last }
+        if count == 0 { break }
+        filled += count
+      }
+      return filled
     }
 
     func stamp() throws(FileProblem) -> FileStamp {
@@ -162,7 +217,7 @@
         guard count >= 0 else { throw .last }
         if count == 0 { return bytes }
         if before == 0 { bytes = chunk } else { bytes += chunk }
-        guard bytes.count <= limit else { throw FileProblem(.other, "it is larger than \(limit) bytes") }
+        guard bytes.count <= limit else { throw FileProblem(.tooLarge, "it is larger than \(limit) bytes") }
         room = max(4096, expected + 1 - bytes.count)
       }
     }

@@ -34,6 +34,15 @@ struct RecordingFiles: FileOperations {
     try system.read(path, limit: limit, followingLinks: followingLinks)
   }
 
+  func read(
+    _ path: String, inPiecesOf size: Int, followingLinks: Bool,
+    _ body: (UnsafeRawBufferPointer) throws(FileProblem) -> Bool
+  ) throws(FileProblem) {
+    try system.read(path, inPiecesOf: size, followingLinks: followingLinks, body)
+  }
+
+  func mayWrite(to path: String) -> Bool { system.mayWrite(to: path) }
+
   func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
     let file = try system.create(path, permissions: permissions)
     note(.open, path)

@@ -9,15 +9,16 @@ public struct ContentDigest: Hashable, Sendable {
   ///
   /// - Complexity: linear in their number.
   public init(of bytes: UnsafeRawBufferPointer) {
-    var state = SHA256()
-    self.init(state.digest(of: bytes))
+    var hasher = ContentHasher()
+    hasher.add(bytes)
+    self = hasher.digest()
   }
 
   public init(of bytes: [UInt8]) {
     self = bytes.withUnsafeBytes { ContentDigest(of: $0) }
   }
 
-  private init(_ words: SHA256.Words) {
+  fileprivate init(_ words: SHA256.Words) {
     first = UInt64(words.0) << 32 | UInt64(words.1)
     second = UInt64(words.2) << 32 | UInt64(words.3)
     third = UInt64(words.4) << 32 | UInt64(words.5)
@@ -59,4 +60,16 @@ public struct ContentDigest: Hashable, Sendable {
     default: nil
     }
   }
+}
+
+/// Works out the digest of bytes that come piece by piece.
+package struct ContentHasher {
+  private var hash = SHA256()
+
+  package init() {}
+
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.add(bytes) }
+
+  /// The digest of all bytes that were added. Nothing may be added afterwards.
+  package mutating func digest() -> ContentDigest { ContentDigest(hash.digest()) }
 }

@@ -4,6 +4,10 @@ package protocol ExternalFileOrigin: AnyObject, Sendable {
   ///
   /// - Throws: when the file is missing, cannot be read or is not what it should be.
   func bytes(of file: ExternalFile) throws -> [UInt8]
+  /// Reads the file to its end, a piece at a time, and keeps nothing of it.
+  ///
+  /// - Throws: when the file is missing, cannot be read or is not what it should be.
+  func check(_ file: ExternalFile) throws
   /// Somebody holds a file with this content, or no longer does.
   func noteUse(of digest: ContentDigest)
   func noteRelease(of digest: ContentDigest)

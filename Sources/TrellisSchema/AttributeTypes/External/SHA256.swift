@@ -7,27 +7,47 @@ struct SHA256 {
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19
   )
 
-  mutating func digest(of bytes: UnsafeRawBufferPointer) -> Words {
-    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
-      schedule.initialize(repeating: 0)
-      var start = 0
-      while start + 64 <= bytes.count {
-        mix(UnsafeRawBufferPointer(rebasing: bytes[start..<start + 64]), schedule)
-        start += 64
-      }
-      let end = Self.padded(bytes[start...], length: bytes.count)
-      end.withUnsafeBytes { end in
-        for start in stride(from: 0, to: end.count, by: 64) {
-          mix(UnsafeRawBufferPointer(rebasing: end[start..<start + 64]), schedule)
-        }
-      }
+  /// The bytes that fill no block yet.
+  private var rest: [UInt8] = []
+  private var length = 0
+
+  /// Takes in some bytes.
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    length &+= bytes.count
+    var bytes = bytes
+    if !rest.isEmpty {
+      let missing = min(64 - rest.count, bytes.count)
+      rest += bytes[..<missing]
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[missing...])
+      guard rest.count == 64 else { return }
+      let block = rest
+      rest.removeAll(keepingCapacity: true)
+      block.withUnsafeBytes { mixBlocks($0) }
     }
+    let whole = bytes.count & ~63
+    mixBlocks(UnsafeRawBufferPointer(rebasing: bytes[..<whole]))
+    rest += bytes[whole...]
+  }
+
+  /// The digest of all bytes that were taken in. Nothing may be added afterwards.
+  mutating func digest() -> Words {
+    Self.padded(rest, length: length).withUnsafeBytes { mixBlocks($0) }
     return state
   }
 
+  private mutating func mixBlocks(_ blocks: UnsafeRawBufferPointer) {
+    guard !blocks.isEmpty else { return }
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+      schedule.initialize(repeating: 0)
+      for start in stride(from: 0, to: blocks.count, by: 64) {
+        mix(UnsafeRawBufferPointer(rebasing: blocks[start..<start + 64]), schedule)
+      }
+    }
+  }
+
   /// The last bytes, a one bit, zeros, and the number of bits in 64: one block or two.
-  private static func padded(_ rest: Slice<UnsafeRawBufferPointer>, length: Int) -> [UInt8] {
-    var block = Array(rest)
+  private static func padded(_ rest: [UInt8], length: Int) -> [UInt8] {
+    var block = rest
     block.append(0x80)
     while block.count % 64 != 56 { block.append(0) }
     let bits = UInt64(truncatingIfNeeded: length) << 3
