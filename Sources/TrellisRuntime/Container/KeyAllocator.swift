@@ -7,18 +7,18 @@ import TrellisStorage
 /// Taking a block is one atomic addition. The first reservation is so large that it lasts; should a program ever use it up,
 /// the store is asked for more, under a lock.
 final class KeyAllocator: Sendable {
-  /// Four thousand million keys: enough that inserting never has to ask the store, and 2³¹ openings fit into 63 bits.
-  private static let reserved: Int64 = 1 << 32
-
   private let store: any Store
   private let first: Range<Int64>
   private let next: Atomic<Int64>
   /// What is left of a later reservation.
   private let later = Locked<Range<Int64>>(0..<0)
+  /// Keys of objects that can never be saved, above all that a store gives out; nobody else has such a key.
+  private let unsaveable = Atomic(firstUnsaveable)
+  private static let firstUnsaveable: Int64 = .max - (1 << 40)
 
   init(_ store: any Store) throws {
     self.store = store
-    first = try store.reserveKeys(Self.reserved)
+    first = try store.reserveKeys(KeyReservation.size)
     next = Atomic(first.lowerBound)
   }
 
@@ -40,15 +40,28 @@ final class KeyAllocator: Sendable {
   private func takeLater(_ count: Int64, onFailure report: (GraphProblem) -> Void) -> Range<Int64> {
     do {
       return try later.withLock { left in
-        if left.count < count { left = try store.reserveKeys(Self.reserved) }
+        if left.count < count { left = try store.reserveKeys(KeyReservation.size) }
+        guard left.count >= count else { throw KeyReservation.exhausted(store.name) }
         let block = left.lowerBound..<(left.lowerBound + count)
         left = block.upperBound..<left.upperBound
         return block
       }
     } catch {
       report(GraphProblem(.loadFailed, "No keys could be reserved for new objects.", cause: error))
-      // The objects get keys that no store takes; the next save throws what was reported.
-      return Int64.min..<(Int64.min + count)
+      // One at a time: the next object may get a key of the store's again.
+      let key = unsaveable.add(1, ordering: .relaxed).oldValue
+      return key..<(key + 1)
     }
+  }
+
+  /// Refuses objects that were made while no keys could be reserved.
+  ///
+  /// - Throws: ``StoreError``.
+  func check(_ inserted: ContiguousArray<ManagedObject>) throws(StoreError) {
+    guard unsaveable.load(ordering: .relaxed) > Self.firstUnsaveable else { return }
+    guard inserted.contains(where: { $0.phase == .inserted && $0._key >= Self.firstUnsaveable }) else { return }
+    throw StoreError(
+      .limit, "There are new objects that were made while \(store.name) gave out no keys, so they cannot be saved.",
+      remedy: "Roll back, and make them again.")
   }
 }
