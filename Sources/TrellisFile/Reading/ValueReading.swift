@@ -13,7 +13,7 @@ extension JSONScanner {
     case .decimal: return try decimal()
     case .date:
       return try converted("a date, such as \"2026-01-31T09:30:00Z\"") {
-        DateText.microseconds($0).map { .integer($0) }
+        DateText.keptMicroseconds($0).map { .integer($0) }
       }
     case .external where next == UInt8(ascii: "{"): return .file(try file())
     case .data, .external: return try converted("Base64 text with padding") { Base64Text.bytes($0).map { .blob($0) } }

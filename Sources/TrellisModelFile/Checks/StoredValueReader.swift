@@ -79,7 +79,7 @@ struct StoredValueReader {
   }
 
   private func date(_ node: JSONNode) throws(Misfit) -> StoredValue {
-    guard let value = node.string.flatMap({ DateText.microseconds($0) }) else {
+    guard let value = node.string.flatMap({ DateText.keptMicroseconds($0) }) else {
       throw Misfit(expected: "an ISO 8601 date, such as \"2026-01-31\" or \"2026-01-31T09:30:00Z\"")
     }
     return .integer(value)

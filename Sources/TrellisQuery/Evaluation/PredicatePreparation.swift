@@ -20,9 +20,12 @@ struct PredicatePreparation {
   private mutating func leaf(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
     switch predicate {
     case .comparison(let comparison):
+      if comparison.hasUnkeptDate { throw .unkeptDate }
       return .comparison(
         PreparedComparison(comparison, left: try operand(comparison.left), right: try operand(comparison.right)))
-    case .isIn(let tested, let values, let kind): return .isIn(PreparedList(try operand(tested), values, kind))
+    case .isIn(let tested, let values, let kind):
+      if QueryPredicate.haveUnkeptDate(values, kind) { throw .unkeptDate }
+      return .isIn(PreparedList(try operand(tested), values, kind))
     default: return .constant(false)
     }
   }

@@ -36,7 +36,7 @@ final class CheckedAttribute: Sendable {
 
   private var numberMessage: String {
     switch type {
-    case .date: "must be a date"
+    case .date: "must be a date within 292,000 years of 1970"
     case .array, .codable: "must hold nothing but what can be kept: no number in it may be infinite or none"
     default: "must be a number"
     }

@@ -38,7 +38,8 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
     case minimumLength, maximumLength
     /// A text does not match its pattern.
     case pattern
-    /// A number or a date that is none, or one in a list or in a struct, which may not be infinite either.
+    /// A number or a date that is none, or one in a list or in a struct, which may not be infinite either. Dates further from 1970
+    /// than 292,000 years count among them.
     case notANumber
     /// The object may not be deleted while it has partners here.
     case deniedDelete

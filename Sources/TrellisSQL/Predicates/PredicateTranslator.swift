@@ -120,6 +120,10 @@ package struct PredicateTranslator {
     .internalError, "The predicate has a place for a value, and none is there.",
     remedy: "Give a value for each variable.")
 
+  package static let unkeptDate = StoreError(
+    .limit, "The predicate compares with a date further from 1970 than 292,000 years.",
+    remedy: "Compare with a date that an attribute can keep.")
+
   static func unknown(_ what: String) -> StoreError {
     StoreError(
       .internalError, "The request names a \(what) that the store does not have.",

@@ -72,12 +72,14 @@ package struct RequestShape {
     case .and(let terms): try add(terms, tag: 4, depth)
     case .or(let terms): try add(terms, tag: 5, depth)
     case .comparison(let comparison):
+      if comparison.hasUnkeptDate { throw PredicateTranslator.unkeptDate }
       words.append(
         6 | comparison.relation.word << 8 | UInt64(comparison.kind.word) << 16
           | UInt64(comparison.options.rawValue) << 24)
       try add(comparison.left, depth)
       try add(comparison.right, depth)
     case .isIn(let operand, let list, let kind):
+      if QueryPredicate.haveUnkeptDate(list, kind) { throw PredicateTranslator.unkeptDate }
       words.append(7 | (list.hasNull ? 1 : 0) << 8 | UInt64(kind.word) << 16)
       try add(operand, depth)
       values.append(.list(list))

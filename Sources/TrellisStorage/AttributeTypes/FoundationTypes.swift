@@ -54,22 +54,30 @@ extension Date: AttributeValue {
   @inlinable public static var placeholder: Date { Date(timeIntervalSinceReferenceDate: -978_307_200) }
 
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Date {
-    Date(storedMicroseconds: row.integer(column))
+    let micros = row.integer(column)
+    if micros.magnitude > mostMicroseconds { row.report(column, "the date lies beyond what can be kept") }
+    return Date(storedMicroseconds: micros)
   }
 
   @inlinable public func write(to row: RowWriter) { row.integer(storedMicroseconds) }
-  @inlinable public var storedValue: StoredValue { .integer(storedMicroseconds) }
+  /// A number that is none for a date that cannot be kept.
+  @inlinable public var storedValue: StoredValue {
+    let micros = storedMicroseconds
+    return micros == .min ? .real(.nan) : .integer(micros)
+  }
   @inlinable public func isSameStored(as other: Date) -> Bool { storedMicroseconds == other.storedMicroseconds }
 
-  /// Microseconds since 1970-01-01T00:00:00Z, rounded; the nearest that 64 bits hold for dates beyond ±292,000 years. The least
-  /// number stands for no date at all, a NaN, which a save refuses.
+  /// How far a date that can be kept lies from 1970 at most: some 292,000 years.
+  @usableFromInline static var mostMicroseconds: UInt64 { 9_222_000_000_000_000_000 }
+
+  /// Microseconds since 1970-01-01T00:00:00Z, rounded. The least number stands for a date that cannot be kept, which a save
+  /// refuses: a NaN, an infinite one, one further from 1970 than 292,000 years.
   @inlinable public var storedMicroseconds: Int64 {
     let micros = (timeIntervalSinceReferenceDate * 1_000_000).rounded()
-    // No calendar makes a NaN, but arithmetic can.
-    if micros.isNaN { return .min }
-    guard micros > -9.2e18 else { return .min + 1 }
-    guard micros < 9.2e18 else { return .max }
-    return Int64(micros) + 978_307_200_000_000
+    // That does not hold for a NaN either.
+    guard micros.magnitude < 9.2229e18 else { return .min }
+    let sinceBeginning = Int64(micros) + 978_307_200_000_000
+    return sinceBeginning.magnitude > Self.mostMicroseconds ? .min : sinceBeginning
   }
 
   /// The date of a stored number of microseconds.
@@ -81,7 +89,8 @@ extension Date: AttributeValue {
 
   /// The date as it comes back from a store: a whole number of microseconds.
   @inlinable public var roundedToMicroseconds: Date {
-    // What is no date stays none, so that the save can refuse it.
-    timeIntervalSinceReferenceDate.isNaN ? self : Date(storedMicroseconds: storedMicroseconds)
+    let micros = storedMicroseconds
+    // What cannot be kept stays as it is, so that the save can refuse it.
+    return micros == .min ? self : Date(storedMicroseconds: micros)
   }
 }

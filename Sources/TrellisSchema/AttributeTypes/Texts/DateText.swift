@@ -21,6 +21,12 @@ public enum DateText {
     return isTooLarge || isSumTooLarge ? nil : sum
   }
 
+  /// The same for a date that an attribute is to have; nil beyond some 292,000 years around 1970, which no attribute can keep.
+  package static func keptMicroseconds(_ text: String) -> Int64? {
+    guard let found = microseconds(text), found.magnitude <= 9_222_000_000_000_000_000 else { return nil }
+    return found
+  }
+
   /// The text in UTC, with a fraction of six digits where there is one.
   public static func text(_ microseconds: Int64) -> String {
     let (seconds, fraction) = floored(microseconds, 1_000_000)
