@@ -48,9 +48,8 @@ import Trellis
       "UPDATE Person SET team = (SELECT team FROM Person WHERE name = 'Ann'), _team_order = -5 WHERE name = 'Dee'",
       "member-count Team members"),
     Damage(
-      "UPDATE Person SET _team_order = (SELECT _team_order FROM Person WHERE name = 'Ann') WHERE name = 'Ben'",
-      "duplicate-place Team members"),
-    Damage("UPDATE _Person_songs SET _songs_order = 5", "duplicate-place Person songs"),
+      "UPDATE Person SET _team_order = (SELECT _team_order FROM Person WHERE name = 'Ann') WHERE name = 'Ben'"),
+    Damage("UPDATE _Person_songs SET _songs_order = 5"),
     Damage("DELETE FROM Song WHERE _id = (SELECT max(_id) FROM Song)", "dangling-reference Person songs"),
     Damage("INSERT INTO _Person_badges VALUES (999, (SELECT min(_id) FROM Badge))", "dangling-reference Person badges"),
     Damage("UPDATE Person SET _id = 1 << 60 WHERE name = 'Fay'", "unreserved-key Person"),
@@ -59,6 +58,10 @@ import Trellis
       "DROP INDEX \"_unique.Person.code\"; UPDATE Person SET code = 'code 0'",
       "index-differs store", "not-unique Person code", "not-unique Person code", "not-unique Person code",
       "not-unique Person code", "not-unique Person code"),
+    Damage("UPDATE Person SET name = CAST(x'41FF' AS TEXT) WHERE name = 'Ann'", "unreadable-value Person name"),
+    Damage(
+      "UPDATE Badge SET _id = (SELECT _id FROM Person WHERE name = 'Dee')", "dangling-reference Person badges",
+      "not-unique Badge"),
     Damage("DROP TABLE Badge", "damaged Person", "damaged Badge", "damaged store", "table-differs store"),
   ]
 

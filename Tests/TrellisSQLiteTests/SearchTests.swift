@@ -70,6 +70,21 @@ import TrellisTestSupport
     return findings
   }
 
+  @Test("full-text tables that are damaged are findings, and the check goes on", arguments: ["data", "config"])
+  func damagedTables(part: String) throws {
+    let model = try Self.model()
+    do {
+      let store = try open(model)
+      try insert([record(model, 1, "one two"), record(model, 2, "three")], store)
+      store.close()
+    }
+    try OtherProgram(url).run("DROP TABLE \"_search.Note.text.fts_\(part)\"")
+    let store = try open(model)
+    defer { store.close() }
+    let found = try findings(store)
+    #expect(found.contains { $0.hasPrefix("damaged") }, "\(found)")
+  }
+
   private func marks() throws -> [String] { try OtherProgram(url).texts("SELECT key FROM _searchMarks") }
 
   // MARK: How it is answered

@@ -121,15 +121,20 @@ struct SavePlan {
     for target in group.targets {
       for holder in state.references[reference.index].targets(target) {
         guard let row = row(root, holder.key, state), row.reference(reference.column) == target else { continue }
-        set(row.replacing(reference.column, with: .null), root, row.key, state)
+        var cleared = row.replacing(reference.column, with: .null)
+        if let order = reference.orderColumn { cleared = cleared.replacing(order, with: .null) }
+        set(cleared, root, row.key, state)
       }
     }
   }
 
   private mutating func move(_ group: SaveRequest.Places, _ state: MemoryState, _ layout: Layout) {
     let root = layout.model.entities[group.entity].root
+    let reference = layout.model.entities[group.entity].reference(placedBy: group.column)
     for (key, place) in zip(group.keys, group.places) {
       guard let row = row(root, key, state), row.values.indices.contains(group.column) else { continue }
+      // A row that others have taken out of the list meanwhile gets no place.
+      if let reference, row.reference(reference) == nil { continue }
       set(row.replacing(group.column, with: .integer(place)), root, key, state)
     }
   }

@@ -12,6 +12,8 @@ struct GraphCheck {
   let note: (StoreFinding) throws -> Void
 
   func run() throws {
+    var keys = KeyCheck(self)
+    try keys.run()
     for entity in runtime.entities where !entity.entity.isAbstract {
       try tolerantly(entity, "objects") { try checkObjects(of: entity) }
     }

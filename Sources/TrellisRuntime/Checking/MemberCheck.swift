@@ -6,7 +6,6 @@ struct MemberCheck {
   private struct Member {
     var owner: Int64
     var key: Int64
-    var place: Int64
   }
 
   private let check: GraphCheck
@@ -15,7 +14,8 @@ struct MemberCheck {
 
   /// Nil when there is nothing to check.
   init?(check: GraphCheck, page: RowPage, relationship: RelationshipInfo) {
-    let hasRules = relationship.isCounted || relationship.isOrdered || relationship.isJoined || !relationship.isToMany
+    // Places need no look: members that share one, as after two programs have appended at once, are in the order of their keys.
+    let hasRules = relationship.isCounted || relationship.isJoined || !relationship.isToMany
     guard hasRules, !relationship.isColumn, !relationship.isTransient, !page.keys.isEmpty else { return nil }
     self.check = check
     self.page = page
@@ -24,11 +24,10 @@ struct MemberCheck {
 
   func run() throws {
     var members: [Member] = []
-    try check.connection.memberKeys(of: relationship.number, owners: page.keys) { owner, key, place in
-      members.append(Member(owner: owner, key: key, place: place))
+    try check.connection.memberKeys(of: relationship.number, owners: page.keys) { owner, key, _ in
+      members.append(Member(owner: owner, key: key))
     }
     try checkCounts(members)
-    if relationship.isOrdered { try checkPlaces(members) }
     if relationship.isJoined { try checkPairs(members) }
   }
 
@@ -59,19 +58,6 @@ struct MemberCheck {
     }
     if count == 0 && relationship.isRequired {
       try note(.missingValue, owner, "It must be set, and is not.", "Set it, or delete the object.")
-    }
-  }
-
-  // MARK: Places
-
-  /// An owner's members come by place, so those that share one are neighbours.
-  private func checkPlaces(_ members: [Member]) throws {
-    var told: Set<Int64> = []
-    for (member, next) in zip(members, members.dropFirst())
-    where member.owner == next.owner && member.place == next.place && told.insert(member.owner).inserted {
-      try note(
-        .duplicatePlace, member.owner, "Members share a place, so that their keys decide the order among them.",
-        "Put the members in order again.")
     }
   }
 

@@ -54,6 +54,21 @@ package struct CheckStatements {
     "SELECT \(SQLName.id) FROM \(SQLName.quoted(root.name)) WHERE \(SQLName.id) < 1 OR \(SQLName.id) >= ?1"
   }
 
+  /// Reads every text of a hierarchy's rows: the key, then the texts of these properties. Nil where there are none.
+  package func texts(of root: Entity) -> (question: String, properties: [String])? {
+    var names: [String] = []
+    var properties: [String] = []
+    for entity in root.subtree.map({ model.entities[$0] }) {
+      for column in entity.columns where column.storageClass == .text && !names.contains(SQLName.quoted(column.name)) {
+        names.append(SQLName.quoted(column.name))
+        properties.append(entity.properties[column.property].name)
+      }
+    }
+    guard !names.isEmpty else { return nil }
+    let columns = ([SQLName.id] + names).joined(separator: ", ")
+    return ("SELECT \(columns) FROM \(SQLName.quoted(root.name))", properties)
+  }
+
   /// Finds the pairs whose owner is not there: owner, member. Only one-way relationships need the question, as others are
   /// asked for from both ends.
   package func lostOwners(of table: JoinTable) -> String? {

@@ -50,17 +50,23 @@ extension TableLayout {
     "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) IN \(ListParameter.values)"
   }
 
-  /// Parameters: the place and the key. Nil when the entity has no such column.
+  /// Parameters: the place and the key. Nil when the entity has no such column. A row that others have taken out of the list
+  /// meanwhile gets no place.
   package func placeStatement(_ entity: Int, column: Int) -> String? {
-    self.column(column, of: entity).map { "UPDATE \(tables[entity].name) SET \($0) = ? WHERE \(SQLName.id) = ?" }
+    guard let place = self.column(column, of: entity) else { return nil }
+    let reference = model.entities[entity].reference(placedBy: column).flatMap { self.column($0, of: entity) }
+    let isMember = reference.map { " AND \($0) IS NOT NULL" } ?? ""
+    return "UPDATE \(tables[entity].name) SET \(place) = ? WHERE \(SQLName.id) = ?\(isMember)"
   }
 
   /// Parameters: the list of keys that go. Nil when the relationship lies in no column.
   package func clearStatement(_ relationship: RelationshipNumber) -> String? {
-    guard case .column(let number, _)? = self.relationship(relationship.entity, relationship.property)?.home,
+    guard case .column(let number, let order)? = self.relationship(relationship.entity, relationship.property)?.home,
       let column = column(number, of: relationship.entity)
     else { return nil }
-    return "UPDATE \(tables[relationship.entity].name) SET \(column) = NULL WHERE \(column) IN \(ListParameter.values)"
+    let place = order.flatMap { self.column($0, of: relationship.entity) }.map { ", \($0) = NULL" } ?? ""
+    return "UPDATE \(tables[relationship.entity].name) SET \(column) = NULL\(place) "
+      + "WHERE \(column) IN \(ListParameter.values)"
   }
 }
 

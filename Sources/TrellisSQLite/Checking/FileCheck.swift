@@ -19,7 +19,10 @@ struct FileCheck {
     try tolerantly("The schema") { try checkSchema() }
     let statements = CheckStatements(model)
     for root in model.entities where root.parent == nil {
-      try tolerantly("The table of \(root.name)") { try checkRows(of: root, statements) }
+      try tolerantly("The table of \(root.name)") {
+        try checkRows(of: root, statements)
+        try checkTexts(of: root, statements)
+      }
     }
     try tolerantly("The search index") { try checkSearch() }
     for table in model.joinTables {
@@ -31,8 +34,12 @@ struct FileCheck {
   private func tolerantly(_ what: String, _ body: () throws -> Void) throws {
     do {
       try body()
-    } catch let error as StoreError where error.code == .damaged {
-      try note(StoreFinding(.damaged, "\(what) cannot be read: \(error.message)", repair: error.remedy))
+    } catch let error as StoreError where error.code == .damaged || error.code == .internalError {
+      // Modules of SQLite's, such as that for full text, have no code of their own for what is broken.
+      try note(
+        StoreFinding(
+          .damaged, "\(what) cannot be read: \(error.message)",
+          repair: "Restore the file from a backup, or copy its objects into a new store."))
     }
   }
 
@@ -104,6 +111,26 @@ struct FileCheck {
           .unreservedKey, "The key was never given out, so that a new object might get it too.",
           repair: "Raise nextKey in the table _trellis above all keys.", entity: root.name,
           key: trellis_sqlite3_column_int64(statement, 0)))
+    }
+  }
+
+  /// Texts that are no UTF-8 would be read with other characters in place of what is wrong.
+  private func checkTexts(of root: Entity, _ statements: CheckStatements) throws {
+    guard let texts = statements.texts(of: root) else { return }
+    try rows(texts.question) { statement in
+      for (place, property) in texts.properties.enumerated() {
+        let column = Int32(truncatingIfNeeded: place + 1)
+        guard trellis_sqlite3_column_type(statement, column) == TRELLIS_SQLITE_TEXT,
+          let start = trellis_sqlite3_column_text(statement, column)
+        else { continue }
+        let count = Int(trellis_sqlite3_column_bytes(statement, column))
+        if String(validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) != nil { continue }
+        try note(
+          StoreFinding(
+            .unreadableValue, "The text is no UTF-8, so it is read with other characters in places.",
+            repair: "Set the attribute to another text.", entity: root.name,
+            key: trellis_sqlite3_column_int64(statement, 0), properties: [property]))
+      }
     }
   }
 

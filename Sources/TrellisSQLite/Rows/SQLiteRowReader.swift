@@ -109,7 +109,14 @@ final class SQLiteRowReader: RowReader {
 
   /// Data that lies in the row is a blob; a text in its place says where it lies.
   override func file(_ column: Int) -> ExternalFile? {
-    guard let folder, trellis_sqlite3_column_type(statement, place(column)) == TRELLIS_SQLITE_TEXT else { return nil }
+    guard let folder else { return nil }
+    switch trellis_sqlite3_column_type(statement, place(column)) {
+    case TRELLIS_SQLITE_TEXT: break
+    case TRELLIS_SQLITE_INTEGER, TRELLIS_SQLITE_FLOAT:
+      report(column, "a number is no data")
+      return nil
+    default: return nil
+    }
     if let file = folder.file(text(column)) { return file }
     report(column, "the stored reference to a file is none")
     return nil

@@ -146,6 +146,16 @@ public enum RelationshipHome: Hashable, Sendable {
   case transient
 }
 
+extension Entity {
+  /// The column of the to-one whose objects have their places in a column; nil when that holds no places.
+  package func reference(placedBy column: Int) -> Int? {
+    for property in properties {
+      if case .column(let reference, order: column)? = property.relationship?.home { return reference }
+    }
+    return nil
+  }
+}
+
 /// One value of a row.
 public struct Column: Hashable, Sendable {
   public enum Content: Hashable, Sendable {

@@ -32,9 +32,7 @@ public struct StoreFinding: Error, Hashable, Sendable, CustomStringConvertible {
     public static let danglingReference = Code(rawValue: "dangling-reference")
     /// One end of a relationship knows of the other, but not the other way round.
     public static let missingInverse = Code(rawValue: "missing-inverse")
-    /// Two members of an ordered to-many have one place.
-    public static let duplicatePlace = Code(rawValue: "duplicate-place")
-    /// Two objects have the same unique key, or the same partner of a one-to-one.
+    /// Two objects have the same key, the same unique key, or the same partner of a one-to-one.
     public static let notUnique = Code(rawValue: "not-unique")
   }
 

@@ -1,0 +1,65 @@
+import TrellisQuery
+import TrellisStorage
+
+/// Looks for objects of different hierarchies that have one key. Each hierarchy's keys come in order, a page at a time; what all of
+/// them have read so far is compared.
+struct KeyCheck {
+  private static let pageSize = 4096
+
+  private struct Source {
+    let entity: EntityInfo
+    var waiting: ArraySlice<Int64> = []
+    var last: Int64?
+    var isAtEnd = false
+  }
+
+  private let check: GraphCheck
+  private var sources: [Source]
+
+  init(_ check: GraphCheck) {
+    self.check = check
+    sources = check.runtime.entities.filter { $0.entity.parent == nil }.map { Source(entity: $0) }
+  }
+
+  mutating func run() throws {
+    while true {
+      for number in sources.indices where sources[number].waiting.isEmpty { try read(number) }
+      // Up to here, nothing more comes from any of them.
+      guard let bound = sources.compactMap(\.waiting.last).min() else { return }
+      var holders: [Int64: Int] = [:]
+      for number in sources.indices {
+        while let key = sources[number].waiting.first, key <= bound {
+          sources[number].waiting.removeFirst()
+          if let other = holders.updateValue(number, forKey: key) { try note(key, number, other) }
+        }
+      }
+    }
+  }
+
+  private mutating func read(_ number: Int) throws {
+    guard !sources[number].isAtEnd else { return }
+    let key = Operand.path(PropertyPath(variable: 0))
+    let behind = sources[number].last.map {
+      QueryPredicate.comparison(Comparison(key, .greater, .value(.integer($0)), kind: .integer))
+    }
+    let request = StoreRequest(entity: sources[number].entity.number, predicate: behind, limit: Self.pageSize)
+    var found: [Int64] = []
+    do {
+      try check.connection.fetchKeys(request) { key, _ in found.append(key) }
+    } catch let error as StoreError where error.code == .damaged || error.code == .unreadableValue {
+      // What cannot be read is told where the objects themselves are looked at.
+      sources[number].isAtEnd = true
+      return
+    }
+    sources[number].isAtEnd = found.count < Self.pageSize
+    sources[number].last = found.last
+    sources[number].waiting = found[...]
+  }
+
+  private func note(_ key: Int64, _ number: Int, _ other: Int) throws {
+    try check.note(
+      StoreFinding(
+        .notUnique, "An object of \(sources[other].entity.name) has the same key.",
+        repair: "Copy one of the two into a new object, and delete it.", entity: sources[number].entity.name, key: key))
+  }
+}
