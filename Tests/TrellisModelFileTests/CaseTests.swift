@@ -1,16 +1,17 @@
 import Foundation
 import Testing
 import TrellisModelFile
+import TrellisTestSupport
 
 /// Each folder under `Cases` holds a broken model, what is said about it, and the repaired model.
 ///
 /// `TRELLIS_RECORD=1 swift test --filter CaseTests` writes what is said anew; a test that recorded something fails, so
 /// that nobody records without looking.
 @Suite("Broken models") struct CaseTests {
-  static let names = Folders.names(in: Folders.cases)
+  static func names() throws -> [String] { try Folders.names(in: Folders.cases) }
   static let isRecording = ProcessInfo.processInfo.environment["TRELLIS_RECORD"] == "1"
 
-  @Test("says what is wrong, where, and the way out", arguments: names)
+  @Test("says what is wrong, where, and the way out", arguments: try names())
   func broken(_ name: String) throws {
     let folder = Folders.cases.appending(path: name)
     let bytes = try Folders.bytes(folder.appending(path: "broken.model.json"))
@@ -27,7 +28,7 @@ import TrellisModelFile
     }
   }
 
-  @Test("the repaired model passes without a word", arguments: names)
+  @Test("the repaired model passes without a word", arguments: try names())
   func repaired(_ name: String) throws {
     let file = Folders.cases.appending(path: name).appending(path: "repaired.model.json")
     guard let bytes = try? Folders.bytes(file) else { return }
@@ -37,9 +38,21 @@ import TrellisModelFile
   }
 
   @Test("each code has a case, but for those that take too large a file")
-  func everyCodeHasACase() {
+  func everyCodeHasACase() throws {
+    let names = try Self.names()
     let large = ["file-too-large", "too-deep", "too-many", "parent-chain-too-long", "name-too-long", "bad-utf8"]
-    let missing = DiagnosticCode.allCases.map(\.rawValue).filter { !Self.names.contains($0) && !large.contains($0) }
+    let missing = DiagnosticCode.allCases.map(\.rawValue).filter { !names.contains($0) && !large.contains($0) }
     #expect(missing == [])
+  }
+
+  @Test("the cases are found in a folder whose path has a space and a letter beyond ASCII; none at all is an error")
+  func folders() throws {
+    let home = try TestFolder()
+    let folder = home.file("Trellis prüfung")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    #expect(throws: NoArguments.self) { try Folders.names(in: folder) }
+    try Data().write(to: folder.appending(path: "ein Fall"))
+    #expect(try Folders.names(in: folder) == ["ein Fall"])
+    #expect(throws: (any Error).self) { try Folders.names(in: home.file("elsewhere")) }
   }
 }

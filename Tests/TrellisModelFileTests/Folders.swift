@@ -1,5 +1,6 @@
 import Foundation
 import TrellisModelFile
+import TrellisTestSupport
 
 /// Files of this package that tests read; they lie beside the sources, so that no resources need to be copied.
 enum Folders {
@@ -8,8 +9,10 @@ enum Folders {
   static let cases = tests.appending(path: "Cases")
   static let good = tests.appending(path: "Good")
 
-  static func names(in folder: URL) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []).filter { !$0.hasPrefix(".") }.sorted()
+  /// - Throws: when the folder cannot be read, or has nothing in it.
+  static func names(in folder: URL) throws -> [String] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
+    return try some(names.filter { !$0.hasPrefix(".") }.sorted(), "files in \(folder.lastPathComponent)")
   }
 
   static func bytes(_ url: URL) throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }

@@ -17,10 +17,10 @@ import TrellisTestSupport
   ].map { Array($0.utf8) }
 
   private static func samples() throws -> [[UInt8]] {
-    let cases = Folders.names(in: Folders.cases).map {
+    let cases = try Folders.names(in: Folders.cases).map {
       Folders.cases.appending(path: $0).appending(path: "broken.model.json")
     }
-    let good = Folders.names(in: Folders.good).map { Folders.good.appending(path: $0) }
+    let good = try Folders.names(in: Folders.good).map { Folders.good.appending(path: $0) }
     return try (cases + good).map { try Folders.bytes($0) }
   }
 
@@ -46,9 +46,8 @@ import TrellisTestSupport
     var random = SeededGenerator(seed: seed)
     let samples = try Self.samples()
     for _ in 0..<rounds {
-      guard var bytes = samples.randomElement(using: &random), let other = samples.randomElement(using: &random) else {
-        return
-      }
+      var bytes = try #require(samples.randomElement(using: &random))
+      let other = try #require(samples.randomElement(using: &random))
       for _ in 0..<Int.random(in: 1...4, using: &random) { Self.change(&bytes, other, &random) }
       let result = ModelFile.parse(bytes, path: "f")
       #expect(result.description != nil || result.rendered().contains("error:"), "seed \(seed)")
@@ -60,8 +59,8 @@ import TrellisTestSupport
     }
   }
 
-  @Test("in patterns never trap the reader")
-  func patterns() {
+  @Test("in patterns are answered with the pattern, or with what is wrong with it")
+  func patterns() throws {
     let rounds = TestSettings.number("TRELLIS_FUZZ", or: 1_000) / 4
     let seed = TestSettings.number("TRELLIS_FUZZ_SEED", or: UInt64.random(in: 0...UInt64.max))
     print("random patterns: TRELLIS_FUZZ=\(rounds * 4) TRELLIS_FUZZ_SEED=\(seed)")
@@ -73,12 +72,22 @@ import TrellisTestSupport
       "\\\\u{110000}", "(?R)", "(?C)", "(?#", "-", "&&",
       "[:alpha:]", "커", "\\\\b", "\\\\y", "(*FAIL)", "\\\\N{x}", "{99999999999}", "(?(1)", "(?|", "(?x)", "\\\\x{0}",
     ]
+    var outcomes: Set<[String]> = []
     for _ in 0..<rounds {
       let pattern = (0..<Int.random(in: 1...6, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }
         .joined()
-      _ = parse(
+      let result = parse(
         #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "#
           + #""pattern": "\#(pattern)", "default": "ab1" } } } } }"#)
+      let codes = result.diagnostics.map(\.code.rawValue)
+      outcomes.insert(codes)
+      // What the reader says is what those find who use the pattern: that it is one, and whether the default matches it.
+      let read = try? Pattern(pattern.replacingOccurrences(of: "\\\\", with: "\\"))
+      let expected = read.map { $0.match("ab1") == .differs ? ["default-breaks-rule"] : [] } ?? ["invalid-pattern"]
+      #expect(codes == expected, "seed \(seed): \(pattern)")
+    }
+    if rounds >= 250 {
+      #expect(outcomes.isSuperset(of: [["default-breaks-rule"], ["invalid-pattern"]]), "seed \(seed)")
     }
   }
 }

@@ -19,7 +19,7 @@ import TrellisModelFile
   @Test("the messages on the page are those that are written")
   func messages() throws {
     let page = try Self.page("ModelErrors.md")
-    for name in Folders.names(in: Folders.cases) where DiagnosticCode(rawValue: name) != nil {
+    for name in try Folders.names(in: Folders.cases) where DiagnosticCode(rawValue: name) != nil {
       let expected = try Folders.bytes(Folders.cases.appending(path: name).appending(path: "expected.txt"))
       let first = String(decoding: expected, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? "?"
       #expect(page.contains(first), "Docs/ModelErrors.md, section \(name)")
