@@ -52,15 +52,17 @@ private enum Samples {
     }
   }
 
-  @Test("each function stands on the page as it is compiled here")
-  func page() throws {
+  @Test(
+    "each function stands on the page as it is compiled here",
+    arguments: [("ComingFromCoreData.md", 3), ("ComingFromSwiftData.md", 1)])
+  func page(name: String, count: Int) throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "Docs/ComingFromCoreData.md"), encoding: .utf8)
+    let page = try String(contentsOf: root.appending(path: "Docs/\(name)"), encoding: .utf8)
     let source = trimmed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
       .replacing("static func", with: "func")
     let samples = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-    #expect(samples.count == 3)
+    #expect(samples.count == count)
     for sample in samples { #expect(source.contains(trimmed(sample)), "\(sample)") }
   }
 

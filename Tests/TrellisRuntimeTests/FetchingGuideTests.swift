@@ -66,6 +66,8 @@ import TrellisTestSupport
     let byBoth = try context.grouped(Entry.all, by: { ($0.category.name.optional, $0.memo) }) { $0.amount.sum }
     #expect(byBoth.count == 4 && byBoth.map(\.value).reduce(0, +) == total)
     #expect(groups.map(\.key) == [nil, "a", "b"] && often.map(\.key) == ["a"])
+    let largest = groups.filter { $0.value.0 > 1 }.sorted { $0.value.1 > $1.value.1 }.prefix(10)
+    #expect(largest.map(\.key) == ["a"])
   }
 
   @Test("a list for people of one language is sorted when it is there")

@@ -82,7 +82,7 @@ final class LoggedQueries: Sendable {
     let context = try context()
     let scan = try context.explain(EmotionDiary.where { $0.mood == "tired" }.sorted { $0.createdAt.descending })
     #expect(scan.scansWholeTable)
-    #expect(scan.missingIndex?.modelLine == #""indexes": [["mood", "createdAt"]]"#)
+    #expect(scan.missingIndex?.modelLine == #""indexes": [["mood", "-createdAt"]]"#)
     #expect(scan.description.contains("scans the whole table EmotionDiary"))
     let search = try context.explain(EmotionDiary.where { $0.emotion == .happy }.sorted { $0.createdAt.descending })
     #expect(!search.scansWholeTable && search.missingIndex == nil)

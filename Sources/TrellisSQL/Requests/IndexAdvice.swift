@@ -16,13 +16,14 @@ package struct IndexAdvice {
     for term in terms {
       if let name = name(of: Self.equality(term)), !properties.contains(name) { properties.append(name) }
     }
+    let equal = properties.count
     let order = names(of: request.sort)
     if !order.isEmpty {
-      properties += order.filter { !properties.contains($0) }
+      properties += order.filter { name in !properties.contains { name == $0 || name == "-\($0)" } }
     } else if let range = terms.lazy.compactMap({ name(of: Self.range($0)) }).first, !properties.contains(range) {
       properties.append(range)
     }
-    guard !properties.isEmpty, !isDeclared(properties) else { return nil }
+    guard !properties.isEmpty, !isDeclared(properties, equal: equal) else { return nil }
     return QueryPlan.MissingIndex(entity: entity.name, properties: properties)
   }
 
@@ -73,15 +74,21 @@ package struct IndexAdvice {
       guard key.options.isEmpty, key.query == nil, key.kind != .decimal, let name = name(of: key.path) else {
         return []
       }
-      // An index is read in both directions, so only keys that differ from the last one need a minus.
-      names.append(key.isDescending == sort.last?.isDescending ? name : "-\(name)")
+      names.append(key.isDescending ? "-\(name)" : name)
     }
     return names
   }
 
-  private func isDeclared(_ properties: [String]) -> Bool {
-    entity.indexes.contains { index in
-      index.elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name } == properties
+  /// Whether the model has an index that begins so. An index is read in both directions, and among values that must be equal
+  /// there is no direction.
+  private func isDeclared(_ properties: [String], equal: Int) -> Bool {
+    let wanted = properties.map { $0.hasPrefix("-") ? (String($0.dropFirst()), true) : ($0, false) }
+    return entity.indexes.contains { index in
+      guard index.elements.count >= wanted.count else { return false }
+      let found = index.elements.prefix(wanted.count).map { (entity.properties[$0.property].name, $0.isDescending) }
+      guard zip(found, wanted).allSatisfy({ $0.0 == $1.0 }) else { return false }
+      let turned = zip(found, wanted).dropFirst(equal).map { $0.1 != $1.1 }
+      return Set(turned).count < 2
     }
   }
 }
