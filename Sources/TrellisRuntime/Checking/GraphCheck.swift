@@ -28,7 +28,9 @@ struct GraphCheck {
     var last: Int64?
     repeat {
       let page = try RowPage(of: entity, after: last, self)
-      last = page.isLast ? nil : page.keys.last
+      // In a damaged file keys may come in any order, and again.
+      let end = page.keys.max()
+      last = page.isLast || (end ?? .min) <= (last ?? .min) ? nil : end
       try ExternalFileCheck(check: self, page: page).run()
       try tolerantly(entity, "references") { try ReferenceCheck(check: self, page: page).run() }
       for relationship in entity.allRelationships {

@@ -30,7 +30,7 @@ struct KeyCheck {
       for number in sources.indices {
         while let key = sources[number].waiting.first, key <= bound {
           sources[number].waiting.removeFirst()
-          if let other = holders.updateValue(number, forKey: key) { try note(key, number, other) }
+          if let other = holders.updateValue(number, forKey: key), other != number { try note(key, number, other) }
         }
       }
     }
@@ -44,8 +44,11 @@ struct KeyCheck {
     }
     let request = StoreRequest(entity: sources[number].entity.number, predicate: behind, limit: Self.pageSize)
     var found: [Int64] = []
+    let last = sources[number].last ?? .min
     do {
-      try check.connection.fetchKeys(request) { key, _ in found.append(key) }
+      // In a damaged file keys may come in any order, and again.
+      try check.connection.fetchKeys(request) { key, _ in if key > last { found.append(key) } }
+      found.sort()
     } catch let error as StoreError where error.code == .damaged || error.code == .unreadableValue {
       // What cannot be read is told where the objects themselves are looked at.
       sources[number].isAtEnd = true
