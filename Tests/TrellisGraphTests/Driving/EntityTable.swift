@@ -5,6 +5,9 @@ struct EntityAccess {
   let insert: (ManagedObjectContext) -> ManagedObject
   let find: (ManagedObjectContext, Int64) throws -> ManagedObject?
   let fetch: (ManagedObjectContext) throws -> [ManagedObject]
+  /// Changes of all objects at once, where the entity has a size.
+  var updateSizes: (ManagedObjectContext, Int) throws -> Void = { _, _ in }
+  var deleteOfSize: (ManagedObjectContext, Int) throws -> Void = { _, _ in }
 }
 
 /// The generated classes of the model, by entity.
@@ -63,7 +66,7 @@ enum EntityTable {
     "Pet": entry(Pet.all) { Pet(in: $0) },
   ]
 
-  private static func entry<Columns: EntityColumns>(
+  static func entry<Columns: EntityColumns>(
     _ everything: FetchRequest<Columns>, _ insert: @escaping (ManagedObjectContext) -> Columns.Object
   ) -> EntityAccess {
     EntityAccess(

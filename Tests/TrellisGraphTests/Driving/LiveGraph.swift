@@ -3,9 +3,7 @@ import TrellisRuntime
 import TrellisSchema
 
 /// The graph under test: the same operations as the reference's, carried out by a context.
-///
-/// Relationships are reached as generated accessors reach them, by property number, so that one piece of code serves all.
-final class LiveGraph {
+final class LiveGraph: GraphSide {
   let container: PersistentContainer
   private(set) var context: ManagedObjectContext
   /// The context whose child, or whose child's child, is tested; nil when it has no parent.
@@ -74,37 +72,12 @@ final class LiveGraph {
 
   func property(_ shape: Shape) -> Int { rules.properties[shape.index] }
 
-  func reading(_ object: ManagedObject, _ shape: Shape) -> [Int] {
-    guard shape.isToMany else {
-      let partner: ManagedObject? = object._partner(property(shape))
-      return partner.map { [number(of: $0)] } ?? []
-    }
-    let members = members(object, shape).map(number(of:))
-    return shape.isOrdered ? members : members.sorted()
-  }
-
-  func members(_ object: ManagedObject, _ shape: Shape) -> OrderedToMany<ManagedObject> {
-    OrderedToMany(object, property(shape))
-  }
-
   // MARK: Steps
 
   /// Carries out an operation that has a counterpart in memory.
   func apply(_ operation: Operation) throws {
+    if try link(operation) { return }
     switch operation {
-    case .insert, .deleteAndUndelete, .undo, .redo: break
-    case .set(let number, let shape, let partner):
-      try object(number)._setPartner(property(shape), partner.map(object))
-    case .append(let number, let shape, let partner):
-      try members(object(number), shape).append(object(partner))
-    case .insertAt(let number, let shape, let partner, let place):
-      try members(object(number), shape).insert(object(partner), at: place)
-    case .remove(let number, let shape, let partner):
-      try members(object(number), shape).remove(object(partner))
-    case .move(let number, let shape, let from, let to):
-      try members(object(number), shape).move(from: from, to: to)
-    case .replace(let number, let shape, let partners):
-      try members(object(number), shape).replaceAll(with: partners.map(object))
     case .delete(let number): try context.delete(object(number))
     case .save: try save()
     case .rollback: context.rollback()
@@ -115,10 +88,7 @@ final class LiveGraph {
     case .discard(let number): try context.refresh(object(number), discardingChanges: true)
     case .dropUnused: context.dropUnusedObjects()
     case .fetch(let entity): _ = try EntityTable.access(entity).fetch(context)
-    case .count(let number, let shape): _ = try members(object(number), shape).count
-    case .contains(let number, let shape, let partner):
-      _ = try members(object(number), shape).contains(object(partner))
-    case .read(let number, let shape): _ = try reading(object(number), shape)
+    default: break
     }
   }
 

@@ -6,11 +6,15 @@ struct Rules: Sendable {
   let shapes: Shapes
   /// The number of each shape's property, as generated code knows it.
   let properties: [Int]
+  /// Where the store keeps each shape.
+  let homes: [RelationshipHome]
 
-  init() throws {
-    let model = try Model(ObjectModel.rules.description)
+  init(_ objectModel: ObjectModel = .rules) throws {
+    let model = try Model(objectModel.description)
     let shapes = Shapes(model.description)
     self.shapes = shapes
-    properties = shapes.all.map { model.entity(named: $0.entity)?.property(named: $0.name)?.index ?? -1 }
+    let found = shapes.all.map { model.entity(named: $0.entity)?.property(named: $0.name) }
+    properties = found.map { $0?.index ?? -1 }
+    homes = found.map { $0?.relationship?.home ?? .transient }
   }
 }

@@ -11,10 +11,11 @@ struct StorePlace {
     case .memory:
       configuration = .memory
       folder = nil
-    case .sqlite:
+    case .sqlite, .json:
       let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-graph-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      configuration = .sqlite(at: folder.appending(path: "store"), durability: .relaxed)
+      let url = folder.appending(path: "store")
+      configuration = kind == .json ? .json(at: url, durability: .relaxed) : .sqlite(at: url, durability: .relaxed)
       self.folder = folder
     }
   }

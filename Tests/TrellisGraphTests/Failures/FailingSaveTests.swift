@@ -10,7 +10,7 @@ import TrellisTestSupport
 
   @Test(
     "a save that fails at any of 200 objects leaves store and context as they were, and the next one succeeds",
-    arguments: Episode.StoreKind.allCases)
+    arguments: Episode.StoreKind.inPlace)
   func anyRecord(kind: Episode.StoreKind) throws {
     let failure = FailureSwitch()
     let place = try StorePlace(kind)

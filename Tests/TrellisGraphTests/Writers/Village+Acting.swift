@@ -1,0 +1,82 @@
+import Trellis
+
+/// How an act ends, and what is looked at then.
+extension Village {
+  func carryOut(_ act: Act) throws {
+    let writer = writers[act.writer % writers.count]
+    switch act.deed {
+    case .merge(let looks):
+      writer.context.mergeSavesOfOthers()
+      if looks { try look(at: writer) }
+    case .save(let policy, let looks): try save(writer, policy, looks: looks)
+    case .discardInvalidAndSave: try discardInvalidAndSave(writer)
+    case .updateAll(let entity, let size):
+      try change(writer) { try VillageTable.access(entity).updateSizes($0, size) }
+    case .deleteAll(let entity, let size):
+      try change(writer) { try VillageTable.access(entity).deleteOfSize($0, size) }
+    default:
+      do { _ = try writer.carryOut(act.deed) } catch { throw Difference(description: "it throws \(error)") }
+      if plan.undoes { writer.context.undo.endStep() }
+    }
+  }
+
+  private enum Ending: String { case saved, conflict, refused }
+
+  private func save(_ writer: Writer, _ policy: MergePolicy, looks: Bool) throws {
+    writer.context.mergeSavesOfOthers()
+    let before = looks && compares ? try writer.picture() : nil
+    let changesBefore = writer.context.hasChanges
+    let ending = try end(of: policy) { try writer.context.save(mergePolicy: policy) }
+    if ending == .saved {
+      noteWritten()
+      if writer.context.hasChanges { throw Difference(description: "there are changes after a save") }
+    } else {
+      if !changesBefore { throw Difference(description: "a save of nothing ended as \(ending)") }
+      guard looks && compares else { return }
+      if let before, let difference = try writer.picture().difference(from: before, plan.touched) {
+        throw Difference(description: "after a save that ended as \(ending) \(difference)")
+      }
+      if let difference = try readStore().difference(from: truth(), plan.touched) {
+        throw Difference(description: "in the store after a save that ended as \(ending) \(difference)")
+      }
+    }
+    if looks { try look(at: writer) }
+  }
+
+  private func end(of policy: MergePolicy, _ save: () throws -> Void) throws -> Ending {
+    do {
+      try save()
+      return .saved
+    } catch is SaveConflict {
+      return .conflict
+    } catch is ValidationError {
+      return .refused
+    } catch {
+      throw Difference(description: "a save under \(policy) throws \(error)")
+    }
+  }
+
+  private func discardInvalidAndSave(_ writer: Writer) throws {
+    do { try writer.context.discardInvalidChanges() } catch {
+      throw Difference(description: "discarding invalid changes throws \(error)")
+    }
+    let ending = try end(of: .error) { try writer.context.save(mergePolicy: .error) }
+    if ending == .refused {
+      throw Difference(description: "a save was refused after its invalid changes were discarded")
+    }
+    if ending == .saved { noteWritten() }
+    try look(at: writer)
+  }
+
+  /// Changes of many objects at once are refused by unsaved ones, and by rules.
+  private func change(_ writer: Writer, _ body: (ManagedObjectContext) throws -> Void) throws {
+    do {
+      try body(writer.context)
+      noteWritten()
+    } catch is ValidationError {
+    } catch is GraphProblem {
+    } catch {
+      throw Difference(description: "it throws \(error)")
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Trellis
+
+/// A container with several contexts that write it, and what its store holds.
+final class Village {
+  struct Difference: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let container: PersistentContainer
+  let rules: Rules
+  let plan: VillagePlan
+  let compares: Bool
+  private(set) var writers: [Writer] = []
+  /// The entity of each object, by number; the first is none.
+  private(set) var entities: [String] = [""]
+  private var keys: [Int64] = [0]
+  private var numbers: [Int64: Int] = [:]
+  /// Whether somebody wrote since the store was read.
+  private var isWritten = true
+  private var stored = Picture(objects: [])
+
+  init(_ container: PersistentContainer, _ rules: Rules, _ plan: VillagePlan, compares: Bool) {
+    self.compares = compares
+    self.container = container
+    self.rules = rules
+    self.plan = plan
+    for number in 0..<plan.writers { writers.append(Writer(self, number)) }
+  }
+
+  /// The number that the next new object gets.
+  var nextNumber: Int { entities.count }
+
+  func note(_ object: ManagedObject, _ entity: String, as number: Int) {
+    while entities.count <= number {
+      entities.append("")
+      keys.append(0)
+    }
+    entities[number] = entity
+    keys[number] = object.number
+    numbers[object.number] = number
+  }
+
+  func number(of key: Int64) -> Int { numbers[key] ?? -1 }
+
+  func find(_ number: Int, in context: ManagedObjectContext) throws -> ManagedObject? {
+    guard keys.indices.contains(number), keys[number] != 0 else { return nil }
+    return try VillageTable.access(entities[number]).find(context, keys[number])
+  }
+
+  func isKind(_ number: Int, of entity: String) -> Bool {
+    entities.indices.contains(number) && rules.shapes.isKind(entities[number], of: entity)
+  }
+
+  // MARK: The store
+
+  func noteWritten() { isWritten = true }
+
+  /// What a fresh context reads.
+  func truth() throws -> Picture {
+    if isWritten {
+      stored = try readStore()
+      isWritten = false
+    }
+    while stored.objects.count < entities.count { stored.objects.append(nil) }
+    return stored
+  }
+
+  func readStore() throws -> Picture {
+    let reader = Writer(self, -1)
+    for entity in plan.entities where rules.shapes.lineages[entity]?.count == 1 { try reader.fetch(entity) }
+    return try reader.picture()
+  }
+
+  /// Compares what a context shows with the store.
+  func look(at writer: Writer) throws { if compares { try WriterCheck(self, writer).run() } }
+
+  /// What the container finds wrong with its store.
+  func checkStore() throws {
+    // Members that two contexts have put at one place are no fault; the check cannot tell them from others.
+    let findings = try container.check().filter { $0.code != .duplicatePlace }
+    if !findings.isEmpty {
+      throw Difference(description: "the store: \(findings.map(\.description).joined(separator: "; "))")
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Trellis
+import TrellisTestSupport
+
+/// One random run with several contexts.
+struct VillageEpisode {
+  let seed: UInt64
+  let stores: Episode.StoreKind
+  let length: Int
+  /// Whether memory is compared with the store; if not, only how saves end and what the store says of itself.
+  var compares = true
+
+  struct Failure: CustomStringConvertible {
+    let difference: String
+    let acts: [Act]
+
+    var description: String { "\(difference)\n\(acts.map(\.description).joined(separator: "\n"))" }
+  }
+
+  /// Plays the episode, and if it finds a difference looks for a shorter one that does.
+  ///
+  /// - Parameter shortens: whether that is to be looked for.
+  func run(_ rules: Rules, shortens: Bool = true) throws -> Failure? {
+    var random = SeededGenerator(seed: seed)
+    let plan = VillagePlan(&random, rules.shapes)
+    var acts: [Act] = []
+    let found = try play(plan, rules) { village in
+      var chooser = ActChooser(village, random)
+      for _ in 0..<length {
+        let act = try chooser.next()
+        acts.append(act)
+        try village.carryOut(act)
+      }
+    }
+    guard let found else { return nil }
+    let failure = Failure(difference: found, acts: acts)
+    return shortens ? try shorten(failure, plan, rules) : failure
+  }
+
+  /// - Returns: the difference that was found.
+  private func play(_ plan: VillagePlan, _ rules: Rules, _ body: (Village) throws -> Void) throws -> String? {
+    let place = try StorePlace(stores)
+    defer { place.remove() }
+    let container = try PersistentContainer(model: .village, store: place.configuration) { _ in }
+    let village = Village(container, rules, plan, compares: compares)
+    do {
+      try body(village)
+      for writer in village.writers.indices { try village.carryOut(Act(writer: writer, deed: .merge(looks: true))) }
+      try village.checkStore()
+    } catch let difference as Village.Difference {
+      return difference.description
+    }
+    return nil
+  }
+
+  /// Leaves out acts, larger pieces first, as long as a difference remains.
+  private func shorten(_ failure: Failure, _ plan: VillagePlan, _ rules: Rules) throws -> Failure {
+    var shortest = failure
+    var piece = max(1, failure.acts.count / 2)
+    while true {
+      var start = 0
+      var isShorter = false
+      while start < shortest.acts.count {
+        let acts = Array(shortest.acts[..<start] + shortest.acts.dropFirst(start + piece))
+        if let difference = try play(plan, rules, { village in for act in acts { try village.carryOut(act) } }) {
+          shortest = Failure(difference: difference, acts: acts)
+          isShorter = true
+        } else {
+          start += piece
+        }
+      }
+      if piece == 1 && !isShorter { return shortest }
+      piece = max(1, piece / 2)
+    }
+  }
+}

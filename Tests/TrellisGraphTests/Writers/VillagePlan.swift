@@ -1,0 +1,44 @@
+import TrellisTestSupport
+
+/// What one random run with several contexts is about.
+struct VillagePlan {
+  let writers: Int
+  /// The relationships that are touched; the others are empty all the time.
+  let touched: [Shape]
+  /// The entities of the objects.
+  let entities: [String]
+  /// About how many objects there are at a time.
+  let size: Int
+  /// Whether the contexts hold all objects that they have met; if not, they may drop them.
+  let holdsObjects: Bool
+  /// Whether steps are undone now and then.
+  let undoes: Bool
+  /// Whether objects get unique keys.
+  let hasKeys: Bool
+  /// One in how many looks at everything, which also loads everything.
+  let interval: UInt64
+
+  init(_ random: inout SeededGenerator, _ shapes: Shapes) {
+    writers = 2 + Int(random.next() % 2)
+    let count = [1, 1, 2, 3, 5][random.below(5)]
+    var chosen: Set<Int> = []
+    for _ in 0..<count {
+      let shape = shapes.all[random.below(shapes.all.count)]
+      chosen.formUnion([shape.index, shape.inverse ?? shape.index])
+    }
+    // What is required, or counted, could not be saved otherwise.
+    let names = Set(chosen.flatMap { [shapes.all[$0].entity, shapes.all[$0].destination] })
+    for shape in shapes.all where names.contains(shape.entity) && shape.isRequired {
+      chosen.formUnion([shape.index, shape.inverse ?? shape.index])
+    }
+    touched = chosen.sorted().map { shapes.all[$0] }
+    var entities = Set(touched.flatMap { [$0.entity, $0.destination] })
+    if entities.contains("Villager") { entities.insert("Chief") }
+    self.entities = entities.sorted()
+    size = [3, 5, 8][random.below(3)]
+    holdsObjects = random.below(2) == 0
+    undoes = random.below(4) == 0
+    hasKeys = random.below(4) == 0
+    interval = [1, 1, 3, 8][random.below(4)]
+  }
+}

@@ -1,0 +1,107 @@
+@_spi(Generated) import Trellis
+
+/// One of several contexts.
+final class Writer: GraphSide {
+  private unowned let village: Village
+  let context: ManagedObjectContext
+  let index: Int
+  /// Keeps the context from dropping what it has.
+  private var held: [ManagedObject] = []
+
+  init(_ village: Village, _ index: Int) {
+    self.village = village
+    self.index = index
+    context = village.container.newContext()
+    if index >= 0 && village.plan.undoes { context.undo.enable(limit: .max) }
+  }
+
+  // MARK: Objects
+
+  func find(_ number: Int) throws -> ManagedObject? {
+    guard let found = try village.find(number, in: context) else { return nil }
+    if village.plan.holdsObjects { held.append(found) }
+    return found
+  }
+
+  func object(_ number: Int) throws -> ManagedObject {
+    guard let found = try find(number) else { throw LiveGraph.MissingObject(object: number) }
+    return found
+  }
+
+  func number(of object: ManagedObject) -> Int { village.number(of: object.number) }
+
+  func property(_ shape: Shape) -> Int { village.rules.properties[shape.index] }
+
+  func fetch(_ entity: String) throws { held += try VillageTable.access(entity).fetch(context) }
+
+  /// The objects that are in the context's graph.
+  func living() throws -> [Int] { try village.entities.indices.filter { try find($0) != nil } }
+
+  // MARK: Reading
+
+  func picture() throws -> Picture {
+    Picture(objects: try village.entities.indices.map { try find($0).map(picture) })
+  }
+
+  func picture(_ object: ManagedObject) -> Picture.Object {
+    let labelled = object as? any Labelled
+    let number = number(of: object)
+    return Picture.Object(
+      label: labelled?.label ?? "", size: labelled?.size ?? 0, nick: (object as? Villager)?.nick,
+      partners: village.plan.touched.map { village.isKind(number, of: $0.entity) ? reading(object, $0) : [] })
+  }
+
+  // MARK: Acting
+
+  /// - Returns: whether there was anything to do it to.
+  func carryOut(_ deed: Act.Deed) throws -> Bool {
+    do {
+      try edit(deed)
+      return true
+    } catch is LiveGraph.MissingObject {
+      return false
+    }
+  }
+
+  private func edit(_ deed: Act.Deed) throws {
+    switch deed {
+    case .insert(let entity, let number):
+      let object = try VillageTable.access(entity).insert(context)
+      if village.plan.holdsObjects { held.append(object) }
+      village.note(object, entity, as: number)
+    case .label(let number, let value): try labelled(number)?.label = "\(value)"
+    case .size(let number, let value): try labelled(number)?.size = Int64(value)
+    case .nick(let number, let value): (try object(number) as? Villager)?.nick = value.map { "\($0)" }
+    case .labelAndBack(let number):
+      let object = try labelled(number)
+      let former = object?.label ?? ""
+      object?.label = former + "!"
+      object?.label = former
+    case .link(let operation): _ = try link(operation)
+    case .delete(let number): try context.delete(object(number))
+    case .undelete(let number):
+      if let object = context.deletedObjects.first(where: { self.number(of: $0) == number }) {
+        context.undelete(object)
+      }
+    case .fetch(let entity): try fetch(entity)
+    case .rollback: context.rollback()
+    case .rollbackObject(let number): try object(number).rollback()
+    case .refresh(let number): try context.refresh(object(number))
+    case .discard(let number): try context.refresh(object(number), discardingChanges: true)
+    case .refreshAll: context.refreshAll()
+    case .dropUnused:
+      held = []
+      context.dropUnusedObjects()
+    case .undo: try context.undo.undo()
+    case .redo: try context.undo.redo()
+    case .merge, .save, .discardInvalidAndSave, .updateAll, .deleteAll: break
+    }
+  }
+
+  private func labelled(_ number: Int) throws -> (any Labelled)? { try object(number) as? any Labelled }
+}
+
+extension ManagedObject {
+  /// The number under which stores keep the object.
+  var number: Int64 { _key }
+}
