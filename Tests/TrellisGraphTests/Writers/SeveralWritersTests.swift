@@ -5,6 +5,8 @@ import TrellisTestSupport
   private static let episodes = TestSettings.number("TRELLIS_WRITERS_EPISODES", or: 40)
   private static let seed = TestSettings.number("TRELLIS_WRITERS_SEED", or: UInt64(1))
   private static let length = TestSettings.number("TRELLIS_WRITERS_STEPS", or: 300)
+  private static let scrutiny =
+    Village.Scrutiny(rawValue: TestSettings.number("TRELLIS_WRITERS_SCRUTINY", or: 2)) ?? .everything
   /// After so many differences a run ends.
   private static let enough = TestSettings.number("TRELLIS_WRITERS_ENOUGH", or: 3)
 
@@ -12,20 +14,11 @@ import TrellisTestSupport
     "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),
     arguments: Episode.StoreKind.allCases)
   func agreesWithStore(kind: Episode.StoreKind) throws {
-    try run(kind, compares: true)
-  }
-
-  @Test(
-    "a save succeeds or throws a conflict or a broken rule, and leaves the store in order", .timeLimit(.minutes(60)),
-    arguments: Episode.StoreKind.allCases)
-  func endsWell(kind: Episode.StoreKind) throws { try run(kind, compares: false) }
-
-  private func run(_ kind: Episode.StoreKind, compares: Bool) throws {
     let rules = try Rules(.village)
     let count = UInt64(kind == .memory ? Self.episodes : max(1, Self.episodes / 8))
     var differences = 0
     for seed in Self.seed..<(Self.seed + count) {
-      let episode = VillageEpisode(seed: seed, stores: kind, length: Self.length, compares: compares)
+      let episode = VillageEpisode(seed: seed, stores: kind, length: Self.length, scrutiny: Self.scrutiny)
       guard let failure = try episode.run(rules) else { continue }
       Issue.record("seed \(seed) (\(kind)): \(failure)")
       differences += 1

@@ -24,20 +24,18 @@ extension Village {
 
   private func save(_ writer: Writer, _ policy: MergePolicy, looks: Bool) throws {
     writer.context.mergeSavesOfOthers()
-    let before = looks && compares ? try writer.picture() : nil
-    let changesBefore = writer.context.hasChanges
+    if looks { try look(at: writer) }
+    let check = looks ? try check(before: policy, of: writer) : nil
+    let hadChanges = writer.context.hasChanges
     let ending = try end(of: policy) { try writer.context.save(mergePolicy: policy) }
     if ending == .saved {
       noteWritten()
       if writer.context.hasChanges { throw Difference(description: "there are changes after a save") }
+      try check?.checkSaved()
     } else {
-      if !changesBefore { throw Difference(description: "a save of nothing ended as \(ending)") }
-      guard looks && compares else { return }
-      if let before, let difference = try writer.picture().difference(from: before, plan.touched) {
-        throw Difference(description: "after a save that ended as \(ending) \(difference)")
-      }
-      if let difference = try readStore().difference(from: truth(), plan.touched) {
-        throw Difference(description: "in the store after a save that ended as \(ending) \(difference)")
+      if !hadChanges { throw Difference(description: "a save of nothing ended as \(ending)") }
+      do { try check?.checkUnchanged(writer) } catch let difference as Difference {
+        throw Difference(description: "\(ending) under \(policy), \(difference)")
       }
     }
     if looks { try look(at: writer) }

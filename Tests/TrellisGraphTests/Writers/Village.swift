@@ -6,10 +6,19 @@ final class Village {
     let description: String
   }
 
+  /// How much is compared.
+  enum Scrutiny: Int {
+    /// Only how saves end, and what the store says of itself.
+    case ends
+    /// What saves leave in the store, too.
+    case saves
+    case everything
+  }
+
   let container: PersistentContainer
   let rules: Rules
   let plan: VillagePlan
-  let compares: Bool
+  private let scrutiny: Scrutiny
   private(set) var writers: [Writer] = []
   /// The entity of each object, by number; the first is none.
   private(set) var entities: [String] = [""]
@@ -19,8 +28,8 @@ final class Village {
   private var isWritten = true
   private var stored = Picture(objects: [])
 
-  init(_ container: PersistentContainer, _ rules: Rules, _ plan: VillagePlan, compares: Bool) {
-    self.compares = compares
+  init(_ container: PersistentContainer, _ rules: Rules, _ plan: VillagePlan, _ scrutiny: Scrutiny = .everything) {
+    self.scrutiny = scrutiny
     self.container = container
     self.rules = rules
     self.plan = plan
@@ -72,7 +81,12 @@ final class Village {
   }
 
   /// Compares what a context shows with the store.
-  func look(at writer: Writer) throws { if compares { try WriterCheck(self, writer).run() } }
+  func look(at writer: Writer) throws { if scrutiny == .everything { try WriterCheck(self, writer).run() } }
+
+  /// What is to be looked at after a save.
+  func check(before policy: MergePolicy, of writer: Writer) throws -> SaveCheck? {
+    scrutiny == .ends ? nil : try SaveCheck(self, writer, policy)
+  }
 
   /// What the container finds wrong with its store.
   func checkStore() throws {

@@ -6,8 +6,7 @@ struct VillageEpisode {
   let seed: UInt64
   let stores: Episode.StoreKind
   let length: Int
-  /// Whether memory is compared with the store; if not, only how saves end and what the store says of itself.
-  var compares = true
+  var scrutiny = Village.Scrutiny.everything
 
   struct Failure: CustomStringConvertible {
     let difference: String
@@ -41,7 +40,7 @@ struct VillageEpisode {
     let place = try StorePlace(stores)
     defer { place.remove() }
     let container = try PersistentContainer(model: .village, store: place.configuration) { _ in }
-    let village = Village(container, rules, plan, compares: compares)
+    let village = Village(container, rules, plan, scrutiny)
     do {
       try body(village)
       for writer in village.writers.indices { try village.carryOut(Act(writer: writer, deed: .merge(looks: true))) }

@@ -41,4 +41,16 @@ struct VillagePlan {
     hasKeys = random.below(4) == 0
     interval = [1, 1, 3, 8][random.below(4)]
   }
+
+  /// One relationship among few objects.
+  init(_ meeting: Meeting) {
+    writers = 3
+    touched = [meeting.shape] + (meeting.inverse.map { $0.index == meeting.shape.index ? [] : [$0] } ?? [])
+    entities = []
+    size = 0
+    holdsObjects = true
+    undoes = false
+    hasKeys = false
+    interval = 1
+  }
 }

@@ -1,0 +1,107 @@
+import Testing
+import Trellis
+import TrellisTestSupport
+
+@Suite("An edit here meets an edit there") struct MeetingTests {
+  /// One in so many combinations is tried; 1 for all of them.
+  private static let part = TestSettings.number("TRELLIS_MEETING_PART", or: 97)
+  /// The only combination to be tried, such as one that a report names.
+  private static let only: Int? = TestSettings.number("TRELLIS_MEETING_ONLY")
+  static let scrutiny =
+    Village.Scrutiny(rawValue: TestSettings.number("TRELLIS_WRITERS_SCRUTINY", or: 2)) ?? .everything
+  private static let enough = TestSettings.number("TRELLIS_MEETING_ENOUGH", or: 5)
+  private static let counts = TestSettings.number("TRELLIS_MEETING_COUNTS", or: 0) > 0
+  /// Combinations that share a container.
+  private static let together = 40
+
+  @Test(
+    "it is saved and right, a conflict, or a broken rule, under every policy", .timeLimit(.minutes(120)),
+    arguments: Episode.StoreKind.allCases)
+  func endsWell(kind: Episode.StoreKind) throws {
+    let rules = try Rules(.village)
+    let part = kind == .memory ? Self.part : Self.part * 8 + 1
+    var (number, tried, wrong) = (0, 0, 0)
+    var table = MeetingTable(rules, kind)
+    defer { table.close() }
+    for shape in rules.shapes.all where shape.inverse ?? .max >= shape.index {
+      let meeting = Meeting(shape, rules.shapes)
+      for there in meeting.moves(1) {
+        for here in meeting.moves(2) {
+          for policy in MergePolicy.allCases {
+            for reads in [false, true] {
+              number += 1
+              guard Self.only.map({ $0 == number }) ?? number.isMultiple(of: part) else { continue }
+              tried += 1
+              if tried.isMultiple(of: Self.together) { try table.renew() }
+              guard let difference = try table.play(meeting, here, there, policy, reads: reads) else { continue }
+              wrong += 1
+              if wrong <= Self.enough {
+                Issue.record(
+                  "combination \(number) (\(kind)), \(shape.entity).\(shape.name), \(reads ? "read before, " : "")B: \(here), saved under \(policy); A before: \(there): \(difference)\nbegins with \(meeting.opening)"
+                )
+              }
+            }
+          }
+        }
+      }
+    }
+    if Self.counts { print("\(kind): \(tried) of \(number) combinations, \(wrong) wrong ends") }
+    #expect(wrong <= Self.enough, "\(wrong) of \(tried) combinations end wrong")
+  }
+}
+
+/// The container in which combinations are tried, a new one now and then.
+private struct MeetingTable {
+  private let rules: Rules
+  private let kind: Episode.StoreKind
+  private var place: StorePlace?
+  private var container: PersistentContainer?
+
+  init(_ rules: Rules, _ kind: Episode.StoreKind) {
+    self.rules = rules
+    self.kind = kind
+  }
+
+  /// The store has to be in order after all that was tried in it.
+  mutating func renew() throws {
+    guard let container else { return }
+    defer { close() }
+    let findings = try container.check().filter { $0.code != .duplicatePlace }
+    #expect(findings.isEmpty, "the store is out of order after combinations that seemed to end well: \(findings)")
+  }
+
+  mutating func close() {
+    container?.close()
+    place?.remove()
+    container = nil
+    place = nil
+  }
+
+  /// - Returns: what is wrong with the end.
+  mutating func play(
+    _ meeting: Meeting, _ here: [Act.Deed], _ there: [Act.Deed], _ policy: MergePolicy, reads: Bool
+  ) throws -> String? {
+    let place = try self.place ?? StorePlace(kind)
+    let container =
+      try self.container ?? PersistentContainer(model: .village, store: place.configuration) { _ in }
+    (self.place, self.container) = (place, container)
+    let plan = VillagePlan(meeting)
+    let village = Village(container, rules, plan, MeetingTests.scrutiny)
+    func play(_ writer: Int, _ deeds: [Act.Deed]) throws {
+      for deed in deeds { try village.carryOut(Act(writer: writer, deed: deed)) }
+    }
+    do {
+      try play(0, meeting.opening + [.save(.error, looks: false)])
+      if reads { try play(1, [.merge(looks: true)]) }
+      // The third has no changes, and reads everything before.
+      try play(2, [.merge(looks: true)])
+      try play(1, here)
+      try play(0, there + [.save(.error, looks: false)])
+      try play(1, [.save(policy, looks: true)])
+      for writer in 0...2 { try play(writer, [.merge(looks: true)]) }
+      return nil
+    } catch let difference as Village.Difference {
+      return difference.description
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Trellis
+
+/// Compares what a save has left in the store with what the context showed and what others had written: no edit of either
+/// side is lost against the merge policy.
+struct SaveCheck {
+  private let village: Village
+  private let policy: MergePolicy
+  /// What the context showed right before.
+  private let mine: Picture
+  /// What the store held right before.
+  private let theirs: Picture
+  /// The names of the edited properties of saved objects, by number.
+  private let edited: [Int: Set<String>]
+  private let inserted: Set<Int>
+  private let deleted: Set<Int>
+
+  /// - Parameter writer: a context that has merged and is about to save.
+  init(_ village: Village, _ writer: Writer, _ policy: MergePolicy) throws {
+    self.village = village
+    self.policy = policy
+    mine = try writer.picture()
+    theirs = try village.truth()
+    let context = writer.context
+    edited = Dictionary(
+      context.updatedObjects.map { (writer.number(of: $0), Set($0.changedProperties)) }, uniquingKeysWith: { $1 })
+    inserted = Set(context.insertedObjects.map(writer.number(of:)))
+    deleted = Set(context.deletedObjects.map(writer.number(of:)))
+  }
+
+  /// What a save that failed has to leave as it was.
+  func checkUnchanged(_ writer: Writer) throws {
+    if let difference = try writer.picture().difference(from: mine, village.plan.touched) {
+      throw fail("in the context: \(difference)")
+    }
+    if let difference = try village.readStore().difference(from: theirs, village.plan.touched) {
+      throw fail("in the store: \(difference)")
+    }
+  }
+
+  func checkSaved() throws {
+    let stored = try village.truth()
+    for number in mine.objects.indices {
+      try check(number, stored)
+    }
+  }
+
+  private func fail(_ text: String) -> Village.Difference { Village.Difference(description: "after the save \(text)") }
+
+  /// Whether the policy prefers what others wrote.
+  private var yields: Bool { policy == .storeTrump || policy == .rollback }
+
+  private func check(_ number: Int, _ stored: Picture) throws {
+    guard let mine = mine.objects[number] else {
+      if deleted.contains(number), stored.objects[number] != nil, !yields { throw fail("\(number) is not deleted") }
+      return
+    }
+    guard let saved = stored.objects[number] else {
+      if mayBeGone(number) { return }
+      throw fail("\(number) is gone from the store")
+    }
+    let edited = edited[number] ?? []
+    let theirs = theirs.objects[number]
+    let isNew = inserted.contains(number)
+    // Objects with the same unique key may have become one.
+    if village.plan.hasKeys && policy != .error { return }
+    func check<Value: Equatable>(_ name: String, _ value: KeyPath<Picture.Object, Value>) throws {
+      try self.check(
+        "\(number).\(name)", saved[keyPath: value], mine[keyPath: value], theirs?[keyPath: value],
+        isEdited: isNew || edited.contains(name))
+    }
+    try check("label", \.label)
+    try check("size", \.size)
+    try check("nick", \.nick)
+    for (place, shape) in village.plan.touched.enumerated() {
+      // The other end tells what lies there.
+      if village.rules.homes[shape.index] == .inverseColumn { continue }
+      func sorted(_ object: Picture.Object) -> [Int] {
+        object.partners[place].filter { stored.objects[$0] != nil }.sorted()
+      }
+      let isEdited = isNew || edited.contains(shape.name)
+      if !isEdited && sorted(saved).isEmpty && !shape.isToMany { continue }
+      try self.check(
+        "\(number).\(shape.name)", sorted(saved), sorted(mine), theirs.map(sorted), isEdited: isEdited)
+    }
+  }
+
+  private func check<Value: Equatable>(
+    _ name: String, _ saved: Value, _ mine: Value, _ theirs: Value?, isEdited: Bool
+  ) throws {
+    if saved == mine && (isEdited || policy == .overwrite) { return }
+    if saved == theirs && (!isEdited || yields) { return }
+    let other = theirs.map { "\($0)" } ?? "nothing"
+    throw fail("\(name) is \(saved); it was \(mine) here\(isEdited ? ", edited," : "") and \(other) there")
+  }
+
+  /// A delete here takes along what others have added to its objects; what others deleted goes under the policies that yield.
+  private func mayBeGone(_ number: Int) -> Bool {
+    if yields { return true }
+    if inserted.contains(number) { return village.plan.hasKeys && policy != .error }
+    return edited[number] == nil && !deleted.isEmpty
+  }
+}
