@@ -18,3 +18,8 @@ struct Rules: Sendable {
     homes = found.map { $0?.relationship?.home ?? .transient }
   }
 }
+
+extension RelationshipHome {
+  /// Whether the object's own row holds the reference.
+  var isColumn: Bool { if case .column = self { true } else { false } }
+}

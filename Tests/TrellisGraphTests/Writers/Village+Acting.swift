@@ -6,7 +6,7 @@ extension Village {
     let writer = writers[act.writer % writers.count]
     switch act.deed {
     case .merge(let looks):
-      writer.context.mergeSavesOfOthers()
+      try merge(writer, looks: looks)
       if looks { try look(at: writer) }
     case .save(let policy, let looks): try save(writer, policy, looks: looks)
     case .discardInvalidAndSave: try discardInvalidAndSave(writer)
@@ -15,21 +15,31 @@ extension Village {
     case .deleteAll(let entity, let size):
       try change(writer) { try VillageTable.access(entity).deleteOfSize($0, size) }
     default:
-      do { _ = try writer.carryOut(act.deed) } catch { throw Difference(description: "it throws \(error)") }
+      do { try writer.carryOut(act.deed) } catch { throw Difference(description: "it throws \(error)") }
       if plan.undoes { writer.context.undo.endStep() }
     }
+  }
+
+  /// What is edited has to be there afterwards, and who observes is told of what is another one.
+  private func merge(_ writer: Writer, looks: Bool) throws {
+    let edits = comparesMemory ? Edits(self, writer) : nil
+    let announcements = looks && comparesMemory && plan.observes ? try Announcements(self, writer) : nil
+    writer.context.mergeSavesOfOthers()
+    writer.noteMerged()
+    try edits?.check(truth())
+    try announcements?.check(writer.picture())
   }
 
   private enum Ending: String { case saved, conflict, refused }
 
   private func save(_ writer: Writer, _ policy: MergePolicy, looks: Bool) throws {
-    writer.context.mergeSavesOfOthers()
+    try merge(writer, looks: looks)
     if looks { try look(at: writer) }
     let check = looks ? try check(before: policy, of: writer) : nil
     let hadChanges = writer.context.hasChanges
     let ending = try end(of: policy) { try writer.context.save(mergePolicy: policy) }
     if ending == .saved {
-      noteWritten()
+      writer.noteSaved()
       if writer.context.hasChanges { throw Difference(description: "there are changes after a save") }
       try check?.checkSaved()
     } else {
@@ -62,7 +72,7 @@ extension Village {
     if ending == .refused {
       throw Difference(description: "a save was refused after its invalid changes were discarded")
     }
-    if ending == .saved { noteWritten() }
+    if ending == .saved { writer.noteSaved() }
     try look(at: writer)
   }
 
@@ -70,7 +80,7 @@ extension Village {
   private func change(_ writer: Writer, _ body: (ManagedObjectContext) throws -> Void) throws {
     do {
       try body(writer.context)
-      noteWritten()
+      writer.noteSaved()
     } catch is ValidationError {
     } catch is GraphProblem {
     } catch {

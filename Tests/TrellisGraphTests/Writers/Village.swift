@@ -24,8 +24,10 @@ final class Village {
   private(set) var entities: [String] = [""]
   private var keys: [Int64] = [0]
   private var numbers: [Int64: Int] = [:]
-  /// Whether somebody wrote since the store was read.
-  private var isWritten = true
+  /// How often the store was written.
+  private(set) var version = 1
+  /// The version of ``stored``.
+  private var storedVersion = 0
   private var stored = Picture(objects: [])
 
   init(_ container: PersistentContainer, _ rules: Rules, _ plan: VillagePlan, _ scrutiny: Scrutiny = .everything) {
@@ -62,13 +64,13 @@ final class Village {
 
   // MARK: The store
 
-  func noteWritten() { isWritten = true }
+  func noteWritten() { version += 1 }
 
   /// What a fresh context reads.
   func truth() throws -> Picture {
-    if isWritten {
+    if storedVersion != version {
       stored = try readStore()
-      isWritten = false
+      storedVersion = version
     }
     while stored.objects.count < entities.count { stored.objects.append(nil) }
     return stored
@@ -80,8 +82,11 @@ final class Village {
     return try reader.picture()
   }
 
+  /// Whether what contexts have in memory is compared.
+  var comparesMemory: Bool { scrutiny == .everything }
+
   /// Compares what a context shows with the store.
-  func look(at writer: Writer) throws { if scrutiny == .everything { try WriterCheck(self, writer).run() } }
+  func look(at writer: Writer) throws { if comparesMemory { try WriterCheck(self, writer).run() } }
 
   /// What is to be looked at after a save.
   func check(before policy: MergePolicy, of writer: Writer) throws -> SaveCheck? {

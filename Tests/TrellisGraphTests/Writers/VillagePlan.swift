@@ -15,6 +15,8 @@ struct VillagePlan {
   let undoes: Bool
   /// Whether objects get unique keys.
   let hasKeys: Bool
+  /// Whether all that is shown is observed.
+  let observes: Bool
   /// One in how many looks at everything, which also loads everything.
   let interval: UInt64
 
@@ -39,6 +41,7 @@ struct VillagePlan {
     holdsObjects = random.below(2) == 0
     undoes = random.below(4) == 0
     hasKeys = random.below(4) == 0
+    observes = random.below(4) == 0
     interval = [1, 1, 3, 8][random.below(4)]
   }
 
@@ -51,6 +54,7 @@ struct VillagePlan {
     holdsObjects = true
     undoes = false
     hasKeys = false
+    observes = true
     interval = 1
   }
 }

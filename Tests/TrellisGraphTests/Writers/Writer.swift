@@ -7,12 +7,28 @@ final class Writer: GraphSide {
   let index: Int
   /// Keeps the context from dropping what it has.
   private var held: [ManagedObject] = []
+  /// The version of the store that the context has merged last.
+  private var version = 0
+  private(set) var pairs: PairEdits
 
   init(_ village: Village, _ index: Int) {
     self.village = village
     self.index = index
     context = village.container.newContext()
+    pairs = PairEdits(village)
+    context.isObserving = index >= 0 && village.plan.observes
     if index >= 0 && village.plan.undoes { context.undo.enable(limit: .max) }
+  }
+
+  // MARK: The store
+
+  func noteMerged() { version = village.version }
+
+  /// Takes note of a save: all is in the store, and others do not know it yet.
+  func noteSaved() {
+    village.noteWritten()
+    version = village.version
+    pairs.forget()
   }
 
   // MARK: Objects
@@ -53,13 +69,15 @@ final class Writer: GraphSide {
 
   // MARK: Acting
 
-  /// - Returns: whether there was anything to do it to.
-  func carryOut(_ deed: Act.Deed) throws -> Bool {
-    do {
-      try edit(deed)
-      return true
-    } catch is LiveGraph.MissingObject {
-      return false
+  /// Does nothing where there is nothing to do it to.
+  func carryOut(_ deed: Act.Deed) throws {
+    let isInStep = version == village.version
+    do { try edit(deed) } catch is LiveGraph.MissingObject { return }
+    switch deed {
+    case .link(let operation) where isInStep && village.comparesMemory: pairs.note(operation, try village.truth())
+    case .insert, .label, .size, .nick, .labelAndBack, .refresh, .refreshAll, .dropUnused: break
+    case .fetch: noteMerged()
+    default: pairs.forget()
     }
   }
 

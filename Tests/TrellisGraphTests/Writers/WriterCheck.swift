@@ -21,6 +21,7 @@ struct WriterCheck {
         throw Village.Difference(description: difference)
       }
       try checkEnds(seen)
+      try writer.pairs.check(seen)
       if !isClean { try checkUnedited(seen, truth) }
     } catch let difference as Village.Difference {
       let state = isClean ? "without changes" : "with changes"

@@ -1,0 +1,68 @@
+@_spi(Generated) import Trellis
+
+/// What a context has edited and not saved, as it says itself: it has to be there after a merge, too.
+struct Edits {
+  /// A value or the key of a partner in the object's own row.
+  private enum Value: Equatable {
+    case text(String?)
+    case number(Int64)
+  }
+
+  private let village: Village
+  private let writer: Writer
+  private var values: [(number: Int, property: String, value: Value)] = []
+  private var partners: [(number: Int, shape: Shape, key: Int64)] = []
+  private let inserted: [Int]
+  private let deleted: [Int]
+
+  init(_ village: Village, _ writer: Writer) {
+    self.village = village
+    self.writer = writer
+    let context = writer.context
+    inserted = context.insertedObjects.map(writer.number(of:))
+    deleted = context.deletedObjects.map(writer.number(of:))
+    for object in context.updatedObjects { note(object, Set(object.changedProperties)) }
+    for object in context.insertedObjects { note(object, nil) }
+  }
+
+  /// - Parameter changed: the names of the edited properties; nil for all of them.
+  private mutating func note(_ object: ManagedObject, _ changed: Set<String>?) {
+    let number = writer.number(of: object)
+    for name in ["label", "size", "nick"] where changed?.contains(name) != false {
+      values.append((number, name, value(name, object)))
+    }
+    for shape in village.plan.touched where village.rules.homes[shape.index].isColumn {
+      guard village.isKind(number, of: shape.entity), changed?.contains(shape.name) != false else { continue }
+      partners.append((number, shape, object._reference(writer.property(shape))))
+    }
+  }
+
+  private func value(_ name: String, _ object: ManagedObject) -> Value {
+    switch name {
+    case "label": .text((object as? any Labelled)?.label)
+    case "size": .number((object as? any Labelled)?.size ?? 0)
+    default: .text((object as? Villager)?.nick)
+    }
+  }
+
+  /// - Parameter stored: what the store holds, which the context has merged.
+  func check(_ stored: Picture) throws {
+    func fail(_ text: String) -> Village.Difference { Village.Difference(description: "the merge \(text)") }
+    for number in inserted where try writer.find(number)?.isInserted != true { throw fail("lost the new \(number)") }
+    let deletedNow = Set(writer.context.deletedObjects.map(writer.number(of:)))
+    for number in deleted where !deletedNow.contains(number) && stored.objects[number] != nil {
+      throw fail("lost the delete of \(number)")
+    }
+    for (number, name, value) in values {
+      guard let object = try writer.find(number) else { throw fail("lost \(number) with an edited \(name)") }
+      if self.value(name, object) != value { throw fail("changed the edited \(number).\(name)") }
+    }
+    for (number, shape, key) in partners {
+      guard let object = try writer.find(number) else { throw fail("lost \(number) with an edited \(shape.name)") }
+      let present = object._reference(writer.property(shape))
+      let partner = village.number(of: key)
+      let isGone = key > 0 && stored.objects[partner] == nil && !inserted.contains(partner)
+      if present != key && !isGone { throw fail("changed the edited \(number).\(shape.name)") }
+    }
+  }
+}

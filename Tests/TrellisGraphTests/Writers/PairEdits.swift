@@ -1,0 +1,58 @@
+import Trellis
+
+/// Pairs of many-to-manys and one-way to-manys that came or went by calls of one context and are not saved: merges unite them
+/// with what others did.
+struct PairEdits {
+  private struct Pair: Hashable {
+    let shape: Int
+    let owner: Int
+    let member: Int
+  }
+
+  private let village: Village
+  /// Whether a pair came; otherwise it went.
+  private var pairs: [Pair: Bool] = [:]
+
+  init(_ village: Village) { self.village = village }
+
+  mutating func forget() { pairs = [:] }
+
+  /// Takes note of an operation that was carried out on what the store holds.
+  mutating func note(_ operation: Operation, _ stored: Picture) {
+    switch operation {
+    case .append(let owner, let shape, let member), .insertAt(let owner, let shape, let member, _):
+      note(owner, shape, member, stored, isComing: true)
+    case .remove(let owner, let shape, let member): note(owner, shape, member, stored, isComing: false)
+    case .replace(let owner, let shape, let members):
+      for member in stored.objects.indices { note(owner, shape, member, stored, isComing: members.contains(member)) }
+    default: break
+    }
+  }
+
+  private mutating func note(_ owner: Int, _ shape: Shape, _ member: Int, _ stored: Picture, isComing: Bool) {
+    guard case .joinTable(_, let isFirst) = village.rules.homes[shape.index],
+      let place = village.plan.touched.firstIndex(where: { $0.index == shape.index })
+    else { return }
+    let isOwnInverse = shape.inverse == shape.index
+    let isTurned = isOwnInverse ? member < owner : !isFirst && shape.inverse != nil
+    let pair = Pair(
+      shape: isTurned ? shape.inverse ?? shape.index : shape.index, owner: isTurned ? member : owner,
+      member: isTurned ? owner : member)
+    let isStored = stored.objects[owner]?.partners[place].contains(member) == true
+    pairs[pair] = isStored == isComing ? nil : isComing
+  }
+
+  func check(_ seen: Picture) throws {
+    for (place, shape) in village.plan.touched.enumerated() {
+      for (pair, hasCome) in pairs where pair.shape == shape.index {
+        guard seen.objects[pair.member] != nil, let partners = seen.objects[pair.owner]?.partners[place] else {
+          continue
+        }
+        guard partners.contains(pair.member) != hasCome else { continue }
+        throw Village.Difference(
+          description:
+            "\(pair.owner).\(shape.name) is \(partners), though \(pair.member) \(hasCome ? "came" : "went") here")
+      }
+    }
+  }
+}
