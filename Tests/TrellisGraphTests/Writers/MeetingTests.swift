@@ -85,7 +85,7 @@ private struct MeetingTable {
     let container =
       try self.container ?? PersistentContainer(model: .village, store: place.configuration) { _ in }
     (self.place, self.container) = (place, container)
-    let plan = VillagePlan(meeting)
+    let plan = VillagePlan(meeting, observes: reads)
     let village = Village(container, rules, plan, MeetingTests.scrutiny)
     func play(_ writer: Int, _ deeds: [Act.Deed]) throws {
       for deed in deeds { try village.carryOut(Act(writer: writer, deed: deed)) }

@@ -4,6 +4,7 @@ import Trellis
 /// side is lost against the merge policy.
 struct SaveCheck {
   private let village: Village
+  private let writer: Writer
   private let policy: MergePolicy
   /// What the context showed right before.
   private let mine: Picture
@@ -17,9 +18,10 @@ struct SaveCheck {
   /// - Parameter writer: a context that has merged and is about to save.
   init(_ village: Village, _ writer: Writer, _ policy: MergePolicy) throws {
     self.village = village
+    self.writer = writer
     self.policy = policy
     mine = try writer.picture()
-    theirs = try village.truth()
+    theirs = try writer.truth()
     let context = writer.context
     edited = Dictionary(
       context.updatedObjects.map { (writer.number(of: $0), Set($0.changedProperties)) }, uniquingKeysWith: { $1 })
@@ -28,17 +30,18 @@ struct SaveCheck {
   }
 
   /// What a save that failed has to leave as it was.
-  func checkUnchanged(_ writer: Writer) throws {
+  func checkUnchanged() throws {
     if let difference = try writer.picture().difference(from: mine, village.plan.touched) {
       throw fail("in the context: \(difference)")
     }
-    if let difference = try village.readStore().difference(from: theirs, village.plan.touched) {
+    let stored = try writer.parent?.picture() ?? village.readStore()
+    if let difference = stored.difference(from: theirs, village.plan.touched) {
       throw fail("in the store: \(difference)")
     }
   }
 
   func checkSaved() throws {
-    let stored = try village.truth()
+    let stored = try writer.truth()
     for number in mine.objects.indices {
       try check(number, stored)
     }
@@ -93,10 +96,17 @@ struct SaveCheck {
     throw fail("\(name) is \(saved); it was \(mine) here\(isEdited ? ", edited," : "") and \(other) there")
   }
 
+  /// Whether anything is edited that does not lie in other objects' rows.
+  private func isEdited(_ number: Int) -> Bool {
+    let lists = village.plan.touched.filter { village.rules.homes[$0.index] == .inverseColumn }.map(\.name)
+    return edited[number]?.subtracting(lists).isEmpty == false
+  }
+
   /// A delete here takes along what others have added to its objects; what others deleted goes under the policies that yield.
   private func mayBeGone(_ number: Int) -> Bool {
     if yields { return true }
     if inserted.contains(number) { return village.plan.hasKeys && policy != .error }
+    if theirs.objects[number] == nil { return !isEdited(number) }
     return edited[number] == nil && !deleted.isEmpty
   }
 }

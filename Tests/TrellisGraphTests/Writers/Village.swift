@@ -35,7 +35,9 @@ final class Village {
     self.container = container
     self.rules = rules
     self.plan = plan
-    for number in 0..<plan.writers { writers.append(Writer(self, number)) }
+    for number in 0..<plan.writers {
+      writers.append(Writer(self, number, plan.parents[number].map { writers[$0] }))
+    }
   }
 
   /// The number that the next new object gets.

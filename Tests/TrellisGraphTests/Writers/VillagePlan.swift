@@ -3,6 +3,8 @@ import TrellisTestSupport
 /// What one random run with several contexts is about.
 struct VillagePlan {
   let writers: Int
+  /// The contexts whose children others are, by number; nil for one that has none above it.
+  let parents: [Int?]
   /// The relationships that are touched; the others are empty all the time.
   let touched: [Shape]
   /// The entities of the objects.
@@ -21,10 +23,13 @@ struct VillagePlan {
   let interval: UInt64
 
   init(_ random: inout SeededGenerator, _ shapes: Shapes) {
-    writers = 2 + Int(random.next() % 2)
-    let count = [1, 1, 2, 3, 5][random.below(5)]
+    let count = 2 + Int(random.next() % 2)
+    writers = count
+    let hasChild = random.below(4) == 0
+    parents = (0..<count).map { $0 == count - 1 && hasChild ? Int(random.next() % UInt64($0)) : nil }
+    let relationships = [1, 1, 2, 3, 5][random.below(5)]
     var chosen: Set<Int> = []
-    for _ in 0..<count {
+    for _ in 0..<relationships {
       let shape = shapes.all[random.below(shapes.all.count)]
       chosen.formUnion([shape.index, shape.inverse ?? shape.index])
     }
@@ -46,15 +51,16 @@ struct VillagePlan {
   }
 
   /// One relationship among few objects.
-  init(_ meeting: Meeting) {
+  init(_ meeting: Meeting, observes: Bool) {
     writers = 3
+    parents = [nil, nil, nil]
     touched = [meeting.shape] + (meeting.inverse.map { $0.index == meeting.shape.index ? [] : [$0] } ?? [])
     entities = []
     size = 0
     holdsObjects = true
     undoes = false
     hasKeys = false
-    observes = true
+    self.observes = observes
     interval = 1
   }
 }

@@ -9,12 +9,16 @@ final class Writer: GraphSide {
   private var held: [ManagedObject] = []
   /// The version of the store that the context has merged last.
   private var version = 0
-  private(set) var pairs: PairEdits
+  fileprivate(set) var pairs: PairEdits
 
-  init(_ village: Village, _ index: Int) {
+  /// The one whose child this is.
+  let parent: Writer?
+
+  init(_ village: Village, _ index: Int, _ parent: Writer? = nil) {
     self.village = village
     self.index = index
-    context = village.container.newContext()
+    self.parent = parent
+    context = parent?.context.newChildContext() ?? village.container.newContext()
     pairs = PairEdits(village)
     context.isObserving = index >= 0 && village.plan.observes
     if index >= 0 && village.plan.undoes { context.undo.enable(limit: .max) }
@@ -24,9 +28,12 @@ final class Writer: GraphSide {
 
   func noteMerged() { version = village.version }
 
+  /// What it saves to: the store, or the context above.
+  func truth() throws -> Picture { try parent?.picture() ?? village.truth() }
+
   /// Takes note of a save: all is in the store, and others do not know it yet.
   func noteSaved() {
-    village.noteWritten()
+    if let parent { parent.pairs.forget() } else { village.noteWritten() }
     version = village.version
     pairs.forget()
   }
@@ -71,7 +78,7 @@ final class Writer: GraphSide {
 
   /// Does nothing where there is nothing to do it to.
   func carryOut(_ deed: Act.Deed) throws {
-    let isInStep = version == village.version
+    let isInStep = version == village.version && parent == nil
     do { try edit(deed) } catch is LiveGraph.MissingObject { return }
     switch deed {
     case .link(let operation) where isInStep && village.comparesMemory: pairs.note(operation, try village.truth())

@@ -13,7 +13,7 @@ struct WriterCheck {
   }
 
   func run() throws {
-    let truth = try village.truth()
+    let truth = try writer.truth()
     let isClean = !writer.context.hasChanges
     let seen = try writer.picture()
     do {
