@@ -2,6 +2,20 @@ import Trellis
 
 /// One step of one context, on objects by number. It does nothing where an object is not there.
 struct Act: CustomStringConvertible {
+  /// What is looked at around a save. Looking loads, and merging first leaves less to the save.
+  enum Look: CaseIterable {
+    case not, after, before, mergedBefore
+
+    fileprivate var words: String {
+      switch self {
+      case .not: ""
+      case .after: ", look"
+      case .before: ", look before and after"
+      case .mergedBefore: ", merged and looked at before and after"
+      }
+    }
+  }
+
   enum Deed {
     case insert(String, as: Int)
     case label(Int, Int)
@@ -12,7 +26,7 @@ struct Act: CustomStringConvertible {
     case link(Operation)
     case delete(Int)
     case undelete(Int)
-    case save(MergePolicy, looks: Bool)
+    case save(MergePolicy, Look)
     case merge(looks: Bool)
     case fetch(String)
     case rollback
@@ -50,7 +64,7 @@ extension Act.Deed: CustomStringConvertible {
     case .link(let operation): "\(operation)"
     case .delete(let object): "delete \(object)"
     case .undelete(let object): "undelete \(object)"
-    case .save(let policy, let looks): "save under \(policy)\(looks ? ", look" : "")"
+    case .save(let policy, let look): "save under \(policy)\(look.words)"
     case .merge(let looks): "merge\(looks ? ", look" : "")"
     case .fetch(let entity): "fetch \(entity)"
     case .rollback: "rollback"

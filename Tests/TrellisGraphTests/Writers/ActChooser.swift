@@ -41,7 +41,7 @@ struct ActChooser {
         return .merge(looks: looks())
       }
       return .undelete(gone)
-    case 65..<75: return .save(policy(), looks: looks())
+    case 65..<75: return .save(policy(), looks() ? [.after, .before, .mergedBefore][random.below(3)] : .not)
     case 75..<81: return .merge(looks: looks())
     case 81..<83: return .fetch(plan.entities[random.below(plan.entities.count)])
     case 83..<88: return look(living) ?? .dropUnused

@@ -45,6 +45,34 @@ struct Edits {
     }
   }
 
+  /// - Parameter stored: what the store holds after a save.
+  func checkSaved(_ stored: Picture, _ policy: MergePolicy) throws {
+    func fail(_ text: String) -> Village.Difference {
+      Village.Difference(description: "the save under \(policy) \(text)")
+    }
+    // Under these, others' changes may be preferred; and objects with the same unique key may have become one.
+    if policy == .storeTrump || policy == .rollback || village.plan.hasKeys && policy != .error { return }
+    for number in deleted where stored.objects[number] != nil { throw fail("lost the delete of \(number)") }
+    // A delete takes along what others have added to its objects.
+    let mayBeGone = village.plan.cascades && !deleted.isEmpty
+    for number in inserted where stored.objects[number] == nil && !mayBeGone { throw fail("lost the new \(number)") }
+    for (number, name, value) in values {
+      guard let object = stored.objects[number] else {
+        if mayBeGone { continue }
+        throw fail("lost \(number) with an edited \(name)")
+      }
+      let saved: Value = name == "size" ? .number(object.size) : .text(name == "label" ? object.label : object.nick)
+      if saved != value { throw fail("lost the edited \(number).\(name)") }
+    }
+    for (number, shape, key) in partners {
+      guard let place = village.plan.touched.firstIndex(where: { $0.index == shape.index }),
+        let saved = stored.objects[number]?.partners[place]
+      else { continue }
+      let wanted = key == 0 ? [] : [village.number(of: key)].filter { stored.objects[$0] != nil }
+      if saved != wanted { throw fail("lost the edited \(number).\(shape.name): \(saved) instead of \(wanted)") }
+    }
+  }
+
   /// - Parameter stored: what the store holds, which the context has merged.
   func check(_ stored: Picture) throws {
     func fail(_ text: String) -> Village.Difference { Village.Difference(description: "the merge \(text)") }

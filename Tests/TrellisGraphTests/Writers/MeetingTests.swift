@@ -28,16 +28,16 @@ import TrellisTestSupport
       for there in meeting.moves(1) {
         for here in meeting.moves(2) {
           for policy in MergePolicy.allCases {
-            for reads in [false, true] {
+            for look in [Act.Look.after, .before, .mergedBefore] {
               number += 1
               guard Self.only.map({ $0 == number }) ?? number.isMultiple(of: part) else { continue }
               tried += 1
               if tried.isMultiple(of: Self.together) { try table.renew() }
-              guard let difference = try table.play(meeting, here, there, policy, reads: reads) else { continue }
+              guard let difference = try table.play(meeting, here, there, policy, look) else { continue }
               wrong += 1
               if wrong <= Self.enough {
                 Issue.record(
-                  "combination \(number) (\(kind)), \(shape.entity).\(shape.name), \(reads ? "read before, " : "")B: \(here), saved under \(policy); A before: \(there): \(difference)\nbegins with \(meeting.opening)"
+                  "combination \(number) (\(kind)), \(shape.entity).\(shape.name), B: \(here); \(Act.Deed.save(policy, look)); A before: \(there): \(difference)\nbegins with \(meeting.opening)"
                 )
               }
             }
@@ -79,25 +79,25 @@ private struct MeetingTable {
 
   /// - Returns: what is wrong with the end.
   mutating func play(
-    _ meeting: Meeting, _ here: [Act.Deed], _ there: [Act.Deed], _ policy: MergePolicy, reads: Bool
+    _ meeting: Meeting, _ here: [Act.Deed], _ there: [Act.Deed], _ policy: MergePolicy, _ look: Act.Look
   ) throws -> String? {
     let place = try self.place ?? StorePlace(kind)
     let container =
       try self.container ?? PersistentContainer(model: .village, store: place.configuration) { _ in }
     (self.place, self.container) = (place, container)
-    let plan = VillagePlan(meeting, observes: reads)
+    let plan = VillagePlan(meeting, observes: look == .before)
     let village = Village(container, rules, plan, MeetingTests.scrutiny)
     func play(_ writer: Int, _ deeds: [Act.Deed]) throws {
       for deed in deeds { try village.carryOut(Act(writer: writer, deed: deed)) }
     }
     do {
-      try play(0, meeting.opening + [.save(.error, looks: false)])
-      if reads { try play(1, [.merge(looks: true)]) }
+      try play(0, meeting.opening + [.save(.error, .not)])
+      if look != .after { try play(1, [.merge(looks: true)]) }
       // The third has no changes, and reads everything before.
       try play(2, [.merge(looks: true)])
       try play(1, here)
-      try play(0, there + [.save(.error, looks: false)])
-      try play(1, [.save(policy, looks: true)])
+      try play(0, there + [.save(.error, .not)])
+      try play(1, [.save(policy, look)])
       for writer in 0...2 { try play(writer, [.merge(looks: true)]) }
       return nil
     } catch let difference as Village.Difference {

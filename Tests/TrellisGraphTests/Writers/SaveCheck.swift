@@ -15,8 +15,12 @@ struct SaveCheck {
   private let inserted: Set<Int>
   private let deleted: Set<Int>
 
-  /// - Parameter writer: a context that has merged and is about to save.
-  init(_ village: Village, _ writer: Writer, _ policy: MergePolicy) throws {
+  /// Whether the context had merged what others saved.
+  private let hasMerged: Bool
+
+  /// - Parameter writer: a context that is about to save.
+  init(_ village: Village, _ writer: Writer, _ policy: MergePolicy, hasMerged: Bool) throws {
+    self.hasMerged = hasMerged
     self.village = village
     self.writer = writer
     self.policy = policy
@@ -77,6 +81,8 @@ struct SaveCheck {
     for (place, shape) in village.plan.touched.enumerated() {
       // The other end tells what lies there.
       if village.rules.homes[shape.index] == .inverseColumn { continue }
+      // Without what others added, members say nothing.
+      if shape.isToMany && !hasMerged { continue }
       func sorted(_ object: Picture.Object) -> [Int] {
         object.partners[place].filter { stored.objects[$0] != nil }.sorted()
       }
@@ -102,11 +108,11 @@ struct SaveCheck {
     return edited[number]?.subtracting(lists).isEmpty == false
   }
 
-  /// A delete here takes along what others have added to its objects; what others deleted goes under the policies that yield.
+  /// A delete here takes along what others have added to its objects, even if it is edited here; what others deleted goes under the policies that yield.
   private func mayBeGone(_ number: Int) -> Bool {
     if yields { return true }
     if inserted.contains(number) { return village.plan.hasKeys && policy != .error }
     if theirs.objects[number] == nil { return !isEdited(number) }
-    return edited[number] == nil && !deleted.isEmpty
+    return !deleted.isEmpty && (edited[number] == nil || village.plan.cascades)
   }
 }

@@ -8,7 +8,7 @@ extension Village {
     case .merge(let looks):
       try merge(writer, looks: looks)
       if looks { try look(at: writer) }
-    case .save(let policy, let looks): try save(writer, policy, looks: looks)
+    case .save(let policy, let look): try save(writer, policy, look)
     case .discardInvalidAndSave: try discardInvalidAndSave(writer)
     case .updateAll(let entity, let size):
       try change(writer) { try VillageTable.access(entity).updateSizes($0, size) }
@@ -34,23 +34,33 @@ extension Village {
 
   private enum Ending: String { case saved, conflict, refused }
 
-  private func save(_ writer: Writer, _ policy: MergePolicy, looks: Bool) throws {
-    try merge(writer, looks: looks)
-    if looks { try look(at: writer) }
-    let check = looks ? try check(before: policy, of: writer) : nil
+  private func save(_ writer: Writer, _ policy: MergePolicy, _ look: Act.Look) throws {
+    if look == .mergedBefore {
+      try merge(writer, looks: true)
+      try self.look(at: writer)
+    }
+    let edits = checksSaves ? Edits(self, writer) : nil
+    let check = look == .before || look == .mergedBefore ? try check(before: policy, of: writer, look) : nil
     let hadChanges = writer.context.hasChanges
     let ending = try end(of: policy) { try writer.context.save(mergePolicy: policy) }
     if ending == .saved {
-      writer.noteSaved()
       if writer.context.hasChanges { throw Difference(description: "there are changes after a save") }
+      let pairs = writer.pairs
+      writer.noteSaved()
+      try edits?.checkSaved(writer.truth(), policy)
       try check?.checkSaved()
+      if checksSaves && policy != .rollback { try pairs.check(writer.truth()) }
     } else {
       if !hadChanges { throw Difference(description: "a save of nothing ended as \(ending)") }
       do { try check?.checkUnchanged() } catch let difference as Difference {
         throw Difference(description: "\(ending) under \(policy), \(difference)")
       }
     }
-    if looks { try look(at: writer) }
+    if look != .not {
+      // What a save has merged is as it is before it failed; the next merge takes it over.
+      if ending != .saved { try merge(writer, looks: false) }
+      try self.look(at: writer)
+    }
   }
 
   private func end(of policy: MergePolicy, _ save: () throws -> Void) throws -> Ending {

@@ -87,12 +87,15 @@ final class Village {
   /// Whether what contexts have in memory is compared.
   var comparesMemory: Bool { scrutiny == .everything }
 
+  /// Whether what saves leave in the store is compared.
+  var checksSaves: Bool { scrutiny != .ends }
+
   /// Compares what a context shows with the store.
   func look(at writer: Writer) throws { if comparesMemory { try WriterCheck(self, writer).run() } }
 
   /// What is to be looked at after a save.
-  func check(before policy: MergePolicy, of writer: Writer) throws -> SaveCheck? {
-    scrutiny == .ends ? nil : try SaveCheck(self, writer, policy)
+  func check(before policy: MergePolicy, of writer: Writer, _ look: Act.Look) throws -> SaveCheck? {
+    checksSaves ? try SaveCheck(self, writer, policy, hasMerged: look == .mergedBefore) : nil
   }
 
   /// What the container finds wrong with its store.

@@ -22,6 +22,9 @@ struct VillagePlan {
   /// One in how many looks at everything, which also loads everything.
   let interval: UInt64
 
+  /// Whether deletes may take objects along.
+  var cascades: Bool { touched.contains { $0.rule == .cascade } }
+
   init(_ random: inout SeededGenerator, _ shapes: Shapes) {
     let count = 2 + Int(random.next() % 2)
     writers = count

@@ -75,7 +75,7 @@ struct WriterCheck {
         continue
       }
       guard !object.isInserted else { throw fail("\(number) is in the store and says it is new") }
-      try check(number, mine, stored, Set(object.changedProperties), seen)
+      try check(number, mine, stored, Set(object.changedProperties), seen, truth)
     }
   }
 
@@ -85,7 +85,8 @@ struct WriterCheck {
   }
 
   private func check(
-    _ number: Int, _ mine: Picture.Object, _ stored: Picture.Object, _ edited: Set<String>, _ seen: Picture
+    _ number: Int, _ mine: Picture.Object, _ stored: Picture.Object, _ edited: Set<String>, _ seen: Picture,
+    _ truth: Picture
   ) throws {
     if !edited.contains("label") && mine.label != stored.label {
       throw fail("\(number).label is \(mine.label), in the store \(stored.label)")
@@ -97,7 +98,9 @@ struct WriterCheck {
       throw fail("\(number).nick is \(mine.nick ?? "nil"), in the store \(stored.nick ?? "nil")")
     }
     for (place, shape) in touched.enumerated() where !edited.contains(shape.name) {
-      let (present, expected) = (mine.partners[place], stored.partners[place].filter { seen.objects[$0] != nil })
+      // An object that others have deleted and that is edited here lives on, and stays a member.
+      let present = mine.partners[place].filter { truth.objects[$0] != nil }
+      let expected = stored.partners[place].filter { seen.objects[$0] != nil }
       if present == expected { continue }
       switch village.rules.homes[shape.index] {
       case .column:
