@@ -28,8 +28,12 @@ extension Village {
     // What a parent changes is seen by its child's next fetch.
     if writer.parent != nil { for entity in plan.entities { try writer.fetch(entity) } }
     writer.noteMerged()
-    try edits?.check(writer.truth())
-    try announcements?.check(writer.picture())
+    do {
+      try edits?.check(writer.truth())
+      try announcements?.check(writer.picture())
+    } catch let difference as Difference {
+      throw Difference(description: "\(Act.name(of: writer.index)): \(difference)")
+    }
   }
 
   private enum Ending: String { case saved, conflict, refused }
@@ -52,13 +56,14 @@ extension Village {
       if checksSaves && policy != .rollback { try pairs.check(writer.truth()) }
     } else {
       if !hadChanges { throw Difference(description: "a save of nothing ended as \(ending)") }
-      do { try check?.checkUnchanged() } catch let difference as Difference {
+      // Otherwise it has merged what others saved.
+      do { if look == .mergedBefore { try check?.checkUnchanged() } } catch let difference as Difference {
         throw Difference(description: "\(ending) under \(policy), \(difference)")
       }
     }
     if look != .not {
       // What a save has merged is as it is before it failed; the next merge takes it over.
-      if ending != .saved { try merge(writer, looks: false) }
+      if ending != .saved || writer.parent != nil { try merge(writer, looks: false) }
       try self.look(at: writer)
     }
   }
@@ -85,6 +90,7 @@ extension Village {
       throw Difference(description: "a save was refused after its invalid changes were discarded")
     }
     if ending == .saved { writer.noteSaved() }
+    try merge(writer, looks: true)
     try look(at: writer)
   }
 

@@ -10,9 +10,10 @@ struct VillageEpisode {
 
   struct Failure: CustomStringConvertible {
     let difference: String
+    let plan: VillagePlan
     let acts: [Act]
 
-    var description: String { "\(difference)\n\(acts.map(\.description).joined(separator: "\n"))" }
+    var description: String { "\(difference)\n\(plan)\(acts.map(\.description).joined(separator: "\n"))" }
   }
 
   /// Plays the episode, and if it finds a difference looks for a shorter one that does.
@@ -31,7 +32,7 @@ struct VillageEpisode {
       }
     }
     guard let found else { return nil }
-    let failure = Failure(difference: found, acts: acts)
+    let failure = Failure(difference: found, plan: plan, acts: acts)
     return shortens ? try shorten(failure, plan, rules) : failure
   }
 
@@ -61,7 +62,7 @@ struct VillageEpisode {
       while start < shortest.acts.count {
         let acts = Array(shortest.acts[..<start] + shortest.acts.dropFirst(start + piece))
         if let difference = try play(plan, rules, { village in for act in acts { try village.carryOut(act) } }) {
-          shortest = Failure(difference: difference, acts: acts)
+          shortest = Failure(difference: difference, plan: plan, acts: acts)
           isShorter = true
         } else {
           start += piece

@@ -67,3 +67,14 @@ struct VillagePlan {
     interval = 1
   }
 }
+
+extension VillagePlan: CustomStringConvertible {
+  /// What a report has to say beside the acts, in lines.
+  var description: String {
+    let children = parents.enumerated().compactMap { child, parent in
+      parent.map { "\(Act.name(of: child)) is a child of \(Act.name(of: $0))\n" }
+    }
+    let undo = undoes ? "steps are recorded\n" : ""
+    return children.joined() + undo + (holdsObjects ? "" : "objects are not held\n")
+  }
+}
