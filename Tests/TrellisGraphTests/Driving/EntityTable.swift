@@ -4,6 +4,8 @@
 struct EntityAccess {
   let insert: (ManagedObjectContext) -> ManagedObject
   let find: (ManagedObjectContext, Int64) throws -> ManagedObject?
+  /// Finds an object in memory only.
+  let registered: (ManagedObjectContext, Int64) -> ManagedObject?
   let fetch: (ManagedObjectContext) throws -> [ManagedObject]
   /// Changes of all objects at once, where the entity has a size.
   var updateSizes: (ManagedObjectContext, Int) throws -> Void = { _, _ in }
@@ -70,6 +72,7 @@ enum EntityTable {
     _ everything: FetchRequest<Columns>, _ insert: @escaping (ManagedObjectContext) -> Columns.Object
   ) -> EntityAccess {
     EntityAccess(
-      insert: insert, find: { try $0.object(with: ObjectID<Columns.Object>($1)) }, fetch: { try $0.fetch(everything) })
+      insert: insert, find: { try $0.object(with: ObjectID<Columns.Object>($1)) },
+      registered: { $0.registeredObject(with: ObjectID<Columns.Object>($1)) }, fetch: { try $0.fetch(everything) })
   }
 }

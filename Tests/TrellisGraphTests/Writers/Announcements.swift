@@ -20,9 +20,10 @@ struct Announcements {
 
   init(_ village: Village, _ writer: Writer) throws {
     self.village = village
-    before = try writer.picture()
-    for number in before.objects.indices {
-      guard let object = try writer.find(number) else { continue }
+    let objects = try writer.registered()
+    before = Picture(objects: objects.map { $0.map(writer.picture) })
+    for (number, object) in objects.enumerated() {
+      guard let object else { continue }
       track(Property(object: number, place: -3)) { _ = (object as? any Labelled)?.label }
       track(Property(object: number, place: -2)) { _ = (object as? any Labelled)?.size }
       track(Property(object: number, place: -1)) { _ = (object as? Villager)?.nick }

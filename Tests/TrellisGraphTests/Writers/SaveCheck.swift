@@ -102,9 +102,9 @@ struct SaveCheck {
     throw fail("\(name) is \(saved); it was \(mine) here\(isEdited ? ", edited," : "") and \(other) there")
   }
 
-  /// Whether anything is edited that does not lie in other objects' rows.
+  /// Whether anything is edited that lies in the object's own row.
   private func isEdited(_ number: Int) -> Bool {
-    let lists = village.plan.touched.filter { village.rules.homes[$0.index] == .inverseColumn }.map(\.name)
+    let lists = village.plan.touched.filter { !village.rules.homes[$0.index].isColumn }.map(\.name)
     return edited[number]?.subtracting(lists).isEmpty == false
   }
 

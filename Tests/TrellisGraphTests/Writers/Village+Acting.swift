@@ -25,8 +25,8 @@ extension Village {
     let edits = comparesMemory ? Edits(self, writer) : nil
     let announcements = looks && comparesMemory && plan.observes ? try Announcements(self, writer) : nil
     writer.context.mergeSavesOfOthers()
-    // What a parent changes is seen by its child's next fetch.
-    if writer.parent != nil { for entity in plan.entities { try writer.fetch(entity) } }
+    // What a parent changes without a save is seen by its child's next refresh.
+    if writer.parent != nil { writer.context.refreshAll() }
     writer.noteMerged()
     do {
       try edits?.check(writer.truth())

@@ -55,9 +55,10 @@ final class Village {
 
   func number(of key: Int64) -> Int { numbers[key] ?? -1 }
 
-  func find(_ number: Int, in context: ManagedObjectContext) throws -> ManagedObject? {
+  func find(_ number: Int, in context: ManagedObjectContext, onlyRegistered: Bool = false) throws -> ManagedObject? {
     guard keys.indices.contains(number), keys[number] != 0 else { return nil }
-    return try VillageTable.access(entities[number]).find(context, keys[number])
+    let access = try VillageTable.access(entities[number])
+    return onlyRegistered ? access.registered(context, keys[number]) : try access.find(context, keys[number])
   }
 
   func isKind(_ number: Int, of entity: String) -> Bool {

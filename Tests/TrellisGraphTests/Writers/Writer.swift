@@ -66,6 +66,11 @@ final class Writer: GraphSide {
     Picture(objects: try village.entities.indices.map { try find($0).map(picture) })
   }
 
+  /// The objects that are in memory; nil where there is none. Nothing is read, so that nothing is merged.
+  func registered() throws -> [ManagedObject?] {
+    try village.entities.indices.map { try village.find($0, in: context, onlyRegistered: true) }
+  }
+
   func picture(_ object: ManagedObject) -> Picture.Object {
     let labelled = object as? any Labelled
     let number = number(of: object)
