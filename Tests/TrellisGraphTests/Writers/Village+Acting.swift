@@ -26,7 +26,11 @@ extension Village {
     let announcements = looks && comparesMemory && plan.observes ? try Announcements(self, writer) : nil
     writer.context.mergeSavesOfOthers()
     // What a parent changes without a save is seen by its child's next refresh.
-    if writer.parent != nil { writer.context.refreshAll() }
+    if writer.parent != nil {
+      writer.context.refreshAll()
+      // That a parent has none of it any more is known once it is read.
+      _ = try writer.picture()
+    }
     writer.noteMerged()
     do {
       try edits?.check(writer.truth())
