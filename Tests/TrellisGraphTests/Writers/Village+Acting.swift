@@ -20,10 +20,14 @@ extension Village {
     }
   }
 
+  private func observes(_ writer: Writer) -> Bool {
+    comparesMemory && plan.observes && !(writer.parent != nil && Exclusion.observedChildren.holds)
+  }
+
   /// What is edited has to be there afterwards, and who observes is told of what is another one.
   private func merge(_ writer: Writer, looks: Bool) throws {
     let edits = comparesMemory ? Edits(self, writer) : nil
-    let announcements = looks && comparesMemory && plan.observes ? try Announcements(self, writer) : nil
+    let announcements = looks && observes(writer) ? try Announcements(self, writer) : nil
     writer.context.mergeSavesOfOthers()
     // What a parent changes without a save is seen by its child's next refresh.
     if writer.parent != nil {

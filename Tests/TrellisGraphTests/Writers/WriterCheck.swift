@@ -20,7 +20,7 @@ struct WriterCheck {
       if isClean, let difference = seen.difference(from: truth, touched) {
         throw Village.Difference(description: difference)
       }
-      try checkEnds(seen)
+      try checkEnds(seen, truth, isClean: isClean)
       try writer.pairs.check(seen)
       // Of an object with edits, a child shows what it has read of its parent.
       if !isClean && writer.parent == nil { try checkUnedited(seen, truth) }
@@ -34,15 +34,21 @@ struct WriterCheck {
 
   // MARK: Both ends
 
-  private func checkEnds(_ seen: Picture) throws {
+  private func checkEnds(_ seen: Picture, _ truth: Picture, isClean: Bool) throws {
+    let inserted = Set(writer.context.insertedObjects.map(writer.number(of:)))
+    func livesOn(_ number: Int) -> Bool {
+      Exclusion.livingOn.holds && truth.objects[number] == nil && !inserted.contains(number)
+    }
     for (place, shape) in touched.enumerated() {
       let inverse = shape.inverse.flatMap { index in touched.firstIndex { $0.index == index } }
       for (number, object) in seen.objects.enumerated() {
-        guard let partners = object?.partners[place], !partners.isEmpty else { continue }
+        guard let partners = object?.partners[place], !partners.isEmpty, !livesOn(number) else { continue }
+        let isOneToOne = inverse.map { !shape.isToMany && !touched[$0].isToMany } ?? false
+        if isOneToOne && !isClean && Exclusion.rivals.holds { continue }
         if Set(partners).count != partners.count {
           throw fail("\(number).\(shape.name) shows a member twice: \(partners)")
         }
-        for partner in partners {
+        for partner in partners where !(truth.objects.indices.contains(partner) && livesOn(partner)) {
           guard seen.objects.indices.contains(partner), let other = seen.objects[partner] else {
             throw fail("\(number).\(shape.name) shows \(partner), which is gone")
           }
@@ -52,7 +58,9 @@ struct WriterCheck {
             )
           }
         }
-        if shape.isToMany, let object = try writer.find(number), writer.members(object, shape).count != partners.count {
+        if shape.isToMany, !partners.contains(where: livesOn), let object = try writer.find(number),
+          writer.members(object, shape).count != partners.count
+        {
           throw fail("\(number).\(shape.name) counts \(writer.members(object, shape).count), shows \(partners)")
         }
       }
