@@ -45,6 +45,15 @@ struct Edits {
     }
   }
 
+  /// Whether others have written, or deleted, what is edited here.
+  func isTouched(since base: Picture, _ stored: Picture) -> Bool {
+    for number in Set(values.map(\.number) + partners.map(\.number) + deleted) {
+      guard base.objects.indices.contains(number), let former = base.objects[number] else { continue }
+      if former != stored.objects[number] { return true }
+    }
+    return false
+  }
+
   /// - Parameter stored: what the store holds after a save.
   func checkSaved(_ stored: Picture, _ policy: MergePolicy) throws {
     func fail(_ text: String) -> Village.Difference {

@@ -7,6 +7,12 @@ enum Exclusion: CaseIterable {
   /// Both ends of a one-to-one need not agree in a context with changes while a partner is taken here and there; the save
   /// settles it.
   case rivals
+  /// A property that was edited here and there is not compared before a save has settled it, even if it is set back here.
+  case setBack
+  /// A to-many may count members that others have deleted and that were added here.
+  case counts
+  /// In a child with changes nothing is compared but what was read.
+  case children
   /// Observers of a child are not told of what it finds when it reads its parent again.
   case observedChildren
 

@@ -15,6 +15,7 @@ extension Village {
     case .deleteAll(let entity, let size):
       try change(writer) { try VillageTable.access(entity).deleteOfSize($0, size) }
     default:
+      if case .fetch = act.deed { try merge(writer, looks: false) }
       do { try writer.carryOut(act.deed) } catch { throw Difference(description: "it throws \(error)") }
       if plan.undoes { writer.context.undo.endStep() }
     }
@@ -28,6 +29,7 @@ extension Village {
   private func merge(_ writer: Writer, looks: Bool) throws {
     let edits = comparesMemory ? Edits(self, writer) : nil
     let announcements = looks && observes(writer) ? try Announcements(self, writer) : nil
+    if let edits, Exclusion.setBack.holds { try writer.noteConflicts(edits) }
     writer.context.mergeSavesOfOthers()
     // What a parent changes without a save is seen by its child's next refresh.
     if writer.parent != nil {
@@ -59,6 +61,7 @@ extension Village {
       if writer.context.hasChanges { throw Difference(description: "there are changes after a save") }
       let pairs = writer.pairs
       writer.noteSaved()
+      writer.isUnsettled = false
       try edits?.checkSaved(writer.truth(), policy)
       try check?.checkSaved()
       if checksSaves && policy != .rollback { try pairs.check(writer.truth()) }
@@ -97,7 +100,10 @@ extension Village {
     if ending == .refused {
       throw Difference(description: "a save was refused after its invalid changes were discarded")
     }
-    if ending == .saved { writer.noteSaved() }
+    if ending == .saved {
+      writer.noteSaved()
+      writer.isUnsettled = false
+    }
     try merge(writer, looks: true)
     try look(at: writer)
   }

@@ -48,6 +48,8 @@ struct VillageEpisode {
       try village.checkStore()
     } catch let difference as Village.Difference {
       return difference.description
+    } catch {
+      return "it throws \(error)"
     }
     return nil
   }

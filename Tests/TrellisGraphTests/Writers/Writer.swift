@@ -9,6 +9,10 @@ final class Writer: GraphSide {
   private var held: [ManagedObject] = []
   /// The version of the store that the context has merged last.
   private var version = 0
+  /// What the store held when the context merged it last.
+  private var base = Picture(objects: [])
+  /// Whether something was edited here and there, and no save has settled it.
+  var isUnsettled = false
   fileprivate(set) var pairs: PairEdits
 
   /// The one whose child this is.
@@ -26,7 +30,15 @@ final class Writer: GraphSide {
 
   // MARK: The store
 
-  func noteMerged() { version = village.version }
+  func noteMerged() {
+    version = village.version
+    if village.comparesMemory { base = (try? village.truth()) ?? base }
+  }
+
+  /// Takes note of what is edited here and was written by others, too.
+  func noteConflicts(_ edits: Edits) throws {
+    if try edits.isTouched(since: base, village.truth()) { isUnsettled = true }
+  }
 
   /// What it saves to: the store, or the context above.
   func truth() throws -> Picture { try parent?.picture() ?? village.truth() }
@@ -36,6 +48,7 @@ final class Writer: GraphSide {
     if let parent { parent.pairs.forget() } else { village.noteWritten() }
     version = village.version
     pairs.forget()
+    noteMerged()
   }
 
   // MARK: Objects
