@@ -45,13 +45,21 @@ struct Edits {
     }
   }
 
-  /// Whether others have written, or deleted, what is edited here.
+  /// Whether others have written a value, or a reference, that is edited here.
   func isTouched(since base: Picture, _ stored: Picture) -> Bool {
-    for number in Set(values.map(\.number) + partners.map(\.number) + deleted) {
-      guard base.objects.indices.contains(number), let former = base.objects[number] else { continue }
-      if former != stored.objects[number] { return true }
+    func isTouched<Part: Equatable>(_ number: Int, _ part: (Picture.Object) -> Part) -> Bool {
+      guard base.objects.indices.contains(number), let former = base.objects[number] else { return false }
+      return stored.objects[number].map(part) != part(former)
     }
-    return false
+    return values.contains { entry in isTouched(entry.number) { value(entry.property, of: $0) } }
+      || partners.contains { entry in
+        let place = village.plan.touched.firstIndex { $0.index == entry.shape.index }
+        return place.map { place in isTouched(entry.number) { $0.partners[place] } } ?? false
+      }
+  }
+
+  private func value(_ name: String, of object: Picture.Object) -> Value {
+    name == "size" ? .number(object.size) : .text(name == "label" ? object.label : object.nick)
   }
 
   /// - Parameter stored: what the store holds after a save.
@@ -70,8 +78,7 @@ struct Edits {
         if mayBeGone { continue }
         throw fail("lost \(number) with an edited \(name)")
       }
-      let saved: Value = name == "size" ? .number(object.size) : .text(name == "label" ? object.label : object.nick)
-      if saved != value { throw fail("lost the edited \(number).\(name)") }
+      if self.value(name, of: object) != value { throw fail("lost the edited \(number).\(name)") }
     }
     for (number, shape, key) in partners {
       guard let place = village.plan.touched.firstIndex(where: { $0.index == shape.index }),
