@@ -9,6 +9,8 @@ import TrellisTestSupport
     Village.Scrutiny(rawValue: TestSettings.number("TRELLIS_WRITERS_SCRUTINY", or: 2)) ?? .everything
   /// After so many differences a run ends.
   private static let enough = TestSettings.number("TRELLIS_WRITERS_ENOUGH", or: 3)
+  /// Faults that these episodes find, still to be mended, by seed.
+  private static let known: [UInt64: Comment] = [:]
 
   @Test(
     "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),
@@ -19,8 +21,14 @@ import TrellisTestSupport
     var differences = 0
     for seed in Self.seed..<(Self.seed + count) {
       let episode = VillageEpisode(seed: seed, stores: kind, length: Self.length, scrutiny: Self.scrutiny)
-      guard let failure = try episode.run(rules) else { continue }
-      Issue.record("seed \(seed) (\(kind)): \(failure)")
+      let known = Self.known[seed]
+      guard let failure = try episode.run(rules, shortens: known == nil) else { continue }
+      let comment: Comment = "seed \(seed) (\(kind)): \(failure)"
+      if let known {
+        withKnownIssue(known) { _ = Issue.record(comment) }
+        continue
+      }
+      Issue.record(comment)
       differences += 1
       if differences == Self.enough { return }
     }
