@@ -7,6 +7,9 @@ enum Exclusion: CaseIterable {
   /// Both ends of a one-to-one need not agree in a context with changes while a partner is taken here and there; the save
   /// settles it.
   case rivals
+  /// Under the policies that yield, an object that gives a partner up to others need not have its former one again, where the
+  /// one-to-one is its own inverse.
+  case yieldedCouples
   /// A property that was edited here and there is not compared before a save has settled it, even if it is set back here.
   case setBack
   /// A to-many may count members that others have deleted and that were added here.

@@ -81,6 +81,8 @@ struct SaveCheck {
     for (place, shape) in village.plan.touched.enumerated() {
       // The other end tells what lies there.
       if village.rules.homes[shape.index] == .inverseColumn { continue }
+      let isCouple = shape.inverse == shape.index && !shape.isToMany
+      if isCouple && yields && Exclusion.yieldedCouples.holds { continue }
       // Without what others added, members say nothing.
       if shape.isToMany && !hasMerged { continue }
       func sorted(_ object: Picture.Object) -> [Int] {

@@ -10,7 +10,10 @@ import TrellisTestSupport
   /// After so many differences a run ends.
   private static let enough = TestSettings.number("TRELLIS_WRITERS_ENOUGH", or: 3)
   /// Faults that these episodes find, still to be mended, by seed.
-  private static let known: [UInt64: Comment] = [:]
+  private static let known: [UInt64: Comment] = [
+    11: "observers are not told that the target of a to-one is gone",
+    24: "the other end of a one-to-one is stale after a conflict was given up",
+  ]
 
   @Test(
     "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),
