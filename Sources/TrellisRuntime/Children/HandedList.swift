@@ -57,24 +57,14 @@ struct HandedList {
     guard list.isLoaded else {
       return present.filter { !moved.contains($0) } + list.keys.filter { moved.contains($0) && isPresent.contains($0) }
     }
-    var order = present.filter { !moved.contains($0) }
-    let keys = list.keys.filter(isPresent.contains)
-    let tail = (keys.lastIndex { !moved.contains($0) } ?? -1) + 1
-    var last: Int64?
-    for key in keys[..<tail] {
-      if moved.contains(key) { order.insert(key, at: last.flatMap(order.firstIndex).map { $0 + 1 } ?? 0) }
-      last = key
-    }
-    return order + keys[tail...]
+    return Array(MemberOrder.merged(moved, as: ContiguousArray(list.keys.filter(isPresent.contains)), into: present))
   }
 
   /// The members that the child has put somewhere; the others stand in the order in which it found them.
   private var moved: Set<Int64> {
     guard list.isLoaded else { return Set(list.tail.filter(\.isMoved).map(\.key)) }
     guard let committed = list.committed, !isNew else { return isNew ? Set(list.keys) : [] }
-    let places = Dictionary(committed.enumerated().map { ($1, Int64($0 + 1) << 32) }) { first, _ in first }
-    let former = list.keys.map { places[$0] }
-    return Set(zip(list.keys, zip(former, PlaceNumbering.arrange(former))).filter { $1.0 != $1.1 }.map(\.0))
+    return MemberOrder.moved(in: list.keys, since: committed)
   }
 
   /// Whether the parent has those that the child has not moved in the child's order.

@@ -15,6 +15,8 @@ extension ParentConnection {
       throw error
     }
     noteVersions(request)
+    // What the parent does to them from now on is the child's to see.
+    changedInParent.formUnion(parent.keysOfChanges)
     return SaveOutcome()
   }
 

@@ -11,6 +11,8 @@ final class ParentConnection: StoreConnection {
   /// Whose way it is.
   let child: ContextLink
   var seen = SeenRows()
+  /// The parent's objects that had unsaved changes when the child looked last.
+  var changedInParent: Set<Int64> = []
   private let reader = ValueReader()
   private let writer = ValueWriter()
   private let rules = FetchRules(seesPendingChanges: true, lazyLoading: .allowed)

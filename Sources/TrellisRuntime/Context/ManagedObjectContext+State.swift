@@ -83,7 +83,8 @@ extension ManagedObjectContext {
   /// Makes all unchanged objects read from the store again when they are next used; changed ones keep their edits.
   public func refreshAll() {
     map.forEach { object in
-      guard object.phase == .persistent, !object.isNoted else { return }
+      guard object.phase == .persistent, !(object.isNoted && object.hasChanges) else { return }
+      if object.isNoted { forgetViews(of: object) }
       turnIntoFault(object)
     }
   }

@@ -61,7 +61,23 @@ extension ManagedObjectContext {
   /// The object's row is gone: the object is deleted, what was loaded of it stays readable.
   func markGone(_ object: ManagedObject) {
     object._attention.remove(.fault)
+    forgetPairs(of: object)
     detach(object)
+  }
+
+  /// Pairs go with either end, those that were added here as well.
+  private func forgetPairs(of object: ManagedObject) {
+    for entry in object.extras?.lists ?? [] {
+      guard let relationship = relationship(entry.property, of: object), relationship.isJoined,
+        let inverse = runtime.inverse(of: relationship)
+      else { continue }
+      for key in entry.list.keys {
+        guard let partner = map[key], let list = partner.extras?.list(inverse.property), list.contains(object._key)
+        else { continue }
+        partner.announce(inverse.property)
+        list.forget([object._key])
+      }
+    }
   }
 
   /// Loads one object by key; nil when there is no such row.

@@ -1,22 +1,15 @@
 import TrellisStorage
 
-/// For which objects the store is asked to settle a backlog.
-enum BacklogReading {
-  /// For none: objects without changes become faults, the others wait.
-  case none
-  /// For those without edits in their rows.
-  case unedited
-  case all
-}
-
 extension ManagedObjectContext {
   /// Takes over what waits, as far as it can be.
   ///
+  /// - Parameter readsEdited: Whether the rows of objects with edits are read, too. They wait for a save, which the store
+  ///   compares with what was read.
   /// - Complexity: linear in the size of the backlog.
-  func settleBacklog(reading: BacklogReading = .none) {
+  func settleBacklog(readingEdited readsEdited: Bool = false) {
     if backlog.isEmpty { return }
-    var clean: [ManagedObject] = []
     var unread: [ManagedObject] = []
+    var gone: [ManagedObject] = []
     for key in backlog.keys {
       guard let object = map[key], object.phase != .inserted else {
         backlog.remove(key)
@@ -24,13 +17,16 @@ extension ManagedObjectContext {
       }
       // It waits for the save, or until it is back.
       if object.phase == .deleted { continue }
-      if !object.hasChanges {
-        clean.append(object)
-      } else if backlog.unread.contains(key), reading == .all || reading == .unedited && !object.isEdited {
+      if backlog.gone.contains(key) {
+        // What its lists had noted may have been taken back.
+        forgetViews(of: object)
+        if !object.hasChanges { gone.append(object) }
+      } else if isToBeRead(object), readsEdited || !object.isEdited {
+        forgetViews(of: object)
         unread.append(object)
       }
     }
-    if !clean.isEmpty { takeOver(clean) }
+    removeFromGraph(gone)
     if !unread.isEmpty { mergeRows(of: unread) }
   }
 
@@ -41,48 +37,59 @@ extension ManagedObjectContext {
     settleBacklog()
   }
 
-  /// Objects without changes become what others have made of them.
-  private func takeOver(_ objects: [ManagedObject]) {
-    for object in objects { forgetViews(of: object) }
+  /// Whether others' values are not known yet, or a conflict is none any more because the value here was set back.
+  private func isToBeRead(_ object: ManagedObject) -> Bool {
+    if backlog.unread.contains(object._key) { return true }
+    guard let conflict = backlog.conflicts[object._key] else { return false }
+    return !conflict.isSubset(of: object.changedNumbers)
+  }
+
+  /// Objects without changes that others have deleted are deleted here, too.
+  private func removeFromGraph(_ objects: [ManagedObject]) {
+    if objects.isEmpty { return }
     forgetUnchanged(objects)
     for object in objects {
       let partners = partnersInRow(of: object)
-      if backlog.gone.contains(object._key) { markGone(object) } else { turnIntoFault(object) }
       backlog.remove(object._key)
-      // They ask for the object's row, which is not the one that it was.
+      markGone(object)
       forgetViews(of: partners)
     }
+    changed.removeAll { $0.phase == .detached }
   }
 
-  /// Reads the rows of objects with changes, and merges them property by property.
+  /// Reads the rows of objects, and merges them property by property.
   private func mergeRows(of objects: [ManagedObject]) {
-    // What the user did before is a step of its own; what others did is none.
+    // What was done here before is a step of its own; what others did is none.
     undo.suspend()
+    var gone: [ManagedObject] = []
     do {
       let stored = try storedVersions(of: objects)
       for object in objects {
-        guard let theirs = stored[object._key] else {
-          noteMissingRow(of: object)
-          continue
-        }
-        forgetViews(of: object)
-        let merge = RowMerge(object, theirs, self)
-        if merge.conflicting.isEmpty {
-          merge.apply(self)
-          backlog.remove(object._key)
+        if let theirs = stored[object._key] {
+          merge(theirs, into: object)
         } else {
-          merge.applyBesideConflicts(self)
-          backlog.noteConflict(object._key)
+          noteGoneInStore(object)
+          if object.phase == .persistent && !object.hasChanges { gone.append(object) }
         }
       }
     } catch {
       report(GraphProblem(.loadFailed, "What others saved could not be read.", cause: error))
     }
+    removeFromGraph(gone)
+    forgetUnchanged(objects)
   }
 
-  private func noteMissingRow(of object: ManagedObject) {
-    backlog.noteGone(object._key)
-    forgetViews(of: partnersInRow(of: object))
+  private func merge(_ theirs: StoredVersion, into object: ManagedObject) {
+    let partners = partnersInRow(of: object)
+    let merge = RowMerge(object, theirs, self)
+    if merge.conflicting.isEmpty {
+      merge.apply(self)
+      backlog.remove(object._key)
+    } else {
+      merge.applyBesideConflicts(self)
+      backlog.noteConflict(object._key, merge.conflicting)
+    }
+    forgetViews(of: partners + partnersInRow(of: object))
   }
 
   /// Objects that others have deleted, live on here, and refer to an object in their rows.

@@ -4,23 +4,23 @@
 struct MergeBacklog {
   /// Objects whose rows have others' values, still to be read.
   private(set) var unread: Set<Int64> = []
-  /// Objects of which a property was changed here and by others; a save settles that.
-  private(set) var conflicting: Set<Int64> = []
+  /// The properties of objects that were changed here and by others; a save settles that.
+  private(set) var conflicts: [Int64: Set<Int>] = [:]
   /// Objects that others have deleted.
   private(set) var gone: Set<Int64> = []
 
-  var isEmpty: Bool { unread.isEmpty && conflicting.isEmpty && gone.isEmpty }
+  var isEmpty: Bool { unread.isEmpty && conflicts.isEmpty && gone.isEmpty }
 
   /// All objects, in the order of their keys.
-  var keys: [Int64] { unread.union(conflicting).union(gone).sorted() }
+  var keys: [Int64] { unread.union(conflicts.keys).union(gone).sorted() }
 
   mutating func noteNewRow(_ key: Int64) {
     if !gone.contains(key) { unread.insert(key) }
   }
 
-  mutating func noteConflict(_ key: Int64) {
+  mutating func noteConflict(_ key: Int64, _ properties: Set<Int>) {
     unread.remove(key)
-    conflicting.insert(key)
+    conflicts[key] = properties
   }
 
   mutating func noteGone(_ key: Int64) {
@@ -30,7 +30,7 @@ struct MergeBacklog {
 
   mutating func remove(_ key: Int64) {
     unread.remove(key)
-    conflicting.remove(key)
+    conflicts[key] = nil
     gone.remove(key)
   }
 }

@@ -43,7 +43,9 @@ extension ManagedObjectContext {
     core.strangers.look(through: openConnection)
     let notices = inbox.takeAll()
     for notice in notices { merge(notice) }
-    settleBacklog(reading: readsEdited ? .all : .unedited)
+    // A save hands its changes up, and the parent puts them together with its own.
+    if readsEdited { mergeParent() }
+    settleBacklog(readingEdited: readsEdited)
     if !notices.isEmpty { refreshLiveResults(after: notices) }
   }
 
@@ -90,7 +92,7 @@ extension ManagedObjectContext {
   }
 
   /// The row of an object is another one in the store.
-  private func forgetRow(of object: ManagedObject) {
+  func forgetRow(of object: ManagedObject) {
     switch object.phase {
     case .persistent where object.isNoted: backlog.noteNewRow(object._key)
     case .persistent: turnIntoFault(object)
@@ -100,11 +102,12 @@ extension ManagedObjectContext {
   }
 
   /// The row of an object is gone from the store. An object that was changed here stays, so that the save tells of the conflict.
-  private func noteGoneInStore(_ object: ManagedObject) {
+  func noteGoneInStore(_ object: ManagedObject) {
     // A child asks its parent, where the object may live on.
     if let parent, parent.map[object._key]?.isAlive == true { return forgetRow(of: object) }
     let partners = partnersInRow(of: object)
     defer { forgetViews(of: partners) }
+    forgetViews(of: object)
     if object.phase == .deleted || object.phase == .persistent && object.hasChanges {
       backlog.noteGone(object._key)
     } else if object.phase == .persistent {

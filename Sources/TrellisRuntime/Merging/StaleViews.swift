@@ -91,9 +91,13 @@ extension ManagedObjectContext {
     _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, keepingOrder keepsOrder: Bool
   ) {
     let wasLoaded = list.isLoaded
-    list.unload(keepingOrder: keepsOrder)
+    let inverse = relationship.home == .inverseColumn ? runtime.inverse(of: relationship) : nil
+    list.unload(keepingOrder: keepsOrder) { key in
+      guard let inverse, let member = map[key] else { return false }
+      return member.hasOwnReference(inverse)
+    }
     if list.arrangement != nil { hasArrangements = true }
-    guard relationship.home == .inverseColumn, let inverse = runtime.inverse(of: relationship) else { return }
+    guard let inverse else { return }
     // The members' rows are the truth.
     list.keepNotes { key in
       guard let member = map[key], member.isAlive else { return false }

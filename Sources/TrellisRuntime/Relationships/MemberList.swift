@@ -176,8 +176,12 @@ final class MemberList {
     keys.removeAll { removed.contains($0) || gone.contains($0) || moved.contains($0) }
     if let arrangement {
       let members = Set(keys).union(moved)
-      keys = MemberOrder.merged(
-        base: arrangement.base, mine: arrangement.wanted.filter(members.contains), theirs: keys)
+      let stored = Set(keys)
+      let wanted = ContiguousArray(arrangement.wanted.filter(members.contains))
+      var arranged = MemberOrder.moved(in: wanted, since: arrangement.base)
+      // One that is in the order here and in the store no more was added here.
+      for key in wanted where !stored.contains(key) { arranged.insert(key) }
+      keys = MemberOrder.merged(arranged, as: wanted, into: keys)
     }
     for key in added where !contains(key) {
       keys.append(key)
@@ -190,18 +194,22 @@ final class MemberList {
 
   /// Goes back to knowing only what was changed here, so that the members are read from the store again.
   ///
-  /// - Parameter keepsOrder: Whether the order is kept as well, where it is more than members at the end.
-  func unload(keepingOrder keepsOrder: Bool) {
+  /// - Parameters:
+  ///   - keepsOrder: Whether the order is kept as well, where it is more than members at the end.
+  ///   - isOwn: Whether a member is one by what was set here, even if the store has had it already.
+  func unload(keepingOrder keepsOrder: Bool, own isOwn: (Int64) -> Bool) {
     guard isLoaded else {
       if !keepsOrder { arrangement = nil }
       return
     }
     let difference = difference
+    let kept = committed == nil ? [] : keys.filter { isOwn($0) && !difference.added.contains($0) }
     if keepsOrder, isOrdered, let committed, isArranged(committed, difference.added) {
       arrangement = (committed, keys)
     }
     isLoaded = false
-    keys = ContiguousArray(difference.added)
+    keys = ContiguousArray(kept + difference.added)
+    unmoved = Set(kept)
     removed = Set(difference.removed)
     committed = nil
     lookup = nil

@@ -1,36 +1,34 @@
 /// The three-way merge of an ordered to-many.
+///
+/// A member that was moved or added on one side stands behind the member that it follows there, and at the end if only such
+/// members follow it. All others stand in the order of the other side.
 enum MemberOrder {
-  /// The order of the final members, where the order here and the order in the store both differ from the common one.
+  /// The members that an order has put somewhere: the fewest whose moves make it from another, and those that are new in it.
   ///
-  /// An order that was not changed here yields to the store's; otherwise the order here stands. A member that only one side
-  /// has stands behind the member that it follows on its own side, and at the end if nothing but such members follow it.
-  ///
-  /// - Parameters:
-  ///   - base: The members as both sides read them.
-  ///   - mine: The final members that are in the list here, in its order.
-  ///   - theirs: The final members that are in the store, in its order.
-  /// - Returns: The members of `mine` and `theirs`, each once.
-  /// - Complexity: linear in the number of members.
-  static func merged(
-    base: ContiguousArray<Int64>, mine: ContiguousArray<Int64>, theirs: ContiguousArray<Int64>
-  ) -> ContiguousArray<Int64> {
-    let isMine = Set(mine)
-    let isBase = Set(base)
-    let isReordered = mine.filter(isBase.contains) != base.filter(isMine.contains)
-    if isReordered { return insert(theirs, into: mine, isMine) }
-    return insert(mine, into: theirs, Set(theirs))
+  /// - Complexity: n log n in the number of members.
+  static func moved(in order: ContiguousArray<Int64>, since base: ContiguousArray<Int64>) -> Set<Int64> {
+    let places = Dictionary(base.enumerated().map { ($1, Int64($0 + 1) << 32) }) { first, _ in first }
+    let former = order.map { places[$0] }
+    return Set(zip(order, zip(former, PlaceNumbering.arrange(former))).filter { $1.0 != $1.1 }.map(\.0))
   }
 
-  /// Puts the keys of one order that another lacks behind their predecessors.
-  private static func insert(
-    _ source: ContiguousArray<Int64>, into order: ContiguousArray<Int64>, _ known: Set<Int64>
+  /// Puts moved members into another order.
+  ///
+  /// - Parameters:
+  ///   - moved: The members that `mine` has moved or added.
+  ///   - mine: The order in which they stand; its other members are in `theirs` as well.
+  ///   - theirs: The order of all others. Moved members in it are left out.
+  /// - Returns: The members of both, each once.
+  /// - Complexity: linear in the number of members.
+  static func merged(
+    _ moved: Set<Int64>, as mine: ContiguousArray<Int64>, into theirs: ContiguousArray<Int64>
   ) -> ContiguousArray<Int64> {
-    let tail = (source.lastIndex(where: known.contains) ?? -1) + 1
+    let tail = (mine.lastIndex { !moved.contains($0) } ?? -1) + 1
     var followers: [Int64: [Int64]] = [:]
     var result: ContiguousArray<Int64> = []
     var predecessor: Int64?
-    for key in source[..<tail] {
-      if known.contains(key) {
+    for key in mine[..<tail] {
+      if !moved.contains(key) {
         predecessor = key
       } else if let predecessor {
         followers[predecessor, default: []].append(key)
@@ -38,10 +36,10 @@ enum MemberOrder {
         result.append(key)
       }
     }
-    for key in order {
+    for key in theirs where !moved.contains(key) {
       result.append(key)
       if let behind = followers[key] { result += behind }
     }
-    return result + source[tail...]
+    return result + mine[tail...]
   }
 }
