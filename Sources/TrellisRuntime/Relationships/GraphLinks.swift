@@ -30,8 +30,17 @@ extension ManagedObjectContext {
       let old = partnerKey(of: partner, inverse)
       if old != 0 && old != object._key { disconnect(partner, inverse, old) }
     }
+    // A pair that is there already moves at one end only.
+    let isMove = relationship.isJoined && isKnownMember(partner._key, of: object, relationship)
     take(object, relationship, partner._key, at: place)
+    if isMove { return }
     if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
+  }
+
+  /// Whether a list that is loaded has a member.
+  private func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+    guard let list = object.extras?.list(relationship.property), list.isLoaded else { return false }
+    return list.contains(key)
   }
 
   /// Makes an object and the partner of a key let go of each other.
