@@ -58,6 +58,26 @@ import TrellisSchema
     #expect(try context.count(Animal.everyone()) == 2)
   }
 
+  @Test("long lists, which are made one element after the other, stand where the format has them")
+  func longLists() throws {
+    #expect(try Cat.oneOfMany(name: "Tom").predicate == read("oneOfMany", of: "Cat", in: zoo, ["name": "Tom"]))
+  }
+
+  @Test("no expression of a generated request has more terms than the compiler reads at once")
+  func longExpressions() throws {
+    let terms = (0..<1_200).map { "name == 'a\($0)'" }.joined(separator: " OR ")
+    let model = ModelDescription(
+      name: "M",
+      entities: [
+        EntityDescription(
+          "A", attributes: [AttributeDescription("name", .string)],
+          fetchRequests: [FetchRequestDescription("long", predicate: terms)])
+      ])
+    let text = try generate(model, modelFileName: "M.model.json")
+    #expect(text.components(separatedBy: "_list0.append(").count == 1_201)
+    #expect(text.contains("predicate: .or(_list0)"))
+  }
+
   @Test("order, limit, offset and prefetch are those of the model")
   func rest() throws {
     let keeper = Keeper(in: context)

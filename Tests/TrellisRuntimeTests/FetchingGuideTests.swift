@@ -6,6 +6,39 @@ import TrellisTestSupport
 
 // The samples of Docs/Fetching.md, block by block, each with what it is said to do.
 
+struct Filter {
+  var request: EmotionDiary.FetchRequest = EmotionDiary.all
+  var condition: (EmotionDiary.Columns) -> QueryCondition = { $0.mood != nil }
+}
+
+@MainActor final class Shelf {
+  private let context: ManagedObjectContext
+  private(set) var diaries: [EmotionDiary] = []
+  private(set) var latest: EmotionDiary.LiveResults?
+
+  init(_ container: PersistentContainer) { context = container.mainContext }
+
+  func show(_ filter: Filter, by order: String) throws {
+    diaries = try context.fetch(filter.request.where(filter.condition).sorted(by: order))
+    latest = try context.live(filter.request.sorted { $0.createdAt.descending }.limit(1))
+  }
+}
+
+@Suite("Requests that are kept and passed on") struct KeptRequestTests {
+  @Test("a request, its conditions and its live results are kept on the main actor")
+  @MainActor func kept() throws {
+    let container = try PersistentContainer(model: .diary, store: .memory)
+    for (day, mood) in [nil, "b", "a"].enumerated() {
+      let date = Date(timeIntervalSince1970: Double(day))
+      _ = EmotionDiary(in: container.mainContext, emotion: .calm, content: "x", createdAt: date, mood: mood)
+    }
+    try container.mainContext.save()
+    let shelf = Shelf(container)
+    try shelf.show(Filter(), by: "mood")
+    #expect(shelf.diaries.map(\.mood) == ["a", "b"] && shelf.latest?.map(\.mood) == ["a"])
+  }
+}
+
 @Suite("The samples of the guide to fetching", .serialized) struct FetchingGuideTests {
   private let file = TemporaryFile()
   private let slow = LoggedQueries()

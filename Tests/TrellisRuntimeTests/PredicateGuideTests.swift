@@ -40,6 +40,13 @@ import TrellisTestSupport
     #expect(try context.count(found) == 0)
   }
 
+  @Test("lists of conditions")
+  func lists() throws {
+    let words = ["coffee", "tea"]
+    let either = EmotionDiary.where { diary in QueryCondition.any(of: words.map { diary.content.contains($0) }) }
+    #expect(try context.count(either) == 0)
+  }
+
   @Test("arithmetic")
   func arithmetic() throws {
     let world = try EntryWorld(.memory)

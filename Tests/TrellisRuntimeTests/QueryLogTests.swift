@@ -77,6 +77,17 @@ final class LoggedQueries: Sendable {
     #expect(QueryLog.wanted(by: "queries, values")?.includesValues == true)
   }
 
+  @Test("an environment variable that asks for nothing is complained about, with what it may say")
+  func complaints() {
+    for setting in ["query", "queries,all", "values", "1"] {
+      #expect(QueryLog.complaint(about: setting)?.contains("TRELLIS_LOG=\(setting)") == true)
+      #expect(QueryLog.complaint(about: setting)?.contains("\"queries\"") == true)
+    }
+    for setting in ["", "queries", "queries, values", "values,queries"] {
+      #expect(QueryLog.complaint(about: setting) == nil)
+    }
+  }
+
   @Test("explain names the index that is missing, and none where one serves or none could")
   func explaining() throws {
     let context = try context()

@@ -3,8 +3,18 @@ import TrellisSchema
 
 /// A predicate as the Swift expression that builds it. Types are left to the compiler, so that no name in it can be mistaken for
 /// one of the model's.
-struct PredicateCode {
+///
+/// A literal of many elements takes the compiler a time that grows faster than their number, so the elements of a long list are
+/// appended one by one, in statements before the expression.
+final class PredicateCode {
   let parameters: [RequestPlan.Parameter]
+  private(set) var statements: [Code] = []
+  private var listCount = 0
+
+  /// The number of elements up to which a list is a literal.
+  private static let shortList = 16
+
+  init(parameters: [RequestPlan.Parameter]) { self.parameters = parameters }
 
   // MARK: Conditions
 
@@ -12,16 +22,34 @@ struct PredicateCode {
     switch predicate {
     case .constant(let value): .plain(".constant(\(value))")
     case .not(let inner): .call(".not", [code(inner)])
-    case .and(let terms): .call(".and", [.list(terms.map(code))])
-    case .or(let terms): .call(".or", [.list(terms.map(code))])
+    case .and(let terms): .call(".and", [list(terms)])
+    case .or(let terms): .call(".or", [list(terms)])
     case .comparison(let comparison): code(comparison)
     case .isIn(let operand, let values, let kind):
-      .call(".isIn", [code(operand), .list(values.map { Arguments.code(of: $0) }), .plain(".\(kind)")])
+      .call(".isIn", [code(operand), list(values), .plain(".\(kind)")])
     case .quantified(let quantifier, let path, let variable, let condition):
       .call(
         ".quantified",
         [.plain(".\(quantifier)"), .plain(self.path(path)), .plain("variable: \(variable)"), code(condition)])
     }
+  }
+
+  private func list(_ terms: [QueryPredicate]) -> Code {
+    list(terms.map(code), of: TypeName.queryPredicate)
+  }
+
+  private func list(_ values: [StoredValue]) -> Code {
+    list(values.map(Arguments.code), of: TypeName.storedValue)
+  }
+
+  private func list(_ elements: [Code], of type: String) -> Code {
+    guard elements.count > Self.shortList else { return .list(elements) }
+    // No name of a model begins with an underscore.
+    let name = "_list\(listCount)"
+    listCount += 1
+    statements.append(.plain("var \(name): [\(type)] = []"))
+    for element in elements { statements.append(.call("\(name).append", [element])) }
+    return .plain(name)
   }
 
   /// Where a list is a parameter the one comparison stands for all of its values.

@@ -11,14 +11,16 @@ enum RequestEmitter {
       let parameters: [Code] = request.parameters.map { .plain("\($0.name.label): \($0.swiftType)") }
       writer.write("public static func ", .call(name, parameters), " -> FetchRequest {")
       writer.indent()
-      writer.write("", body(request))
+      let predicates = PredicateCode(parameters: request.parameters)
+      let body = body(request, predicates)
+      for statement in predicates.statements { writer.write("", statement) }
+      writer.write(predicates.statements.isEmpty ? "" : "return ", body)
       writer.outdent()
       writer.line("}")
     }
   }
 
-  private static func body(_ request: RequestPlan) -> Code {
-    let predicates = PredicateCode(parameters: request.parameters)
+  private static func body(_ request: RequestPlan, _ predicates: PredicateCode) -> Code {
     var arguments: [Code] = [.labeled("predicate", request.predicate.map(predicates.code) ?? .plain("nil"))]
     if !request.sort.isEmpty { arguments.append(.labeled("sort", .list(request.sort.map(predicates.code)))) }
     if let limit = request.description.limit { arguments.append(.plain("limit: \(limit)")) }

@@ -11,7 +11,9 @@ struct RowObject: QueryObject {
   func queryValue(_ property: Int) -> StoredValue {
     guard let property = self.property(property) else { return .null }
     if let column = property.column { return row.value(column) }
-    guard let relationship = property.relationship, !relationship.isToMany else { return .null }
+    guard let relationship = property.relationship else { return .null }
+    // As a value a to-many is the number of its members.
+    if relationship.isToMany { return .integer(Int64(count(relationship))) }
     return links(relationship).first.map { .integer($0.key) } ?? .null
   }
 
@@ -29,9 +31,10 @@ struct RowObject: QueryObject {
   }
 
   func queryMemberCount(_ property: Int) -> Int {
-    guard let relationship = self.property(property)?.relationship else { return 0 }
-    return snapshot.membership(of: relationship)?.count(row.key) ?? 0
+    self.property(property)?.relationship.map(count) ?? 0
   }
+
+  private func count(_ relationship: Relationship) -> Int { snapshot.membership(of: relationship)?.count(row.key) ?? 0 }
 
   private func property(_ number: Int) -> Property? {
     let properties = snapshot.layout.model.entities[row.entity].properties

@@ -7,7 +7,7 @@ public import TrellisSchema
 public protocol QueryObject {
   /// The object's key.
   var queryKey: Int64 { get }
-  /// The value of an attribute; for a to-one its object's key, or null.
+  /// The value of an attribute; for a to-one its object's key, or null; for a to-many the number of its members.
   func queryValue(_ property: Int) throws -> StoredValue
   /// The object at the other end of a to-one, wherever the reference lies; nil when there is none.
   func queryPartner(_ property: Int) throws -> Self?

@@ -9,13 +9,32 @@ extension QueryLog {
   public static let printedWithValues = printing(values: true)
 
   /// What the environment variable `TRELLIS_LOG` asked for when the program began; nil when it did not.
-  public static let fromEnvironment = wanted(by: ProcessInfo.processInfo.environment["TRELLIS_LOG"] ?? "")
+  /// A word in it that is none is reported once, on standard error.
+  public static let fromEnvironment: QueryLog? = {
+    let setting = ProcessInfo.processInfo.environment["TRELLIS_LOG"] ?? ""
+    if let complaint = complaint(about: setting) {
+      FileHandle.standardError.write(Data("Trellis: \(complaint)\n".utf8))
+    }
+    return wanted(by: setting)
+  }()
 
   /// The log of a list of words: `queries`, and `values` beside it.
   package static func wanted(by setting: String) -> QueryLog? {
-    let words = setting.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let words = words(of: setting)
     guard words.contains("queries") else { return nil }
     return words.contains("values") ? printedWithValues : printed
+  }
+
+  /// What is wrong with a list of words; nil when nothing is.
+  package static func complaint(about setting: String) -> String? {
+    let words = words(of: setting)
+    let isUnknown = words.contains { $0 != "queries" && $0 != "values" }
+    guard isUnknown || (words.contains("values") && !words.contains("queries")) else { return nil }
+    return "TRELLIS_LOG=\(setting) is not understood. Set it to \"queries\", or to \"queries,values\" for values too."
+  }
+
+  private static func words(of setting: String) -> [String] {
+    setting.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
   private static func printing(values: Bool) -> QueryLog {

@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     return StoreError(
       .unreadableValue,
       "The row \(row.key) of \(place.isEmpty ? "the store" : place) cannot be read: \(row.problem?.what ?? "another entity has its key").",
-      remedy: "Restore the store from a backup, or repair the row with another tool.",
+      remedy: row.problem?.remedy ?? "Restore the store from a backup, or repair the row with another tool.",
       entity: entity?.name, properties: column.map { [$0] } ?? [])
   }
 }

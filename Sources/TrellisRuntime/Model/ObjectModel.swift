@@ -26,6 +26,7 @@ public struct ObjectModel: Sendable {
     self.checksum = checksum
     self.description = description
     types = objects
+    KnownModels.note(objects, of: description)
   }
 }
 

@@ -25,14 +25,11 @@ extension ManagedObjectContext {
   /// let (entries, total) = try context.aggregate(Entry.all) { ($0.count, $0.amount.sum) }
   /// ```
   /// - Throws: as the form for one aggregate.
-  @_disfavoredOverload public func aggregate<Columns: EntityColumns, each Result>(
-    _ request: FetchRequest<Columns>, _ aggregates: (Columns) -> (repeat Aggregate<each Result>)
-  ) throws -> (repeat each Result) {
-    let aggregates = aggregates(Columns(PropertyPath(variable: 0)))
-    var steps: [AggregateStep] = []
-    for aggregate in repeat each aggregates { steps.append(aggregate.step) }
-    var states = try aggregated(request, by: [], steps)[0].states.makeIterator()
-    return (repeat try (each aggregates).finish(states.next() ?? AggregateState()))
+  @_disfavoredOverload public func aggregate<Columns: EntityColumns, Results>(
+    _ request: FetchRequest<Columns>, @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
+  ) throws -> Results {
+    let tuple = aggregates(Columns(PropertyPath(variable: 0)))
+    return try tuple.finish(aggregated(request, by: [], tuple.steps)[0].states)
   }
 
   // MARK: Steps

@@ -39,21 +39,13 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - distinct: whether a tuple that came before is left out; limit and offset count what is left then.
   /// - Throws: as the form for one property.
-  @_disfavoredOverload public func values<Columns: EntityColumns, each Token: ValueToken>(
-    of request: FetchRequest<Columns>, distinct: Bool = false, _ properties: (Columns) -> (repeat each Token)
-  ) throws -> [(repeat (each Token).Value)] {
-    let tokens = properties(Columns(PropertyPath(variable: 0)))
-    var paths: [ProjectedPath] = []
-    for token in repeat each tokens { paths.append(token._projection) }
-    var found: [(repeat (each Token).Value)] = []
-    try projected(request, paths, distinct) { row in
-      var column = -1
-      func next<Value: AttributeValue>(_: Value.Type) -> Value {
-        column += 1
-        return Value.read(row, column)
-      }
-      found.append((repeat next((each Token).Value.self)))
-    }
+  @_disfavoredOverload public func values<Columns: EntityColumns, Values>(
+    of request: FetchRequest<Columns>, distinct: Bool = false,
+    @ValueTupleBuilder _ properties: (Columns) -> ValueTuple<Values>
+  ) throws -> [Values] {
+    let tuple = properties(Columns(PropertyPath(variable: 0)))
+    var found: [Values] = []
+    try projected(request, tuple.paths, distinct) { row in found.append(tuple.read(row)) }
     return found
   }
 
@@ -78,7 +70,7 @@ extension ManagedObjectContext {
     let name = runtime.model.name(of: steps, from: request.entity)
     return StoreError(
       .unreadableValue, "\(name) has no value that fits for one of the results: \(problem.what).",
-      remedy: "Where a path may meet nil, ask for the property with .optional.",
+      remedy: problem.remedy ?? "Where a path may meet nil, ask for the property with .optional.",
       entity: runtime.entities[request.entity].name)
   }
 

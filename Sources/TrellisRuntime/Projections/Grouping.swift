@@ -29,21 +29,15 @@ extension ManagedObjectContext {
   /// ```
   /// - Returns: the groups in the order of their keys, nil first.
   /// - Throws: as ``aggregate(_:_:)``.
-  @_disfavoredOverload public func grouped<Columns: EntityColumns, Key: ValueToken, each Result>(
+  @_disfavoredOverload public func grouped<Columns: EntityColumns, Key: ValueToken, Results>(
     _ request: FetchRequest<Columns>, by key: (Columns) -> Key,
-    _ aggregates: (Columns) -> (repeat Aggregate<each Result>)
-  ) throws -> [(key: Key.Value, value: (repeat each Result))] {
+    @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
+  ) throws -> [(key: Key.Value, value: Results)] {
     let columns = Columns(PropertyPath(variable: 0))
     let aggregates = aggregates(columns)
-    var steps: [AggregateStep] = []
-    for aggregate in repeat each aggregates { steps.append(aggregate.step) }
-    var found: [(key: Key.Value, value: (repeat each Result))] = []
-    for group in try aggregated(request, by: [key(columns)._projection], steps) {
-      var states = group.states.makeIterator()
-      let results = (repeat try (each aggregates).finish(states.next() ?? AggregateState()))
-      found.append((key: group.firstKey(as: Key.Value.self), value: results))
+    return try aggregated(request, by: [key(columns)._projection], aggregates.steps).map { group in
+      (key: group.firstKey(as: Key.Value.self), value: try aggregates.finish(group.states))
     }
-    return found
   }
 
   /// One aggregate for each combination of values of several properties.
@@ -53,67 +47,40 @@ extension ManagedObjectContext {
   /// ```
   /// - Returns: the groups in the order of their first keys, then of their second ones, and so on, nil first.
   /// - Throws: as ``aggregate(_:_:)``.
-  @_disfavoredOverload public func grouped<Columns: EntityColumns, each Key: ValueToken, Result>(
-    _ request: FetchRequest<Columns>, by keys: (Columns) -> (repeat each Key),
+  @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Result>(
+    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
     _ aggregate: (Columns) -> Aggregate<Result>
-  ) throws -> [(key: (repeat (each Key).Value), value: Result)] {
+  ) throws -> [(key: Keys, value: Result)] {
     let columns = Columns(PropertyPath(variable: 0))
     let (keys, aggregate) = (keys(columns), aggregate(columns))
-    var paths: [ProjectedPath] = []
-    for key in repeat each keys { paths.append(key._projection) }
-    var found: [(key: (repeat (each Key).Value), value: Result)] = []
-    for group in try aggregated(request, by: paths, [aggregate.step]) {
-      var values = group.keys()
-      let key = (repeat values.next(as: (each Key).Value.self))
-      found.append((key: key, value: try aggregate.finish(group.states[0])))
+    return try aggregated(request, by: keys.paths, [aggregate.step]).map { group in
+      (key: keys.read(group.row), value: try aggregate.finish(group.states[0]))
     }
-    return found
   }
 
   /// Several aggregates for each combination of values of several properties, in one pass.
   ///
   /// - Returns: the groups in the order of their first keys, then of their second ones, and so on, nil first.
   /// - Throws: as ``aggregate(_:_:)``.
-  @_disfavoredOverload public func grouped<Columns: EntityColumns, each Key: ValueToken, each Result>(
-    _ request: FetchRequest<Columns>, by keys: (Columns) -> (repeat each Key),
-    _ aggregates: (Columns) -> (repeat Aggregate<each Result>)
-  ) throws -> [(key: (repeat (each Key).Value), value: (repeat each Result))] {
+  @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Results>(
+    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
+    @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
+  ) throws -> [(key: Keys, value: Results)] {
     let columns = Columns(PropertyPath(variable: 0))
     let (keys, aggregates) = (keys(columns), aggregates(columns))
-    var paths: [ProjectedPath] = []
-    for key in repeat each keys { paths.append(key._projection) }
-    var steps: [AggregateStep] = []
-    for aggregate in repeat each aggregates { steps.append(aggregate.step) }
-    var found: [(key: (repeat (each Key).Value), value: (repeat each Result))] = []
-    for group in try aggregated(request, by: paths, steps) {
-      var values = group.keys()
-      let key = (repeat values.next(as: (each Key).Value.self))
-      var states = group.states.makeIterator()
-      let results = (repeat try (each aggregates).finish(states.next() ?? AggregateState()))
-      found.append((key: key, value: results))
+    return try aggregated(request, by: keys.paths, aggregates.steps).map { group in
+      (key: keys.read(group.row), value: try aggregates.finish(group.states))
     }
-    return found
-  }
-}
-
-/// Reads the keys of a group, one after the other.
-struct GroupKeys {
-  private let row = ProjectedRow()
-  private var column = -1
-
-  init(_ values: [StoredValue]) { row.values = values }
-
-  mutating func next<Value: AttributeValue>(as type: Value.Type) -> Value {
-    column += 1
-    return Value.read(row, column)
   }
 }
 
 extension AggregateGroup {
-  func keys() -> GroupKeys { GroupKeys(key) }
-
-  func firstKey<Value: AttributeValue>(as type: Value.Type) -> Value {
-    var keys = keys()
-    return keys.next(as: type)
+  /// The keys of the group as a row.
+  fileprivate var row: ProjectedRow {
+    let row = ProjectedRow()
+    row.values = key
+    return row
   }
+
+  fileprivate func firstKey<Value: AttributeValue>(as type: Value.Type) -> Value { Value.read(row, 0) }
 }

@@ -101,6 +101,18 @@ extension AttributePath where Value: OrderedAttributeValue {
     self >= range.lowerBound && self < range.upperBound
   }
 
+  /// Whether there is a value, and it lies in a closed range.
+  public func isIn<Wrapped>(_ range: ClosedRange<Wrapped>) -> QueryCondition
+  where Value == Wrapped?, Wrapped: OrderedAttributeValue {
+    self >= range.lowerBound && self <= range.upperBound
+  }
+
+  /// Whether there is a value, and it lies in a half-open range.
+  public func isIn<Wrapped>(_ range: Range<Wrapped>) -> QueryCondition
+  where Value == Wrapped?, Wrapped: OrderedAttributeValue {
+    self >= range.lowerBound && self < range.upperBound
+  }
+
   /// Whether the value lies between two others, both included.
   public func isBetween(_ range: ClosedRange<Value>) -> QueryCondition where Value: Comparable { isIn(range) }
 }

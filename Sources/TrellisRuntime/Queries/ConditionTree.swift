@@ -83,6 +83,26 @@ struct ConditionTree: Sendable {
     }
   }
 
+  /// The conditions as text; a format stands for itself.
+  func text(_ printed: (QueryPredicate) -> String) -> String {
+    switch content {
+    case .predicate(let predicate): return printed(predicate)
+    case .format(let format): return format.text
+    case .chain(let chain):
+      guard hasFormats else { return printed(predicate) }
+      var parts: [String] = []
+      var open = Array(chain.links.reversed())
+      while let next = open.popLast() {
+        if case .chain(let inner) = next.content, inner.kind == chain.kind {
+          open += inner.links.reversed()
+        } else {
+          parts.append("(\(next.text(printed)))")
+        }
+      }
+      return parts.joined(separator: chain.kind == .and ? " AND " : " OR ")
+    }
+  }
+
   /// Goes down as deep as conditions are nested, but not along a chain.
   private func list<Problem: Error>(
     _ chain: ConditionChain, _ format: (PredicateFormat) throws(Problem) -> QueryPredicate

@@ -14,6 +14,8 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// What must hold; nil for every object.
   var condition: ConditionTree?
   private(set) var sort: [SortKey] = []
+  /// Names of properties to sort by in place of ``sort``, read when a context, and with it the model, is known.
+  private(set) var sortNames: [String] = []
   private(set) var maximum: Int?
   private(set) var skipped = 0
   private(set) var prefetched: [PropertyPath] = []
@@ -56,6 +58,26 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   public func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
     var refined = self
     refined.sort = terms(Columns(PropertyPath(variable: 0))).map(\.key)
+    refined.sortNames = []
+    return refined
+  }
+
+  /// The request with an order by properties whose names come at run time, the most important first.
+  ///
+  /// ```swift
+  /// let request = DiaryImage.all.sorted(by: "-diary.createdAt", "imagePath")
+  /// ```
+  /// A name is that of the model, with points between the steps of a path through to-ones, as in the `sort` of a model
+  /// file; with `-` before it the greatest comes first. A to-many sorts by the number of its members. The names are checked by the fetch, which throws
+  /// ``PredicateFormatError`` for one that the entity does not have or cannot be sorted by. The order comes in place of any the
+  /// request had.
+  public func sorted(by names: String...) -> FetchRequest { sorted(by: names) }
+
+  /// As ``sorted(by:)-(String...)``, with the names as a list.
+  public func sorted(by names: [String]) -> FetchRequest {
+    var refined = self
+    refined.sort = []
+    refined.sortNames = names
     return refined
   }
 
@@ -153,9 +175,12 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     try context.runtime.check(Columns.Object.self)
     if condition?.isTooDeep == true { throw StoreRequest.tooDeep }
     let entity = Columns.Object._entity
+    let described = context.runtime.entities[entity].entity
+    let named = try sortNames.map { try SortKey(named: $0, of: described, in: context.runtime.model) }
     let request = StoreRequest(
       entity: entity, includesSubentities: includesSubentities,
-      predicate: try condition?.predicate(of: entity, in: context.runtime), sort: sort, limit: maximum, offset: skipped)
+      predicate: try condition?.predicate(of: entity, in: context.runtime), sort: sort + named, limit: maximum,
+      offset: skipped)
     try request.checkSortKeys()
     return request
   }

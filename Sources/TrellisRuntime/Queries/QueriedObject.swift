@@ -16,6 +16,8 @@ struct QueriedObject: QueryObject {
   func queryValue(_ property: Int) throws -> StoredValue {
     object._willRead(property)
     guard let relationship = context.relationship(property, of: object) else { return object._value(property) }
+    // As a value a to-many is the number of its members.
+    if relationship.isToMany { return .integer(Int64(try queryMemberCount(property))) }
     let key = context.partnerKey(of: object, relationship)
     try context.throwPendingFailure()
     return key > 0 && context.map[key]?.phase != .deleted ? .integer(key) : .null

@@ -8,14 +8,21 @@ public struct SortTerm: Sendable {
   init(_ key: SortKey) { self.key = key }
 }
 
-/// Puts sort keys together, the most important first.
+/// Puts sort keys together, the most important first. `if`, `switch` and `for` may be used; an `if` that is not taken adds no key.
 @resultBuilder public enum SortBuilder {
-  public static func buildExpression(_ term: SortTerm) -> SortTerm { term }
+  public static func buildExpression(_ term: SortTerm) -> [SortTerm] { [term] }
 
   /// An attribute alone is ascending.
-  public static func buildExpression<Value: SortableAttributeValue>(_ attribute: AttributePath<Value>) -> SortTerm {
-    attribute.ascending
+  public static func buildExpression<Value: SortableAttributeValue>(_ attribute: AttributePath<Value>) -> [SortTerm] {
+    [attribute.ascending]
   }
 
-  public static func buildBlock(_ terms: SortTerm...) -> [SortTerm] { terms }
+  /// The number of members alone is ascending.
+  public static func buildExpression(_ count: CountPath) -> [SortTerm] { [count.ascending] }
+
+  public static func buildBlock(_ terms: [SortTerm]...) -> [SortTerm] { terms.flatMap(\.self) }
+  public static func buildOptional(_ terms: [SortTerm]?) -> [SortTerm] { terms ?? [] }
+  public static func buildEither(first terms: [SortTerm]) -> [SortTerm] { terms }
+  public static func buildEither(second terms: [SortTerm]) -> [SortTerm] { terms }
+  public static func buildArray(_ terms: [[SortTerm]]) -> [SortTerm] { terms.flatMap(\.self) }
 }

@@ -89,6 +89,18 @@ extension ManagedObject {
     if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key)) }
   }
 
+  /// Changes the members as an array does, in one step. Nothing happens where they cannot be loaded.
+  final func changeMembers<Member: ManagedObject>(
+    _ property: Int, as type: Member.Type, _ change: (inout [Member]) throws -> Void
+  ) rethrows {
+    guard let (context, _) = place(of: property, isWrite: true) else { return }
+    let failures = context.failedLoads
+    var all = members(property, as: type)
+    guard failures == context.failedLoads else { return }
+    try change(&all)
+    replaceMembers(property, all)
+  }
+
   private final func place(of property: Int, isWrite: Bool = false) -> (ManagedObjectContext, RelationshipInfo)? {
     guard let context = link.context else {
       reportContextGone(property, isWrite: isWrite)

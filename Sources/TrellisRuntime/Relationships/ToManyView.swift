@@ -106,6 +106,18 @@ extension ToManyView {
     if case .relationship(let owner, let property) = _storage { owner.removeMember(property, object) }
   }
 
+  /// Adds objects at the end, in order, as ``append(contentsOf:)`` does.
+  public static func += (members: Self, objects: some Sequence<Element>) { members.append(contentsOf: objects) }
+
+  /// Takes out the objects for which a predicate holds. They are not deleted.
+  ///
+  /// - Throws: what the predicate throws; nothing is taken out then.
+  /// - Complexity: linear in the number of members, which are loaded; where they cannot be, nothing happens.
+  public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
+    guard case .relationship(let owner, let property) = _storage else { return }
+    try owner.changeMembers(property, as: Element.self) { try $0.removeAll(where: shouldBeRemoved) }
+  }
+
   /// Takes all objects out. They are not deleted.
   public func removeAll() { replaceAll(with: []) }
 

@@ -22,7 +22,7 @@ private struct RowReference {
 }
 
 extension PredicateTranslator {
-  /// The attribute, the to-one's key or the object's own key at a path's end.
+  /// The attribute, the to-one's key, the number of the to-many's members or the object's own key at a path's end.
   mutating func property(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
     var steps = path.steps
     guard let last = steps.popLast() else {
@@ -40,7 +40,11 @@ extension PredicateTranslator {
         sql: "\(row.alias).\(column)", isOptional: row.isOptional || attribute.isOptional,
         isExternal: attribute.description.isExternal)
     case .relationship(let relationship):
-      guard !relationship.isToMany else { throw Self.unknown("to-one") }
+      if relationship.isToMany {
+        let members = try count(path)
+        let sql = row.isOptional ? "CASE WHEN \(row.key) IS NOT NULL THEN \(members) END" : members
+        return TranslatedProperty(sql: sql, isOptional: row.isOptional)
+      }
       return TranslatedProperty(sql: try key(of: relationship, row), isOptional: true)
     }
   }

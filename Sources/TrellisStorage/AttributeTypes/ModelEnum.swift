@@ -15,7 +15,9 @@ extension ModelEnum {
 
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Self {
     if let value = Self(stored: RawValue.read(row, column)) { return value }
-    row.report(column, "the stored raw value is no case of \(Self.self)")
+    row.report(
+      column, "the stored raw value is no case of \(Self.self)",
+      remedy: "Add the case to the model, or let the enum have \"unknown\": \"preserve\" or a default there.")
     return placeholder
   }
 

@@ -58,8 +58,10 @@ open class RowReader {
   }
 
   /// Notes that a column's value does not fit its type. Only the first is kept.
-  @inline(never) public final func report(_ column: Int, _ what: String) {
-    if problem == nil { problem = RowProblem(entity: entity, key: key, column: column, what: what) }
+  ///
+  /// - Parameter remedy: The way out; nil where the row is to be repaired.
+  @inline(never) public final func report(_ column: Int, _ what: String, remedy: String? = nil) {
+    if problem == nil { problem = RowProblem(entity: entity, key: key, column: column, what: what, remedy: remedy) }
   }
 
   /// A value as it lies in the store.
@@ -80,4 +82,6 @@ public struct RowProblem: Hashable, Sendable {
   public let key: Int64
   public let column: Int
   public let what: String
+  /// The way out; nil where the row is to be repaired.
+  public var remedy: String?
 }

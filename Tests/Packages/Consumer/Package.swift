@@ -32,7 +32,9 @@ let package = Package(
         .enableUpcomingFeature("ExistentialAny"),
       ]),
     program("SwiftFive", [.swiftLanguageMode(.v5)]),
-    program("LibraryEvolution", [.unsafeFlags(["-enable-library-evolution"])]),
+    // The interface, which SQLite's module map is no part of, is written for others to build on; here the code has to build and run.
+    program(
+      "LibraryEvolution", [.unsafeFlags(["-enable-library-evolution", "-no-verify-emitted-module-interface"])]),
     .target(name: "Names", dependencies: [trellis], plugins: [plugin]),
     .target(name: "EnumNames", dependencies: [trellis], plugins: [plugin]),
   ],

@@ -34,7 +34,15 @@ let zooModel = ModelDescription(
           sort: [.init("rival.legs"), .init("name", descending: true)], limit: 20, offset: 5,
           prefetch: ["keeper.animals", "rival"]),
       ]),
-    EntityDescription("Cat", parent: "Animal"),
+    EntityDescription(
+      "Cat", parent: "Animal",
+      fetchRequests: [
+        FetchRequestDescription(
+          "oneOfMany",
+          predicate: "legs IN {" + (0..<20).map { "\($0)" }.joined(separator: ", ") + "} AND ("
+            + (0..<20).map { "name == 'cat \($0)'" }.joined(separator: " OR ") + " OR name == $name)",
+          doc: "Cats of one of many names.")
+      ]),
     EntityDescription(
       "Siamese", parent: "Cat", attributes: [AttributeDescription("blue", .bool, transient: true)],
       hooks: [.willSave, .didFetch, .validateUpdate]),

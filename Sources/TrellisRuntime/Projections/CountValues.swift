@@ -1,0 +1,19 @@
+public import TrellisStorage
+import TrellisQuery
+
+/// The number of a to-many's members as a value, and as what a request is sorted by.
+extension CountPath: ValueToken {
+  public typealias Value = Int64
+
+  @_spi(Generated) public var _projection: ProjectedPath { ProjectedPath(path, kind: .integer) }
+
+  /// Objects with the fewest members first.
+  ///
+  /// ```swift
+  /// EmotionDiary.all.sorted { $0.images.count.descending }
+  /// ```
+  public var ascending: SortTerm { SortTerm(SortKey(path, kind: .integer)) }
+
+  /// Objects with the most members first.
+  public var descending: SortTerm { SortTerm(SortKey(path, descending: true, kind: .integer)) }
+}

@@ -1,0 +1,29 @@
+import TrellisQuery
+
+/// Conditions whose number is known at run time only.
+extension QueryCondition {
+  /// Whether at least one of the conditions holds; of none, none does.
+  ///
+  /// ```swift
+  /// let words = ["coffee", "tea"]
+  /// let request = EmotionDiary.where { diary in
+  ///   QueryCondition.any(of: words.map { diary.content.contains($0) })
+  /// }
+  /// ```
+  public static func any(of conditions: some Sequence<QueryCondition>) -> QueryCondition {
+    joined(conditions, .or) ?? QueryCondition(.constant(false))
+  }
+
+  /// Whether each of the conditions holds; of none, all do.
+  public static func all(of conditions: some Sequence<QueryCondition>) -> QueryCondition {
+    joined(conditions, .and) ?? QueryCondition(.constant(true))
+  }
+
+  private static func joined(_ conditions: some Sequence<QueryCondition>, _ kind: ConditionChain.Kind)
+    -> QueryCondition?
+  {
+    var tree: ConditionTree?
+    for condition in conditions { tree = tree?.joined(kind, condition.tree) ?? condition.tree }
+    return tree.map { QueryCondition($0) }
+  }
+}
