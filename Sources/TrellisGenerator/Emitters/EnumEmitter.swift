@@ -1,7 +1,12 @@
 import TrellisSchema
 
 /// An enum of the model.
+///
+/// One of many cases looks its raw values up in tables: a `switch` over thousands, or a literal of them, takes the compiler a time
+/// that grows faster than their number.
 enum EnumEmitter {
+  private static func isLarge(_ enumeration: EnumDescription) -> Bool { enumeration.cases.count > 128 }
+
   static func emit(_ enumeration: EnumDescription, to writer: inout CodeWriter) {
     let rawType = enumeration.rawType == .string ? "Swift.String" : "Swift.Int64"
     let first = enumeration.cases.first.map { Identifier($0.name).member } ?? ""
@@ -35,10 +40,20 @@ enum EnumEmitter {
     writer.blank()
     writer.line("/// The cases that the model declares.")
     let cases: [Code] = enumeration.cases.map { .plain("." + Identifier($0.name).member) }
+    if isLarge(enumeration) {
+      writer.line("public static let allCases: [Self] = {")
+      writer.indent()
+      writer.line("var all: [Self] = []")
+      for entry in cases { writer.line("all.append(\(entry.flat))") }
+      writer.line("return all")
+      writer.outdent()
+      return writer.line("}()")
+    }
     writer.write("public static let allCases: [Self] = ", .list(cases))
   }
 
   private static func emitRawValue(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
+    if isLarge(enumeration) { return emitTables(of: enumeration, rawType: rawType, to: &writer) }
     writer.block("public var rawValue: \(rawType)") { writer in
       writer.line("switch self {")
       for entry in enumeration.cases {
@@ -49,7 +64,37 @@ enum EnumEmitter {
     }
   }
 
+  /// The raw values in the order of the cases, and the way from one to the other.
+  private static func emitTables(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
+    let values = enumeration.cases.map { literal($0.rawValue) }
+    writer.write("private static let _rawValues: [\(rawType)] = ", .filledList(values))
+    writer.line("private static let _rawValueOfCase =")
+    writer.line("  Swift.Dictionary(Swift.zip(allCases, _rawValues)) { first, _ in first }")
+    writer.line("private static let _caseOfRawValue =")
+    writer.line("  Swift.Dictionary(Swift.zip(_rawValues, allCases)) { first, _ in first }")
+    writer.blank()
+    writer.block("public var rawValue: \(rawType)") { writer in
+      if enumeration.unknown == .preserve {
+        writer.line("if case .unknown(let value) = self { return value.rawValue }")
+      }
+      writer.line("return Self._rawValueOfCase[self] ?? Self._rawValues[0]")
+    }
+  }
+
+  private static func emitLookup(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
+    writer.block("public init?(stored rawValue: \(rawType))") { writer in
+      switch enumeration.unknown {
+      case .preserve: writer.line("self = Self._caseOfRawValue[rawValue] ?? .unknown(.init(rawValue))")
+      case .useDefault(let name): writer.line("self = Self._caseOfRawValue[rawValue] ?? .\(Identifier(name).member)")
+      case .reject:
+        writer.line("guard let known = Self._caseOfRawValue[rawValue] else { return nil }")
+        writer.line("self = known")
+      }
+    }
+  }
+
   private static func emitInitialiser(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
+    if isLarge(enumeration) { return emitLookup(of: enumeration, rawType: rawType, to: &writer) }
     writer.block("public init?(stored rawValue: \(rawType))") { writer in
       writer.line("switch rawValue {")
       for entry in enumeration.cases {

@@ -40,7 +40,7 @@ enum RequestEmitter {
     writer.line("///")
     if let predicate = description.predicate {
       writer.line("/// ```")
-      writer.line("/// " + DocComment.cleaned(predicate).replacingFences)
+      writer.doc(predicate.replacingFences)
       writer.line("/// ```")
     }
     let order = description.sort.map { "`\($0.path)`\($0.isDescending ? " descending" : "")" }

@@ -1263,7 +1263,11 @@ nonisolated extension Plain {
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
-  /// string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == $float OR double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now == $now OR data == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == $level OR kind == $kind OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR levels == $levels OR address == $address
+  /// string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == $float OR
+  /// double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now == $now OR data
+  /// == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == $level OR kind == $kind
+  /// OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR levels == $levels OR address ==
+  /// $address
   /// ```
   /// In the order in which they were inserted.
   ///
@@ -1318,50 +1322,92 @@ nonisolated extension Plain {
     levels: [Level],
     address: Address
   ) -> FetchRequest {
-    FetchRequest(
-      predicate: .or(
-        [
-          .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(1)), .equal, .value(bool.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(2)), .equal, .value(int16.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(3)), .equal, .value(int32.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(4)), .equal, .value(int64.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(5)), .equal, .value(float.storedValue), kind: .real)),
-          .comparison(.init(.path(.init(variable: 0).appending(6)), .equal, .value(double.storedValue), kind: .real)),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(7)), .equal, .value(decimal.storedValue), kind: .decimal)
-          ),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(8)), .equal, .value(wholeDecimal.storedValue), kind: .decimal)
-          ),
-          .comparison(.init(.path(.init(variable: 0).appending(9)), .equal, .value(date.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(10)), .equal, .value(now.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(11)), .equal, .value(data.storedValue), kind: .blob)),
-          .comparison(.init(.path(.init(variable: 0).appending(12)), .equal, .value(uuid.storedValue), kind: .blob)),
-          .comparison(.init(.path(.init(variable: 0).appending(13)), .equal, .value(new.storedValue), kind: .blob)),
-          .comparison(.init(.path(.init(variable: 0).appending(14)), .equal, .value(url.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(15)), .equal, .value(weather.storedValue), kind: .text)),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(16)), .equal, .value(level.storedValue), kind: .integer)
-          ),
-          .comparison(.init(.path(.init(variable: 0).appending(17)), .equal, .value(kind.storedValue), kind: .text)),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(18)), .equal, .value(grade.storedValue), kind: .integer)
-          ),
-          .comparison(.init(.path(.init(variable: 0).appending(19)), .equal, .value(words.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(20)), .equal, .value(numbers.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(21)), .equal, .value(dates.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(22)), .equal, .value(levels.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text)),
-        ]
+    var _list0: [TrellisQuery.QueryPredicate] = []
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(1)), .equal, .value(bool.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(2)), .equal, .value(int16.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(3)), .equal, .value(int32.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(4)), .equal, .value(int64.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(5)), .equal, .value(float.storedValue), kind: .real))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(6)), .equal, .value(double.storedValue), kind: .real))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(7)), .equal, .value(decimal.storedValue), kind: .decimal))
+    )
+    _list0.append(
+      .comparison(
+        .init(.path(.init(variable: 0).appending(8)), .equal, .value(wholeDecimal.storedValue), kind: .decimal)
       )
     )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(9)), .equal, .value(date.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(10)), .equal, .value(now.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(11)), .equal, .value(data.storedValue), kind: .blob))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(12)), .equal, .value(uuid.storedValue), kind: .blob))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(13)), .equal, .value(new.storedValue), kind: .blob))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(14)), .equal, .value(url.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(15)), .equal, .value(weather.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(16)), .equal, .value(level.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(17)), .equal, .value(kind.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(18)), .equal, .value(grade.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(19)), .equal, .value(words.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(20)), .equal, .value(numbers.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(21)), .equal, .value(dates.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(22)), .equal, .value(levels.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text))
+    )
+    return FetchRequest(predicate: .or(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
-  /// string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND now IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND level IN $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates IN $dates AND levels IN $levels AND address IN $address
+  /// string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN
+  /// $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND now
+  /// IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND level IN
+  /// $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates IN $dates AND
+  /// levels IN $levels AND address IN $address
   /// ```
   /// In the order in which they were inserted.
   ///
@@ -1416,42 +1462,39 @@ nonisolated extension Plain {
     levels: [[Level]],
     address: [Address]
   ) -> FetchRequest {
-    FetchRequest(
-      predicate: .and(
-        [
-          .isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(2)), int16.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(3)), int32.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(4)), int64.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(5)), float.map { $0.storedValue }, .real),
-          .isIn(.path(.init(variable: 0).appending(6)), double.map { $0.storedValue }, .real),
-          .isIn(.path(.init(variable: 0).appending(7)), decimal.map { $0.storedValue }, .decimal),
-          .isIn(.path(.init(variable: 0).appending(8)), wholeDecimal.map { $0.storedValue }, .decimal),
-          .isIn(.path(.init(variable: 0).appending(9)), date.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(10)), now.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(11)), data.map { $0.storedValue }, .blob),
-          .isIn(.path(.init(variable: 0).appending(12)), uuid.map { $0.storedValue }, .blob),
-          .isIn(.path(.init(variable: 0).appending(13)), new.map { $0.storedValue }, .blob),
-          .isIn(.path(.init(variable: 0).appending(14)), url.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(15)), weather.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(16)), level.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(17)), kind.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(18)), grade.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(19)), words.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(20)), numbers.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text),
-        ]
-      )
-    )
+    var _list0: [TrellisQuery.QueryPredicate] = []
+    _list0.append(.isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(2)), int16.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(3)), int32.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(4)), int64.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(5)), float.map { $0.storedValue }, .real))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(6)), double.map { $0.storedValue }, .real))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(7)), decimal.map { $0.storedValue }, .decimal))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(8)), wholeDecimal.map { $0.storedValue }, .decimal))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(9)), date.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(10)), now.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(11)), data.map { $0.storedValue }, .blob))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(12)), uuid.map { $0.storedValue }, .blob))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(13)), new.map { $0.storedValue }, .blob))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(14)), url.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(15)), weather.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(16)), level.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(17)), kind.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(18)), grade.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(19)), words.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(20)), numbers.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text))
+    return FetchRequest(predicate: .and(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
-  /// NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN $float AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
+  /// NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN $float
+  /// AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
   /// ```
   /// Sorted by `date` descending.
   ///
@@ -2283,7 +2326,11 @@ nonisolated extension Maybe {
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
-  /// string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == $float OR double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now == $now OR data == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == $level OR kind == $kind OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR levels == $levels OR address == $address
+  /// string == $string OR bool == $bool OR int16 == $int16 OR int32 == $int32 OR int64 == $int64 OR float == $float OR
+  /// double == $double OR decimal == $decimal OR wholeDecimal == $wholeDecimal OR date == $date OR now == $now OR data
+  /// == $data OR uuid == $uuid OR new == $new OR url == $url OR weather == $weather OR level == $level OR kind == $kind
+  /// OR grade == $grade OR words == $words OR numbers == $numbers OR dates == $dates OR levels == $levels OR address ==
+  /// $address
   /// ```
   /// In the order in which they were inserted.
   ///
@@ -2338,50 +2385,92 @@ nonisolated extension Maybe {
     levels: [Level],
     address: Address
   ) -> FetchRequest {
-    FetchRequest(
-      predicate: .or(
-        [
-          .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(1)), .equal, .value(bool.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(2)), .equal, .value(int16.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(3)), .equal, .value(int32.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(4)), .equal, .value(int64.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(5)), .equal, .value(float.storedValue), kind: .real)),
-          .comparison(.init(.path(.init(variable: 0).appending(6)), .equal, .value(double.storedValue), kind: .real)),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(7)), .equal, .value(decimal.storedValue), kind: .decimal)
-          ),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(8)), .equal, .value(wholeDecimal.storedValue), kind: .decimal)
-          ),
-          .comparison(.init(.path(.init(variable: 0).appending(9)), .equal, .value(date.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(10)), .equal, .value(now.storedValue), kind: .integer)),
-          .comparison(.init(.path(.init(variable: 0).appending(11)), .equal, .value(data.storedValue), kind: .blob)),
-          .comparison(.init(.path(.init(variable: 0).appending(12)), .equal, .value(uuid.storedValue), kind: .blob)),
-          .comparison(.init(.path(.init(variable: 0).appending(13)), .equal, .value(new.storedValue), kind: .blob)),
-          .comparison(.init(.path(.init(variable: 0).appending(14)), .equal, .value(url.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(15)), .equal, .value(weather.storedValue), kind: .text)),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(16)), .equal, .value(level.storedValue), kind: .integer)
-          ),
-          .comparison(.init(.path(.init(variable: 0).appending(17)), .equal, .value(kind.storedValue), kind: .text)),
-          .comparison(
-            .init(.path(.init(variable: 0).appending(18)), .equal, .value(grade.storedValue), kind: .integer)
-          ),
-          .comparison(.init(.path(.init(variable: 0).appending(19)), .equal, .value(words.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(20)), .equal, .value(numbers.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(21)), .equal, .value(dates.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(22)), .equal, .value(levels.storedValue), kind: .text)),
-          .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text)),
-        ]
+    var _list0: [TrellisQuery.QueryPredicate] = []
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(1)), .equal, .value(bool.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(2)), .equal, .value(int16.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(3)), .equal, .value(int32.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(4)), .equal, .value(int64.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(5)), .equal, .value(float.storedValue), kind: .real))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(6)), .equal, .value(double.storedValue), kind: .real))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(7)), .equal, .value(decimal.storedValue), kind: .decimal))
+    )
+    _list0.append(
+      .comparison(
+        .init(.path(.init(variable: 0).appending(8)), .equal, .value(wholeDecimal.storedValue), kind: .decimal)
       )
     )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(9)), .equal, .value(date.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(10)), .equal, .value(now.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(11)), .equal, .value(data.storedValue), kind: .blob))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(12)), .equal, .value(uuid.storedValue), kind: .blob))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(13)), .equal, .value(new.storedValue), kind: .blob))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(14)), .equal, .value(url.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(15)), .equal, .value(weather.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(16)), .equal, .value(level.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(17)), .equal, .value(kind.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(18)), .equal, .value(grade.storedValue), kind: .integer))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(19)), .equal, .value(words.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(20)), .equal, .value(numbers.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(21)), .equal, .value(dates.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(22)), .equal, .value(levels.storedValue), kind: .text))
+    )
+    _list0.append(
+      .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text))
+    )
+    return FetchRequest(predicate: .or(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
-  /// string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND now IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND level IN $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates IN $dates AND levels IN $levels AND address IN $address
+  /// string IN $string AND bool IN $bool AND int16 IN $int16 AND int32 IN $int32 AND int64 IN $int64 AND float IN
+  /// $float AND double IN $double AND decimal IN $decimal AND wholeDecimal IN $wholeDecimal AND date IN $date AND now
+  /// IN $now AND data IN $data AND uuid IN $uuid AND new IN $new AND url IN $url AND weather IN $weather AND level IN
+  /// $level AND kind IN $kind AND grade IN $grade AND words IN $words AND numbers IN $numbers AND dates IN $dates AND
+  /// levels IN $levels AND address IN $address
   /// ```
   /// In the order in which they were inserted.
   ///
@@ -2436,42 +2525,39 @@ nonisolated extension Maybe {
     levels: [[Level]],
     address: [Address]
   ) -> FetchRequest {
-    FetchRequest(
-      predicate: .and(
-        [
-          .isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(2)), int16.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(3)), int32.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(4)), int64.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(5)), float.map { $0.storedValue }, .real),
-          .isIn(.path(.init(variable: 0).appending(6)), double.map { $0.storedValue }, .real),
-          .isIn(.path(.init(variable: 0).appending(7)), decimal.map { $0.storedValue }, .decimal),
-          .isIn(.path(.init(variable: 0).appending(8)), wholeDecimal.map { $0.storedValue }, .decimal),
-          .isIn(.path(.init(variable: 0).appending(9)), date.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(10)), now.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(11)), data.map { $0.storedValue }, .blob),
-          .isIn(.path(.init(variable: 0).appending(12)), uuid.map { $0.storedValue }, .blob),
-          .isIn(.path(.init(variable: 0).appending(13)), new.map { $0.storedValue }, .blob),
-          .isIn(.path(.init(variable: 0).appending(14)), url.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(15)), weather.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(16)), level.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(17)), kind.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(18)), grade.map { $0.storedValue }, .integer),
-          .isIn(.path(.init(variable: 0).appending(19)), words.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(20)), numbers.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text),
-          .isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text),
-        ]
-      )
-    )
+    var _list0: [TrellisQuery.QueryPredicate] = []
+    _list0.append(.isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(2)), int16.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(3)), int32.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(4)), int64.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(5)), float.map { $0.storedValue }, .real))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(6)), double.map { $0.storedValue }, .real))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(7)), decimal.map { $0.storedValue }, .decimal))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(8)), wholeDecimal.map { $0.storedValue }, .decimal))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(9)), date.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(10)), now.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(11)), data.map { $0.storedValue }, .blob))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(12)), uuid.map { $0.storedValue }, .blob))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(13)), new.map { $0.storedValue }, .blob))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(14)), url.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(15)), weather.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(16)), level.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(17)), kind.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(18)), grade.map { $0.storedValue }, .integer))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(19)), words.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(20)), numbers.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text))
+    _list0.append(.isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text))
+    return FetchRequest(predicate: .and(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
-  /// NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN $float AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
+  /// NOT string BETWEEN $string AND NOT int16 BETWEEN $int16 AND NOT int64 BETWEEN $int64 AND NOT float BETWEEN $float
+  /// AND NOT decimal BETWEEN $decimal AND NOT date BETWEEN $date
   /// ```
   /// Sorted by `date` descending.
   ///

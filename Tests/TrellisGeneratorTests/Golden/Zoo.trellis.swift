@@ -41,7 +41,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
       Oak.self,
       Flower.self,
     ],
-    checksum: "c8a6d0af7956514e",
+    checksum: "6574d8dced4d1531",
     generatedCode: .version1
   )
 }
@@ -1163,7 +1163,23 @@ public nonisolated class Cat: Animal {
 
   @_spi(Generated) public override class var _entity: Swift.Int { 3 }
 
-  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription("Cat", parent: "Animal")
+  @_nonoverride fileprivate static let _description = TrellisSchema.EntityDescription(
+    "Cat",
+    parent: "Animal",
+    fetchRequests: [
+      TrellisSchema.FetchRequestDescription(
+        "oneOfMany",
+        predicate: """
+          legs IN {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19} AND (name == 'cat 0' OR name \
+          == 'cat 1' OR name == 'cat 2' OR name == 'cat 3' OR name == 'cat 4' OR name == 'cat 5' OR name == 'cat 6' OR \
+          name == 'cat 7' OR name == 'cat 8' OR name == 'cat 9' OR name == 'cat 10' OR name == 'cat 11' OR name == \
+          'cat 12' OR name == 'cat 13' OR name == 'cat 14' OR name == 'cat 15' OR name == 'cat 16' OR name == 'cat 17' \
+          OR name == 'cat 18' OR name == 'cat 19' OR name == $name)
+          """,
+        limit: 3, doc: "Cats of one of many names."
+      )
+    ]
+  )
 }
 
 nonisolated extension Cat {
@@ -1270,6 +1286,110 @@ nonisolated extension Cat {
     _ arguments: any TrellisStorage.PredicateArgument...
   ) -> FetchRequest {
     FetchRequest().where(format, arguments: arguments)
+  }
+
+  /// Cats of one of many names.
+  ///
+  /// ```
+  /// legs IN {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19} AND (name == 'cat 0' OR name ==
+  /// 'cat 1' OR name == 'cat 2' OR name == 'cat 3' OR name == 'cat 4' OR name == 'cat 5' OR name == 'cat 6' OR name ==
+  /// 'cat 7' OR name == 'cat 8' OR name == 'cat 9' OR name == 'cat 10' OR name == 'cat 11' OR name == 'cat 12' OR name
+  /// == 'cat 13' OR name == 'cat 14' OR name == 'cat 15' OR name == 'cat 16' OR name == 'cat 17' OR name == 'cat 18' OR
+  /// name == 'cat 19' OR name == $name)
+  /// ```
+  /// 3 at most.
+  ///
+  /// - Parameter name: The value of `$name`.
+  public static func oneOfMany(name: Swift.String) -> FetchRequest {
+    var _list0: [TrellisSchema.StoredValue] = []
+    _list0.append(.integer(0))
+    _list0.append(.integer(1))
+    _list0.append(.integer(2))
+    _list0.append(.integer(3))
+    _list0.append(.integer(4))
+    _list0.append(.integer(5))
+    _list0.append(.integer(6))
+    _list0.append(.integer(7))
+    _list0.append(.integer(8))
+    _list0.append(.integer(9))
+    _list0.append(.integer(10))
+    _list0.append(.integer(11))
+    _list0.append(.integer(12))
+    _list0.append(.integer(13))
+    _list0.append(.integer(14))
+    _list0.append(.integer(15))
+    _list0.append(.integer(16))
+    _list0.append(.integer(17))
+    _list0.append(.integer(18))
+    _list0.append(.integer(19))
+    var _list1: [TrellisQuery.QueryPredicate] = []
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 0")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 1")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 2")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 3")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 4")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 5")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 6")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 7")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 8")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 9")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 10")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 11")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 12")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 13")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 14")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 15")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 16")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 17")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 18")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(.text("cat 19")), kind: .text))
+    )
+    _list1.append(
+      .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(name.storedValue), kind: .text))
+    )
+    return FetchRequest(
+      predicate: .and([.isIn(.path(.init(variable: 0).appending(1)), _list0, .integer), .or(_list1)]),
+      limit: 3
+    )
   }
 }
 
@@ -2093,7 +2213,8 @@ nonisolated extension Keeper {
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
-  /// animals.@sum.legs > $legs AND SUBQUERY(dogs, $d, $d.breed == $breed AND $d.legs >= 3).@count >= 2 AND animals.@count BETWEEN {1, 5} AND NONE animals.born > now() - 3600
+  /// animals.@sum.legs > $legs AND SUBQUERY(dogs, $d, $d.breed == $breed AND $d.legs >= 3).@count >= 2 AND
+  /// animals.@count BETWEEN {1, 5} AND NONE animals.born > now() - 3600
   /// ```
   /// In the order in which they were inserted.
   ///

@@ -41,7 +41,7 @@ let zooModel = ModelDescription(
           "oneOfMany",
           predicate: "legs IN {" + (0..<20).map { "\($0)" }.joined(separator: ", ") + "} AND ("
             + (0..<20).map { "name == 'cat \($0)'" }.joined(separator: " OR ") + " OR name == $name)",
-          doc: "Cats of one of many names.")
+          limit: 3, doc: "Cats of one of many names.")
       ]),
     EntityDescription(
       "Siamese", parent: "Cat", attributes: [AttributeDescription("blue", .bool, transient: true)],
