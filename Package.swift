@@ -205,6 +205,7 @@ let package = Package(
       name: "TrellisStoreTests",
       dependencies: [
         "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisFile", "TrellisSQLite",
+        "Trellis", "TrellisFoundation", "TrellisQuery", "TrellisSchema",
       ],
       swiftSettings: settings),
   ],

@@ -24,15 +24,10 @@ static int read_text(sqlite3_value *value, span *result) {
 static int is_inside(span text, span part) {
   if (part.count == 0) return 1;
   if (part.count > text.count) return 0;
-#if defined(_WIN32)
-  const unsigned char *start = text.bytes, *end = text.bytes + (text.count - part.count) + 1;
-  while ((start = memchr(start, part.bytes[0], (size_t)(end - start)))) {
-    if (memcmp(start, part.bytes, part.count) == 0) return 1;
-    if (++start == end) return 0;
-  }
-  return 0;
-#else
+#if defined(__GLIBC__)
   return memmem(text.bytes, text.count, part.bytes, part.count) != NULL;
+#else
+  return trellis_is_inside(text.bytes, text.count, part.bytes, part.count);
 #endif
 }
 

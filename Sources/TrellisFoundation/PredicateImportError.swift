@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why a predicate of Foundation cannot be asked of a store: what was not understood, and the way out. It holds no value that
 /// the predicate compares with.
 ///
@@ -26,7 +28,16 @@ public struct PredicateImportError: Error, Hashable, Sendable, CustomStringConve
   /// What is wrong and what to do, as sentences.
   public let message: String
 
+  package init(code: Code, message: String) {
+    self.code = code
+    self.message = message
+  }
+
   public var description: String { "\(message) [\(code.rawValue)]" }
+}
+
+extension PredicateImportError: LocalizedError {
+  public var errorDescription: String? { description }
 }
 
 extension PredicateImportError {

@@ -19,3 +19,23 @@ extension EvaluationError: LocalizedError {
 extension SchemaError: LocalizedError {
   public var errorDescription: String? { description }
 }
+
+extension PredicateFormatError: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension PatternError: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension StoreFinding: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension BrokenRules: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension RefusedRows: LocalizedError {
+  public var errorDescription: String? { description }
+}

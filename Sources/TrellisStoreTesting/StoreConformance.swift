@@ -1,3 +1,4 @@
+public import Foundation
 public import TrellisSchema
 public import TrellisStorage
 
@@ -84,4 +85,8 @@ public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvert
   public let place: String
 
   public var description: String { "\(rule): \(message) \(place)" }
+}
+
+extension ConformanceFailure: LocalizedError {
+  public var errorDescription: String? { description }
 }

@@ -46,7 +46,10 @@ import TrellisTestSupport
     let prices = items.compactMap(\.price)
     #expect(count == items.count && priced == prices.count && different == Set(prices).count, place)
     #expect(sum == prices.reduce(0, +), place)
-    #expect(average == (prices.isEmpty ? nil : prices.reduce(0, +) / Decimal(prices.count)), place)
+    // Foundation's division does not round.
+    let rest = average.map { $0 * Decimal(prices.count) - prices.reduce(0, +) } ?? 0
+    #expect(
+      (average == nil) == prices.isEmpty && abs(rest) < Decimal(sign: .plus, exponent: -30, significand: 1), place)
     let (least, most, small, label) = try context.aggregate(request) {
       ($0.price.minimum, $0.weight.maximum, $0.small.sum, $0.label.minimum)
     }
@@ -78,6 +81,8 @@ import TrellisTestSupport
       byTwo.count == Set(items.map { "\(String(describing: $0.small)) \(String(describing: $0.price))" }).count, place)
     let byOne = try context.grouped(request, by: { $0.box }) { $0.count }
     #expect(byOne.map(\.key?.key) == Set(items.map { $0.box?.objectID.key }).sorted { $0 ?? 0 < $1 ?? 0 }, place)
+    let byLeft = try context.grouped(request, by: { $0.left }) { $0.count }
+    #expect(byLeft.map(\.key?.key) == Set(items.map { $0.left?.objectID.key }).sorted { $0 ?? 0 < $1 ?? 0 }, place)
   }
 
   private func compareDistinct(_ context: ManagedObjectContext, _ place: Comment) throws {

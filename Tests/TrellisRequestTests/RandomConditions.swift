@@ -19,7 +19,7 @@ struct RandomConditions {
   private mutating func leaf() -> @Sendable (Item.Columns) -> QueryCondition {
     let number = Int64(random.below(8))
     let text = ["", "a", "b", "ab", "É"][random.below(5)]
-    switch random.below(14) {
+    switch random.below(16) {
     case 0: return { $0.count < number }
     case 1: return { $0.count == number }
     case 2: return { $0.price == nil }
@@ -33,6 +33,8 @@ struct RandomConditions {
     case 10: return { $0.status == .open }
     case 11: return { $0.weight <= Double(number) / 2 }
     case 12: return { $0.small != nil }
+    case 13: return { $0.left == nil }
+    case 14: return { $0.left.name != text }
     default: return { $0.kept.size > number }
     }
   }
@@ -70,6 +72,7 @@ extension World {
       crate.name = texts[number]
       return crate
     }
+    let gone = Box(in: context)
     for crate in crates where random.below(2) == 0 { crate.outer = crates[random.below(5)] }
     for _ in 0..<count {
       let item = random.below(4) == 0 ? Rare(in: context) : Item(in: context)
@@ -83,7 +86,7 @@ extension World {
       if random.below(2) == 0 { item.box = boxes[random.below(4)] }
       if random.below(3) == 0 { boxes[random.below(4)].queue.append(item) }
       if random.below(4) == 0 { item.kept = boxes[random.below(2)] }
-      if random.below(3) == 0 { item.left = boxes[random.below(4)] }
+      if random.below(3) == 0 { item.left = random.below(2) == 0 ? gone : boxes[random.below(4)] }
       if random.below(2) == 0 { crates[random.below(5)].items.append(item) }
       if random.below(4) == 0 { crates[random.below(5)].lid = item }
       for mark in marks where random.below(3) == 0 { item.tags.append(mark) }
@@ -91,6 +94,8 @@ extension World {
       if random.below(4) == 0 { _ = Seal(in: context, item: item) }
     }
     try context.save()
+    // What it leaves behind leads nowhere.
+    try context.delete(gone)
     let items = try context.fetch(Item.all)
     for item in items where random.below(4) == 0 { item.other = items[random.below(items.count)] }
     try context.save()

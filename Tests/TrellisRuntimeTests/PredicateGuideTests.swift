@@ -68,6 +68,17 @@ import TrellisTestSupport
     #expect(happy.map(\.content) == ["a walk"] && pictured == happy)
   }
 
+  @Test("a request's conditions as a format")
+  func printing() throws {
+    let request = EmotionDiary.where { $0.mood == nil }.where("images.@count > %d", 1)
+    print(try context.formatText(of: request))  // mood == NIL AND images.@count > 1
+    let text = try context.formatText(of: request)
+    #expect(text == "mood == NIL AND images.@count > 1")
+    let again = EmotionDiary.where(PredicateFormat(verbatim: text))
+    #expect(try context.ids(of: again) == context.ids(of: request) && context.formatText(of: again) == text)
+    #expect(try context.formatText(of: EmotionDiary.all) == "TRUEPREDICATE")
+  }
+
   @Test("every sample of the guide but that about #Predicate is among those that are compiled and run")
   func compiled() throws {
     let missing = try GuideText("Predicates.md").samples(missingFrom: #filePath)

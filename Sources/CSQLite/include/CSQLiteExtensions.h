@@ -48,7 +48,10 @@ int trellis_sqlite_bind_list(sqlite3_stmt *stmt, int i, trellis_list *list);
 /// Binds a list that stays the caller's and must outlive the binding.
 int trellis_sqlite_bind_borrowed_list(sqlite3_stmt *stmt, int i, const trellis_list *list);
 
-/// A collation and search by itself, for tests.
+/// Whether a part occurs in a text, in linear time.
+int trellis_is_inside(const unsigned char *text, size_t text_count, const unsigned char *part, size_t part_count);
+
+/// A collation by itself, for tests.
 int trellis_decimal_compare(const void *left, int left_length, const void *right, int right_length);
 
 #endif

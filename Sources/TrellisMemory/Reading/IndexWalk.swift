@@ -39,6 +39,8 @@ struct IndexWalk {
     for key in sort {
       guard key.options.isEmpty, key.query == nil, key.path.variable == 0, let step = key.path.onlyStep,
         entity.properties.indices.contains(step), let column = entity.properties[step].column,
+        // The index has the keys of references that read nil.
+        entity.properties[step].relationship?.isLeftAlone != true,
         key.kind == Layout.kind(of: column, entity)
       else { return nil }
       columns.append((column, key.isDescending))

@@ -10,8 +10,13 @@ struct RowObject: QueryObject {
 
   func queryValue(_ property: Int) -> StoredValue {
     guard let property = self.property(property) else { return .null }
+    let relationship = property.relationship
+    if let relationship, relationship.isLeftAlone, let column = relationship.column {
+      // A reference to a row that is gone reads as nil, which only the row can tell.
+      return row.reference(column).flatMap { object($0, at: relationship) }.map { .integer($0.queryKey) } ?? .null
+    }
     if let column = property.column { return row.value(column) }
-    guard let relationship = property.relationship else { return .null }
+    guard let relationship else { return .null }
     // As a value a to-many is the number of its members.
     if relationship.isToMany { return .integer(Int64(count(relationship))) }
     return links(relationship).first.map { .integer($0.key) } ?? .null

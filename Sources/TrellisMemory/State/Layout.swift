@@ -83,7 +83,7 @@ package struct Layout: Sendable {
     let reference = Reference(
       index: references.count, entity: relationship.entity, property: relationship.index, column: column,
       orderColumn: order, targetRoot: model.entities[relationship.destination].root,
-      isChecked: inverse?.deleteRule != .noAction)
+      isChecked: !relationship.isLeftAlone)
     referenceNumbers[RelationshipNumber(entity: relationship.entity, property: relationship.index)] = references.count
     references.append(reference)
     // A one-to-one is a reference that no two rows share.

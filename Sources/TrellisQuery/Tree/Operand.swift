@@ -60,7 +60,7 @@ public enum ValueFunction: Hashable, Sendable, CaseIterable {
 
 /// What is asked about many values.
 public enum AggregateFunction: Hashable, Sendable, CaseIterable {
-  /// 0 for no values. Reals are added in ascending order, so that the sum is the same everywhere.
+  /// 0 for no values. Reals are added exactly and rounded once.
   case sum
   /// A real for whole numbers. Nil for no values.
   case average

@@ -73,6 +73,8 @@ final class RelationshipInfo: Sendable {
   let isOrdered: Bool
   let home: RelationshipHome
   let deleteRule: DeleteRule
+  /// Whether the reference outlives the object that it leads to.
+  let isLeftAlone: Bool
   let isRequired: Bool
   let isOptional: Bool
   /// Whether both ends are this very relationship. A one-to-one like that lies in the rows of both partners.
@@ -91,6 +93,7 @@ final class RelationshipInfo: Sendable {
     isOrdered = relationship.isOrdered
     home = relationship.home
     deleteRule = relationship.deleteRule
+    isLeftAlone = relationship.isLeftAlone
     isRequired = relationship.isRequired
     isOptional = relationship.description.isOptional
     isOwnInverse = relationship.isOwnInverse

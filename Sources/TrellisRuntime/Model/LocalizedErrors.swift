@@ -10,6 +10,10 @@ extension ValidationError: LocalizedError {
   public var errorDescription: String? { description }
 }
 
+extension ValidationFailure: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
 extension ModelMismatch: LocalizedError {
   var errorDescription: String? { description }
 }

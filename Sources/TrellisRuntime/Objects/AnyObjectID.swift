@@ -21,6 +21,13 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
     self.key = key
   }
 
+  /// What a test says of an object that there is not.
+  package init(entity: String, key: Int64, type: ManagedObject.Type) {
+    self.entity = entity
+    self.type = type
+    self.key = key
+  }
+
   /// The identity of an object, whatever its class.
   public init(_ object: ManagedObject) {
     type = Swift.type(of: object)

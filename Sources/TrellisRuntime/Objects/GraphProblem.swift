@@ -37,7 +37,7 @@ public struct GraphProblem: Error, Sendable, CustomStringConvertible {
   /// What the store threw, where it was the store.
   public let cause: (any Error)?
 
-  init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+  package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.cause = cause

@@ -86,8 +86,7 @@ extension AttributePath where Value: SummableAttributeValue {
   /// The sum of all values; zero when there are none.
   ///
   /// Integers and decimals are added exactly: a sum that does not fit in 64 bits, or in the 38 digits of `Decimal`, throws
-  /// ``StoreError`` with the code `limit`. Reals are added in the order of the objects' keys, or of the request where it
-  /// has a limit or an offset.
+  /// ``StoreError`` with the code `limit`. Reals are added exactly and rounded once.
   public var sum: Aggregate<Value.Sum> {
     Aggregate(_projection, add: { try Value._add(&$0.numbers, $1) }, finish: { try Value._sum($0.numbers) })
   }

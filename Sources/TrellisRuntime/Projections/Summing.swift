@@ -1,4 +1,5 @@
 public import Foundation
+import TrellisQuery
 public import TrellisSchema
 import TrellisStorage
 
@@ -18,7 +19,7 @@ public protocol SummableAttributeValue: OrderedAttributeValue {
   var count = 0
   /// Wide enough for 2⁶⁴ numbers of 64 bits, so only the result can be too large, in whatever order they come.
   var integers: Int128 = 0
-  var real = 0.0
+  var real = RealSum()
   var decimal = Decimal(0)
 
   static func tooLarge(_ what: String) -> StoreError {
@@ -55,13 +56,13 @@ public protocol SummableReal: SummableAttributeValue where Sum == Double, Averag
 
 extension SummableReal {
   @_spi(Generated) public static func _add(_ sum: inout NumberSum, _ value: StoredValue) {
-    guard case .real(let number) = value else { return }
+    guard case .real(let number) = value, !number.isNaN else { return }
     sum.count += 1
-    sum.real += number
+    sum.real.add(number)
   }
 
-  @_spi(Generated) public static func _sum(_ sum: NumberSum) -> Double { sum.real }
-  @_spi(Generated) public static func _average(_ sum: NumberSum) -> Double { sum.real / Double(sum.count) }
+  @_spi(Generated) public static func _sum(_ sum: NumberSum) -> Double { sum.real.value }
+  @_spi(Generated) public static func _average(_ sum: NumberSum) -> Double { sum.real.value / Double(sum.count) }
 }
 
 extension Float: SummableReal {}
@@ -79,7 +80,15 @@ extension Decimal: SummableAttributeValue {
   }
 
   @_spi(Generated) public static func _sum(_ sum: NumberSum) -> Decimal { sum.decimal }
-  @_spi(Generated) public static func _average(_ sum: NumberSum) -> Decimal { sum.decimal / Decimal(sum.count) }
+
+  /// By the division of predicates, since Foundation's drops what lies beyond the last digit.
+  @_spi(Generated) public static func _average(_ sum: NumberSum) throws -> Decimal {
+    let average = ValueArithmetic.compute(.divide, sum.decimal.storedValue, .integer(Int64(sum.count)))
+    guard case .text(let digits) = average, let result = Decimal(string: digits, locale: nil) else {
+      throw NumberSum.tooLarge("the 38 digits of a decimal number")
+    }
+    return result
+  }
 }
 
 extension Optional: SummableAttributeValue where Wrapped: SummableAttributeValue {

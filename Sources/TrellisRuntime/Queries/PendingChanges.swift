@@ -15,7 +15,8 @@ enum PendingInfluence {
 extension ManagedObjectContext {
   func pendingChanges(for request: StoreRequest) -> PendingInfluence {
     if inserted.isEmpty && changed.isEmpty && deleted.isEmpty && waiting.lists.isEmpty { return .none }
-    if request.looksAtOthers(of: runtime.entities[request.entity].entity) { return .ofOthers }
+    let entity = runtime.entities[request.entity].entity
+    if request.looksAtOthers(of: entity, besideDeleted: !deleted.isEmpty) { return .ofOthers }
     let subtree = runtime.entities[request.entity].entity.subtree
     let isConcerned = { (object: ManagedObject) in subtree.contains(type(of: object)._entity) }
     let isAny =
@@ -89,48 +90,6 @@ extension ManagedObjectContext {
       }
     }
     return pending
-  }
-}
-
-extension StoreRequest {
-  /// Whether the answer depends on anything but the values in the object's own row.
-  func looksAtOthers(of entity: Entity) -> Bool {
-    sort.contains { !entity.holds($0.path) } || predicate.map(entity.isLeftBy) == true
-  }
-}
-
-extension Entity {
-  /// Whether a path ends in the object's own row.
-  fileprivate func holds(_ path: PropertyPath) -> Bool {
-    guard path.count > 0 else { return true }
-    guard let step = path.onlyStep, properties.indices.contains(step) else { return false }
-    return properties[step].column != nil
-  }
-
-  /// Whether an operand is made of nothing but constants and the object's own row.
-  func holdsAll(of operand: Operand) -> Bool { !isLeftBy(operand) }
-
-  /// Whether a predicate looks at anything but the object's own row.
-  fileprivate func isLeftBy(_ predicate: QueryPredicate) -> Bool {
-    switch predicate {
-    case .constant: false
-    case .not(let inner): isLeftBy(inner)
-    case .and(let terms), .or(let terms): terms.contains(where: isLeftBy)
-    case .comparison(let comparison): isLeftBy(comparison.left) || isLeftBy(comparison.right)
-    case .isIn(let operand, _, _): isLeftBy(operand)
-    case .quantified: true
-    }
-  }
-
-  private func isLeftBy(_ operand: Operand) -> Bool {
-    switch operand {
-    case .value, .now, .parameter: false
-    case .path(let path): !holds(path)
-    case .count: true
-    case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)
-    case .computed(.function(_, let inner)): isLeftBy(inner)
-    case .computed: true
-    }
   }
 }
 

@@ -18,6 +18,8 @@ struct QueriedObject: QueryObject {
     guard let relationship = context.relationship(property, of: object) else { return object._value(property) }
     // As a value a to-many is the number of its members.
     if relationship.isToMany { return .integer(Int64(try queryMemberCount(property))) }
+    // A reference to an object that is gone reads as nil, which only the object can tell.
+    if relationship.isLeftAlone { return try queryPartner(property).map { .integer($0.queryKey) } ?? .null }
     let key = context.partnerKey(of: object, relationship)
     try context.throwPendingFailure()
     return key > 0 && context.map[key]?.phase != .deleted ? .integer(key) : .null

@@ -62,7 +62,7 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
   /// The objects that stand in the way of a delete, others with the same unique key, and partners that somebody else has deleted; empty for other rules.
   public let blockers: [AnyObjectID]
 
-  init(
+  package init(
     _ object: AnyObjectID, property: String, rule: Rule, message: String, blockers: [AnyObjectID] = []
   ) {
     self.object = object

@@ -129,8 +129,8 @@ extension PredicateTranslator {
 
   /// The key of the object at the other end of a to-one.
   private mutating func key(of relationship: Relationship, _ row: RowReference) throws(StoreError) -> String {
-    let isLeftAlone = layout.model.inverse(of: relationship)?.deleteRule == .noAction
-    if case .column(let number, _) = relationship.home, !isLeftAlone, let column = layout.column(number, of: row.entity)
+    if case .column(let number, _) = relationship.home, !relationship.isLeftAlone,
+      let column = layout.column(number, of: row.entity)
     {
       scopes[row.scope].useRow()
       return "\(row.alias).\(column)"

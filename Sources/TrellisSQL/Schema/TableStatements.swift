@@ -57,16 +57,11 @@ package struct SchemaStatements {
     var text = "\(SQLName.quoted(column.name)) \(type)"
     if isRequired && !column.isOptional { text += " NOT NULL" }
     if case .reference(let property, let destination) = column.content,
-      let relationship = entity.properties[property].relationship, !isLeftAlone(relationship)
+      let relationship = entity.properties[property].relationship, !relationship.isLeftAlone
     {
       text += foreignKey(to: destination)
     }
     return text
-  }
-
-  /// Whether deleting the other end's object leaves the reference: then nothing can hold the reference to a row.
-  private func isLeftAlone(_ relationship: Relationship) -> Bool {
-    model.inverse(of: relationship)?.deleteRule == .noAction
   }
 
   private func foreignKey(to entity: Int) -> String {

@@ -49,11 +49,13 @@ public struct Pattern: Sendable {
 }
 
 /// What is wrong with a pattern, and where.
-public struct PatternError: Error, Hashable, Sendable {
+public struct PatternError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The number of the scalar at which it is wrong, from 0.
   public let position: Int
   /// What is wrong, as the end of a sentence.
   public let message: String
+
+  public var description: String { "The pattern is wrong at character \(position + 1): \(message)." }
 }
 
 /// One step of a compiled pattern.

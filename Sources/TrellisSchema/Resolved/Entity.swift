@@ -114,6 +114,8 @@ public struct Relationship: Sendable {
   public let destination: Int
   /// The number of the other end among the destination's properties; nil for a one-way relationship.
   public let inverse: Int?
+  /// What the deletion of the object at the other end does to this one; nil for a one-way relationship.
+  package let partnerRule: DeleteRule?
   public let home: RelationshipHome
   public let description: RelationshipDescription
 
@@ -121,6 +123,9 @@ public struct Relationship: Sendable {
   public var isToMany: Bool { description.isToMany }
   public var isOrdered: Bool { description.isOrdered }
   public var deleteRule: DeleteRule { description.deleteRule }
+
+  /// Whether the reference outlives the object that it leads to. Then it keeps its key, and reads nil.
+  package var isLeftAlone: Bool { !isToMany && partnerRule == .noAction }
 
   /// Whether an object must have a partner here when it is saved. A to-many without a minimum count may be empty.
   public var isRequired: Bool { !isToMany && !description.isOptional }

@@ -264,11 +264,13 @@ struct ModelResolver {
               isOptional: true))
         }
         let destination = try model.number(relationship.destination)
+        let inverse = try model.inverseDeclaration(of: relationship, in: number, destination: destination)
         properties.append(
           .relationship(
             Relationship(
               index: properties.count, entity: number, destination: destination,
-              inverse: relationship.inverse.flatMap { numbers[destination][$0] }, home: home, description: relationship)
+              inverse: relationship.inverse.flatMap { numbers[destination][$0] },
+              partnerRule: inverse?.relationship.deleteRule, home: home, description: relationship)
           ))
       }
       columns += orders

@@ -50,7 +50,7 @@ extension SaveRequest {
 }
 
 /// What a save found broken inside its transaction, where nobody else can write any more. Nothing was written.
-public struct BrokenRules: Error, Hashable, Sendable {
+public struct BrokenRules: Error, Hashable, Sendable, CustomStringConvertible {
   /// An owner with too few or too many members.
   public struct Count: Hashable, Sendable {
     public var relationship: RelationshipNumber
@@ -87,4 +87,10 @@ public struct BrokenRules: Error, Hashable, Sendable {
   }
 
   public var isEmpty: Bool { counts.isEmpty && denials.isEmpty }
+
+  /// How many rules are broken. Whoever saves says which, and in words.
+  public var description: String {
+    "Nothing was saved: \(counts.count) relationships would have too few or too many members, and \(denials.count) objects "
+      + "have partners that forbid their delete."
+  }
 }

@@ -68,11 +68,16 @@ public struct SetOutcome: Hashable, Sendable {
 }
 
 /// Rows that a ``SetUpdate`` must not change as it would. Nothing was written.
-public struct RefusedRows: Error, Hashable, Sendable {
+public struct RefusedRows: Error, Hashable, Sendable, CustomStringConvertible {
   /// Some of their keys.
   public var keys: [Int64]
 
   public init(keys: [Int64]) { self.keys = keys }
+
+  public var description: String {
+    "Nothing was changed: the rows of \(keys.prefix(5).map(String.init).joined(separator: ", "))"
+      + "\(keys.count > 5 ? " and others" : "") would get values that their rules forbid."
+  }
 
   /// So many keys are enough.
   public static let most = 100

@@ -39,6 +39,45 @@ enum ReferenceCases {
       try bench.expectRows("Shelf", [shelf])
       try bench.expect("Shelf", bench.compare("Shelf", "keeper.name", .equal, .null, .text), matches: [shelf])
     },
+    ConformanceCase("a reference that leads nowhere is nil in conditions, sorts, values and changes of many rows") {
+      bench in
+      let authors = try bench.inserted("Author", [["name": .text("gone")], ["name": .text("stays")]])
+      let shelves = try bench.inserted(
+        "Shelf",
+        [
+          ["label": .text("a"), "keeper": .integer(authors[1].storedKey)],
+          ["label": .text("b"), "keeper": .integer(authors[0].storedKey)], ["label": .text("c")],
+        ])
+      try bench.save(delete: [authors[0]])
+      let (gone, stays) = (StoredValue.integer(authors[0].storedKey), StoredValue.integer(authors[1].storedKey))
+      let keeper = try bench.path("Shelf", "keeper")
+      let expected: [(QueryPredicate, [Int])] = [
+        (try bench.compare("Shelf", "keeper", .equal, .null, .integer), [1, 2]),
+        (try bench.compare("Shelf", "keeper", .notEqual, .null, .integer), [0]),
+        (try bench.compare("Shelf", "keeper", .equal, gone, .integer), []),
+        (try bench.compare("Shelf", "keeper", .notEqual, gone, .integer), [0, 1, 2]),
+        (.isIn(.path(keeper), [gone], .integer), []), (.isIn(.path(keeper), [.null, gone], .integer), [1, 2]),
+        (.isIn(.path(keeper), [stays, gone], .integer), [0]),
+      ]
+      for (predicate, matches) in expected {
+        try bench.expect("Shelf", predicate, matches: matches.map { shelves[$0] })
+        try bench.expect(
+          "Shelf", .not(predicate), matches: [0, 1, 2].filter { !matches.contains($0) }.map { shelves[$0] })
+      }
+      let sort = [try bench.sort("Shelf", "keeper", .integer), try bench.sort("Shelf", "label", .text)]
+      let sorted = try bench.request("Shelf", sort: sort)
+      bench.expect(try bench.keys(sorted), is: [1, 2, 0].map { shelves[$0].storedKey })
+      bench.expect(
+        try bench.values(sorted, [ProjectedPath(keeper, kind: .integer)]), is: [[.null], [.null], [stays]])
+      let update = SetUpdate(
+        request: try bench.request("Shelf", bench.compare("Shelf", "keeper", .equal, .null, .integer)),
+        assignments: [
+          SetUpdate.Assignment(property: try bench.relationship("Shelf", "label").property, value: .value(.text("x")))
+        ])
+      bench.expect(try bench.connection.updateAll(update, in: bench.model).found, is: 2)
+      try bench.expect(
+        "Shelf", bench.compare("Shelf", "label", .equal, .text("x"), .text), matches: [shelves[1], shelves[2]])
+    },
     ConformanceCase("cleared references become null whoever holds them, and keep the version") { bench in
       let target = try bench.inserted("Book", [["title": .text("target")]])[0]
       let holders = try bench.inserted(

@@ -8,6 +8,8 @@ struct DifferentialRun {
   private let seed: UInt64
   private let graph: ReferenceGraph
   private var random: RandomNumbers
+  /// The keys of records that are deleted, to which references lead still.
+  private var gone: [Int64] = []
 
   init(_ bench: Bench, seed: UInt64) {
     self.bench = bench
@@ -19,7 +21,8 @@ struct DifferentialRun {
   func run(queries: Int) throws {
     var run = self
     try run.fill()
-    var predicates = RandomPredicates(bench.model, keys: run.graph.records.keys.sorted() + [-1, 0], run.random)
+    var predicates = RandomPredicates(
+      bench.model, keys: run.graph.records.keys.sorted() + run.gone + [-1, 0], run.random)
     for _ in 0..<queries { try run.compare(&predicates) }
   }
 
@@ -34,8 +37,19 @@ struct DifferentialRun {
     }
     for record in records { graph.records[record.storedKey] = record }
     for record in records { link(record) }
-    try bench.save(insert: records)
+    let gone = try (0..<2).map { _ in try self.record("Author") }
+    for record in records { leave(record, with: gone.map(\.storedKey)) }
+    try bench.save(insert: records + gone)
     for table in bench.model.joinTables { try fillPairs(table) }
+    try bench.save(delete: gone)
+    self.gone = gone.map(\.storedKey)
+  }
+
+  /// Lets some references lead to what will be gone.
+  private mutating func leave(_ record: Record, with gone: [Int64]) {
+    for relationship in record.entity.properties.compactMap(\.relationship) where relationship.isLeftAlone {
+      if let column = relationship.column, random.isOne(in: 3) { record.values[column] = .integer(random.pick(gone)) }
+    }
   }
 
   private mutating func record(_ name: String) throws -> Record {

@@ -82,7 +82,7 @@ struct RandomPredicates {
   /// An operand of a kind.
   private mutating func computed(_ depth: Int, _ kind: ValueKind) -> Operand {
     guard depth > 0 else { return simple(kind) }
-    switch (random.below(6), kind) {
+    switch (random.below(8), kind) {
     case (0, .text): return .computed(.function(random.pick([.lowercase, .uppercase]), computed(depth - 1, .text)))
     case (0, .integer):
       return .computed(.function(.length, computed(depth - 1, .text)))
@@ -95,8 +95,11 @@ struct RandomPredicates {
       return inside(relationship) { random, variable in
         .computed(.countWhere(path, variable: variable, random.node(depth - 1)))
       }
+    case (4, .integer):
+      guard let (path, _) = toMany() else { return simple(kind) }
+      return .count(path)
     case (_, .text), (_, .blob): return simple(kind)
-    case (4, _):
+    case (5, _):
       let functions: [ValueFunction] = [.absolute, .negative, .ceiling, .floor, .truncated, .rounded]
       return .computed(.function(random.pick(functions), computed(depth - 1, kind)))
     default:

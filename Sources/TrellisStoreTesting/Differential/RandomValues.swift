@@ -10,7 +10,10 @@ struct RandomValues {
   ]
   private static let lists = ["[]", "[\"a\"]", "[\"a\",\"b\"]", "[\"커피\"]"]
   private static let decimals = ["-10", "-2.5", "0", "0.1", "2", "2.5", "10", "12345678901234567890.5"]
-  private static let reals: [Double] = [-1.5, -0.0, 0, 0.1, 1, 2.5, .infinity]
+  /// Some cancel each other in sums, and leave what rounding on the way would lose.
+  private static let reals: [Double] = [
+    -1.5, -0.0, 0, 0.1, 1, 2.5, .infinity, 1e16, -1e16, 1e-9, 3, 1e308, -1e308, .leastNonzeroMagnitude,
+  ]
 
   static func value(_ attribute: Attribute, _ random: inout RandomNumbers) -> StoredValue {
     if attribute.isOptional && random.isOne(in: 4) { return .null }

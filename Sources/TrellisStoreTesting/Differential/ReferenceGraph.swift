@@ -28,6 +28,11 @@ final class ReferenceGraph {
     }
   }
 
+  /// The records at the other end; a reference that outlived its record leads to none.
+  func living(_ record: Record, _ relationship: Relationship) -> [Record] {
+    partners(of: record, relationship).compactMap { records[$0] }
+  }
+
   private func holders(of record: Record, _ relationship: Relationship) -> [Int64] {
     guard let inverse = model.inverse(of: relationship), let column = inverse.column else { return [] }
     let family = model.entities[inverse.entity].subtree
@@ -45,17 +50,15 @@ struct ReferenceObject: QueryObject {
 
   func queryValue(_ property: Int) -> StoredValue {
     let property = record.entity.properties[property]
-    if let column = property.column { return record.values[column] }
-    return property.relationship.flatMap { graph.partners(of: record, $0).first }.map { .integer($0) } ?? .null
+    if let attribute = property.attribute { return attribute.column.map { record.values[$0] } ?? .null }
+    return property.relationship.flatMap { graph.living(record, $0).first }.map { .integer($0.storedKey) } ?? .null
   }
 
   func queryPartner(_ property: Int) -> ReferenceObject? { queryMembers(property).first }
 
   func queryMembers(_ property: Int) -> [ReferenceObject] {
     guard let relationship = record.entity.properties[property].relationship else { return [] }
-    return graph.partners(of: record, relationship).compactMap { key in
-      graph.records[key].map { ReferenceObject(record: $0, graph: graph) }
-    }
+    return graph.living(record, relationship).map { ReferenceObject(record: $0, graph: graph) }
   }
 }
 

@@ -45,7 +45,9 @@ extension ValueArithmetic {
   }
 
   private static func realSum(_ values: [StoredValue]) -> Double {
-    values.compactMap(real).sorted().reduce(0, +)
+    var sum = RealSum()
+    for value in values { if let real = real(value) { sum.add(real) } }
+    return sum.value
   }
 
   private static func finite(_ real: Double) -> StoredValue { real.isFinite ? .real(real) : .null }

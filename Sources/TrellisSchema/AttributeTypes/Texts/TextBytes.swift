@@ -26,6 +26,8 @@ public enum TextBytes {
   }
 
   /// Whether `part` occurs in `text`; an empty part always does.
+  ///
+  /// - Complexity: linear in both.
   public static func contains(_ text: String, _ part: String) -> Bool {
     withBytes(text) { a in withBytes(part) { b in contains(a, b) } }
   }
@@ -43,7 +45,7 @@ public enum TextBytes {
   }
 
   /// How many bytes are alike at the start.
-  private static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+  static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     let end = min(a.count, b.count)
     var index = 0
     while index + 8 <= end {
@@ -77,15 +79,7 @@ public enum TextBytes {
   private static func firstOffset(
     of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, from start: Int
   ) -> Int? {
-    guard let first = part.first else { return start }
-    var start = start
-    while start + part.count <= text.count {
-      if text[start] == first {
-        let here = UnsafeRawBufferPointer(rebasing: text[start..<(start + part.count)])
-        if commonPrefix(here, part) == part.count { return start }
-      }
-      start += 1
-    }
-    return nil
+    var search = ByteSearch(part, in: text)
+    return search.firstOffset(from: start)
   }
 }

@@ -1,0 +1,68 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+extension StoreRequest {
+  /// Whether the answer depends on anything but the values in the object's own row.
+  ///
+  /// - Parameter besideDeleted: whether there are deletes that are not saved, so that a reference can read nil for as long
+  ///   as its object's delete may be denied.
+  func looksAtOthers(of entity: Entity, besideDeleted: Bool = false) -> Bool {
+    let row = OwnRow(entity, besideDeleted: besideDeleted)
+    return sort.contains { !row.holds($0.path) } || predicate.map(row.isLeftBy) == true
+  }
+}
+
+extension Entity {
+  /// Whether an operand is made of nothing but constants and the object's own row.
+  func holdsAll(of operand: Operand) -> Bool { !OwnRow(self, besideDeleted: false).isLeftBy(operand) }
+}
+
+/// What an object's row tells by itself.
+private struct OwnRow {
+  private let entity: Entity
+  private let besideDeleted: Bool
+
+  init(_ entity: Entity, besideDeleted: Bool) {
+    self.entity = entity
+    self.besideDeleted = besideDeleted
+  }
+
+  /// Whether a path ends in the object's own row.
+  func holds(_ path: PropertyPath) -> Bool {
+    guard path.count > 0 else { return true }
+    guard let step = path.onlyStep, entity.properties.indices.contains(step) else { return false }
+    switch entity.properties[step] {
+    case .attribute(let attribute): return attribute.column != nil
+    case .relationship(let relationship): return relationship.column != nil && !canReadNil(relationship)
+    }
+  }
+
+  /// Whether a reference can read nil although the row has a key.
+  private func canReadNil(_ relationship: Relationship) -> Bool {
+    relationship.isLeftAlone || besideDeleted && relationship.partnerRule == .deny
+  }
+
+  /// Whether a predicate looks at anything but the object's own row.
+  func isLeftBy(_ predicate: QueryPredicate) -> Bool {
+    switch predicate {
+    case .constant: false
+    case .not(let inner): isLeftBy(inner)
+    case .and(let terms), .or(let terms): terms.contains(where: isLeftBy)
+    case .comparison(let comparison): isLeftBy(comparison.left) || isLeftBy(comparison.right)
+    case .isIn(let operand, _, _): isLeftBy(operand)
+    case .quantified: true
+    }
+  }
+
+  func isLeftBy(_ operand: Operand) -> Bool {
+    switch operand {
+    case .value, .now, .parameter: false
+    case .path(let path): !holds(path)
+    case .count: true
+    case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)
+    case .computed(.function(_, let inner)): isLeftBy(inner)
+    case .computed: true
+    }
+  }
+}
