@@ -6,6 +6,7 @@ import TrellisSchema
 /// A person with a name, a mark, a friend and children.
 final class Person: QueryObject {
   let queryKey: Int64
+  var queryEntityName: String { "Person" }
   var values: [Int: StoredValue]
   var friend: Person?
   var children: [Person] = []

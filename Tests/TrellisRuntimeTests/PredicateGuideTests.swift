@@ -66,6 +66,13 @@ import TrellisTestSupport
       EmotionDiary.where(
         "SUBQUERY(images, $i, $i.imagePath LIKE[c] '*.png').@count > 0 AND NONE tags.name IN %@", ["private"]))
     #expect(happy.map(\.content) == ["a walk"] && pictured == happy)
+    let early = try context.fetch(
+      EmotionDiary.where(
+        "createdAt < CAST(CAST(now(), 'NSNumber') - 60, 'NSDate') AND modulus:by:(length(content), 2) == 0"))
+    let named = try context.fetch(EmotionDiary.where("TERNARY(mood == nil, content, mood) IN %@", ["low", "a walk"]))
+    let either = try context.fetch(
+      EmotionDiary.where("ANY {'happy', 'calm'} == emotion AND max({images.@count, 1}) < 9"))
+    #expect(early.isEmpty && named.count == 2 && either == happy)
   }
 
   @Test("a request's conditions as a format")

@@ -96,6 +96,7 @@ final class PredicateCode {
     case .value(let value): .call(".value", [Arguments.code(of: value)])
     case .path(let path): .plain(".path(\(self.path(path)))")
     case .count(let path): .plain(".count(\(self.path(path)))")
+    case .entity(let path): .plain(".entity(\(self.path(path)))")
     case .now: .plain(".now")
     case .parameter(let number): .plain(".value(\(parameters[number].stored(parameters[number].name.spelled)))")
     case .computed(let computation): .call(".computed", [code(computation)])
@@ -116,6 +117,14 @@ final class PredicateCode {
         ])
     case .countWhere(let path, let variable, let condition):
       .call(".countWhere", [.plain(self.path(path)), .plain("variable: \(variable)"), code(condition)])
+    case .member(let place, let path, let variable, let operand):
+      .call(
+        ".member",
+        [.plain(".\(place)"), .plain(self.path(path)), .plain("variable: \(variable)"), code(operand)])
+    case .conditional(let condition, let first, let second):
+      .call(".conditional", [code(condition), code(first), code(second)])
+    case .list(let function, let operands, let kind):
+      .call(".list", [.plain(".\(function)"), .list(operands.map { code($0) }), .plain(".\(kind)")])
     }
   }
 

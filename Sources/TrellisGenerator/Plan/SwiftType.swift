@@ -29,7 +29,7 @@ enum SwiftType {
     case .integer: "Swift.Int64"
     case .real: "Swift.Double"
     case .decimal: "Foundation.Decimal"
-    case .text, .json: "Swift.String"
+    case .text, .json, .entity: "Swift.String"
     case .bool: "Swift.Bool"
     case .date: "Foundation.Date"
     case .data: "Foundation.Data"

@@ -29,13 +29,17 @@ struct Members {
   func forEach(_ owners: [Int64], _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void) throws {
     var seen: Set<Int64> = []
     for owner in owners where seen.insert(owner).inserted {
-      for member in inOrder(index.targets(owner)) { try body(owner, member.key, member.place ?? 0) }
+      for member in Self.inOrder(index.targets(owner), of: relationship) {
+        try body(owner, member.key, member.place ?? 0)
+      }
     }
   }
 
   func row(_ key: Int64) -> MemoryRow? { snapshot.state.row(root, key) }
 
-  private func inOrder(_ members: [(key: Int64, place: Int64?)]) -> [(key: Int64, place: Int64?)] {
+  static func inOrder(
+    _ members: [(key: Int64, place: Int64?)], of relationship: Relationship
+  ) -> [(key: Int64, place: Int64?)] {
     guard relationship.isOrdered else { return members.map { ($0.key, nil) } }
     // Without a place a member comes first, as null does in every sort.
     return members.sorted { a, b in

@@ -7,6 +7,7 @@ struct RowObject: QueryObject {
   let snapshot: Snapshot
 
   var queryKey: Int64 { row.key }
+  var queryEntityName: String { snapshot.layout.model.entities[row.entity].name }
 
   func queryValue(_ property: Int) -> StoredValue {
     guard let property = self.property(property) else { return .null }
@@ -33,6 +34,11 @@ struct RowObject: QueryObject {
   func queryMembers(_ property: Int) -> [RowObject] {
     guard let relationship = self.property(property)?.relationship else { return [] }
     return links(relationship).compactMap { object($0.key, at: relationship) }
+  }
+
+  func queryOrderedMembers(_ property: Int) -> [RowObject] {
+    guard let relationship = self.property(property)?.relationship else { return [] }
+    return Members.inOrder(links(relationship), of: relationship).compactMap { object($0.key, at: relationship) }
   }
 
   func queryMemberCount(_ property: Int) -> Int {

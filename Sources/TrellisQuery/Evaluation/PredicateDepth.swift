@@ -28,8 +28,14 @@ extension QueryPredicate {
         guard case .computed(let computation) = operand else { continue }
         switch computation {
         case .arithmetic(_, let left, let right): operands += [(left, depth + 1), (right, depth + 1)]
-        case .function(_, let inner), .aggregate(_, _, variable: _, let inner, _): operands.append((inner, depth + 1))
+        case .function(_, let inner), .aggregate(_, _, variable: _, let inner, _),
+          .member(_, _, variable: _, let inner):
+          operands.append((inner, depth + 1))
         case .countWhere(_, variable: _, let condition): open.append((condition, depth + 1))
+        case .conditional(let condition, let first, let second):
+          open.append((condition, depth + 1))
+          operands += [(first, depth + 1), (second, depth + 1)]
+        case .list(_, let values, _): operands += values.map { ($0, depth + 1) }
         }
       }
     }

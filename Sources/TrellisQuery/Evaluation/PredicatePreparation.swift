@@ -55,6 +55,9 @@ struct PredicatePreparation {
       try checkVariable(path)
       return PreparedPath(path).map { .property($0) } ?? .key(variable: Int(path.variable))
     case .count(let path): return .count(try prepared(path, "A count"))
+    case .entity(let path):
+      try checkVariable(path)
+      return .entity(PreparedWalk(path))
     case .now: return .value(.integer(QueryClock.now))
     case .computed(let computation): return .computed(PreparedComputation(try prepared(computation)))
     case .parameter: throw EvaluationError("The predicate has a place for a value, and none is there.")
@@ -77,6 +80,18 @@ struct PredicatePreparation {
       let prepared = try node(condition)
       bound.removeLast()
       return .countWhere(members, variable: variable, prepared)
+    case .member(let place, let path, let variable, let inner):
+      let members = try prepared(path, "A place")
+      bound.append(variable)
+      let value = try operand(inner)
+      bound.removeLast()
+      return .member(place, members, variable: variable, value)
+    case .conditional(let condition, let first, let second):
+      return .conditional(try node(condition), try operand(first), try operand(second))
+    case .list(let function, let operands, let kind):
+      var values: [PreparedOperand] = []
+      for inner in operands { values.append(try operand(inner)) }
+      return .list(function, values, kind)
     }
   }
 

@@ -26,12 +26,31 @@ public import TrellisSchema
   }
 }
 
+/// A path as evaluation walks it: through to-ones to an object.
+@usableFromInline struct PreparedWalk: Sendable {
+  @usableFromInline let variable: Int
+  @usableFromInline let partners: [Int]
+
+  init(_ path: PropertyPath) {
+    variable = Int(path.variable)
+    partners = path.steps
+  }
+
+  /// Nil when a to-one on the way is.
+  @inlinable func end<Object: QueryObject>(in scope: EvaluationScope<Object>) throws -> Object? {
+    var object = scope.object(variable)
+    for step in partners { object = try object?.queryPartner(step) }
+    return object
+  }
+}
+
 /// One side of a comparison, with what can be done once done.
 @usableFromInline enum PreparedOperand: Sendable {
   case value(StoredValue)
   case key(variable: Int)
   case property(PreparedPath)
   case count(PreparedPath)
+  case entity(PreparedWalk)
   case computed(PreparedComputation)
 
   @inlinable func value<Object: QueryObject>(in scope: EvaluationScope<Object>) throws -> StoredValue {
@@ -44,6 +63,7 @@ public import TrellisSchema
     case .count(let path):
       guard let owner = try path.owner(in: scope) else { return .integer(0) }
       return .integer(Int64(try owner.queryMemberCount(path.last)))
+    case .entity(let walk): return try walk.end(in: scope).map { .text($0.queryEntityName) } ?? .null
     case .computed(let computation): return try computation.value(in: scope)
     }
   }

@@ -7,17 +7,22 @@ public import TrellisSchema
 public protocol QueryObject {
   /// The object's key.
   var queryKey: Int64 { get }
+  /// The name of the object's own entity.
+  var queryEntityName: String { get }
   /// The value of an attribute; for a to-one its object's key, or null; for a to-many the number of its members.
   func queryValue(_ property: Int) throws -> StoredValue
   /// The object at the other end of a to-one, wherever the reference lies; nil when there is none.
   func queryPartner(_ property: Int) throws -> Self?
   /// The members of a to-many, in any order.
   func queryMembers(_ property: Int) throws -> [Self]
+  /// The members of an ordered to-many, in its order. Without an implementation of yours, those of ``queryMembers(_:)``.
+  func queryOrderedMembers(_ property: Int) throws -> [Self]
   /// How many members a to-many has. Without an implementation of yours, the members are counted.
   func queryMemberCount(_ property: Int) throws -> Int
 }
 
 extension QueryObject {
+  public func queryOrderedMembers(_ property: Int) throws -> [Self] { try queryMembers(property) }
   public func queryMemberCount(_ property: Int) throws -> Int { try queryMembers(property).count }
 }
 

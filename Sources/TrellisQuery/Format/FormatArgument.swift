@@ -14,6 +14,8 @@ public enum FormatType: Hashable, Sendable {
   case integer, real, decimal, text, bool, date, data, uuid, url
   /// A case of one of the model's enums, by the enum's name; nil where a value does not tell.
   case enumeration(String?)
+  /// The name of an entity.
+  case entity
   /// An object, by the number of its entity; nil where a value does not tell.
   case object(Int?)
   /// A list or a `Codable` struct, which is kept as a JSON text.
@@ -32,6 +34,7 @@ public enum FormatType: Hashable, Sendable {
     case .uuid: "a UUID"
     case .url: "a URL"
     case .enumeration(let name): name.map { "the enum \($0)" } ?? "a case of an enum"
+    case .entity: "an entity"
     case .object: "an object"
     case .json(let spelling): "\(spelling), which predicates cannot look into"
     }

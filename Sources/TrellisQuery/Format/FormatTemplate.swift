@@ -31,7 +31,8 @@ struct FormatTemplate: Sendable {
     _ predicate: QueryPredicate, _ arguments: [FormatArgument], _ model: Model
   ) throws(PredicateFormatError) -> QueryPredicate {
     switch predicate {
-    case .constant, .isIn: return predicate
+    case .constant: return predicate
+    case .isIn(let operand, let values, let kind): return .isIn(try filled(operand, arguments, model), values, kind)
     case .not(let inner): return .not(try filled(inner, arguments, model))
     case .and(let terms): return .and(try filled(terms, arguments, model))
     case .or(let terms): return .or(try filled(terms, arguments, model))
@@ -41,11 +42,40 @@ struct FormatTemplate: Sendable {
       if case .parameter(let number) = comparison.left {
         comparison.left = .value(try value(slots[number], arguments, model))
       }
+      comparison.left = try filled(comparison.left, arguments, model)
+      comparison.right = try filled(comparison.right, arguments, model)
       guard case .parameter(let number) = comparison.right else { return .comparison(comparison) }
       let slot = slots[number]
       if slot.isList { return .isIn(comparison.left, try values(slot, arguments, model), comparison.kind) }
       comparison.right = .value(try value(slot, arguments, model))
       return .comparison(comparison)
+    }
+  }
+
+  /// An operand whose conditions have their values.
+  private func filled(
+    _ operand: Operand, _ arguments: [FormatArgument], _ model: Model
+  ) throws(PredicateFormatError) -> Operand {
+    guard case .computed(let computation) = operand else { return operand }
+    switch computation {
+    case .arithmetic(let sign, let left, let right):
+      return .computed(.arithmetic(sign, try filled(left, arguments, model), try filled(right, arguments, model)))
+    case .function(let function, let inner): return .computed(.function(function, try filled(inner, arguments, model)))
+    case .aggregate(let function, let path, let variable, let inner, let kind):
+      return .computed(.aggregate(function, path, variable: variable, try filled(inner, arguments, model), kind))
+    case .countWhere(let path, let variable, let condition):
+      return .computed(.countWhere(path, variable: variable, try filled(condition, arguments, model)))
+    case .member(let place, let path, let variable, let inner):
+      return .computed(.member(place, path, variable: variable, try filled(inner, arguments, model)))
+    case .conditional(let condition, let first, let second):
+      return .computed(
+        .conditional(
+          try filled(condition, arguments, model), try filled(first, arguments, model),
+          try filled(second, arguments, model)))
+    case .list(let function, let operands, let kind):
+      var values: [Operand] = []
+      for inner in operands { values.append(try filled(inner, arguments, model)) }
+      return .computed(.list(function, values, kind))
     }
   }
 

@@ -8,6 +8,8 @@ public enum Operand: Hashable, Sendable {
   case path(PropertyPath)
   /// How many members the to-many at the path's end has; 0 where the path meets a nil to-one.
   case count(PropertyPath)
+  /// The name of the entity of the object at the path's end, its own and not that of a parent. Nil where there is no object.
+  case entity(PropertyPath)
   /// The moment at which the request is run, in microseconds since 1970.
   case now
   /// A value that is made of others.
@@ -27,6 +29,20 @@ public enum Computation: Hashable, Sendable {
   case aggregate(AggregateFunction, PropertyPath, variable: Int, Operand, ValueKind)
   /// How many members of the to-many at the path's end satisfy the condition.
   case countWhere(PropertyPath, variable: Int, QueryPredicate)
+  /// The value that an operand has for one member of the ordered to-many at the path's end. In the operand the member is the
+  /// given variable. Nil where there is no such member.
+  case member(MemberPlace, PropertyPath, variable: Int, Operand)
+  /// The first value where the condition holds, the second one where it does not.
+  case conditional(QueryPredicate, Operand, Operand)
+  /// Something about some values. Nils among them are left out.
+  case list(AggregateFunction, [Operand], ValueKind)
+}
+
+/// Which member of an ordered to-many.
+public enum MemberPlace: Hashable, Sendable {
+  case first, last
+  /// From 0. There is none at a place below.
+  case at(Int)
 }
 
 /// What is done with two numbers.
@@ -36,6 +52,13 @@ public enum Computation: Hashable, Sendable {
 /// bits, a decimal beyond 165 places before the point, a real beyond all bounds: all are nil.
 public enum ArithmeticOperator: Hashable, Sendable, CaseIterable {
   case add, subtract, multiply, divide
+  /// What a division leaves, with the sign of the first number.
+  case remainder
+  /// The bits of two whole numbers. Of anything else they are nil.
+  case bitAnd, bitOr, bitXor
+  /// The bits of a whole number moved by another one; those that leave the 64 are lost, and a negative number stays one. By
+  /// less than 0 it is nil.
+  case shiftLeft, shiftRight
   /// A whole number to a power below zero is nil, as is a decimal to a power that is no whole number from 0 to 1,000.
   case power
 }
@@ -54,6 +77,14 @@ public enum ValueFunction: Hashable, Sendable, CaseIterable {
   case decimal
   /// A number as a real.
   case real
+  /// Reals of numbers; nil where there is none, as for the root of -1.
+  case squareRoot, naturalLogarithm, logarithm, exponential
+  /// All bits of a whole number turned round.
+  case complement
+  /// A number as a text: whole ones and decimals by their digits, a real by the shortest text that names it.
+  case text
+  /// A moment as the seconds since 2001, a real.
+  case seconds
   /// A number of seconds as a whole number of microseconds, rounded.
   case microseconds
 }

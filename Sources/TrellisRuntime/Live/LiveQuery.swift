@@ -12,6 +12,7 @@ struct LiveQuery {
   private(set) var entries = LiveEntries()
   private let order: SortOrder
   private let evaluator: PredicateEvaluator?
+  private let model: Model
   /// How many entries are kept at most; nil for all.
   private let capacity: Int?
 
@@ -20,6 +21,7 @@ struct LiveQuery {
 
   init(_ request: StoreRequest, _ model: Model) throws {
     self.request = request
+    self.model = model
     reach = RequestReach(request, model)
     order = try SortOrder(request.sort)
     evaluator = try StoreError.evaluating { try request.predicate.map { try PredicateEvaluator($0) } }
@@ -46,7 +48,7 @@ struct LiveQuery {
       return found
     }
     try connection.fetch(request) { row in
-      found.append(row.key, try order.values(of: StoredObject(context.unregistered(row))))
+      found.append(row.key, try order.values(of: StoredObject(context.unregistered(row), model)))
     }
     return found
   }
@@ -96,7 +98,7 @@ struct LiveQuery {
 
   /// What the row is sorted by; nil when it is no result.
   private func sortValues(_ object: ManagedObject) throws -> [StoredValue]? {
-    let object = StoredObject(object)
+    let object = StoredObject(object, model)
     if let evaluator, try !evaluator.matches(object) { return nil }
     return try order.values(of: object)
   }
@@ -139,8 +141,12 @@ struct LiveQuery {
 /// A row as it is in the store, as predicates and sorts see it that look at nothing else.
 struct StoredObject: QueryObject {
   private let object: ManagedObject
+  let queryEntityName: String
 
-  init(_ object: ManagedObject) { self.object = object }
+  init(_ object: ManagedObject, _ model: Model) {
+    self.object = object
+    queryEntityName = model.entities[type(of: object)._entity].name
+  }
 
   var queryKey: Int64 { object._key }
   func queryValue(_ property: Int) -> StoredValue { object._value(property) }

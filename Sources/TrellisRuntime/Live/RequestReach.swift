@@ -75,7 +75,7 @@ struct RequestReach {
     case .computed(.function(_, let inner)): add(inner, variables)
     // What is made of many objects' values may look at any.
     case .computed: others.formUnion(model.entities.indices)
-    case .path(let path), .count(let path): add(path, variables)
+    case .path(let path), .count(let path), .entity(let path): add(path, variables)
     }
   }
 

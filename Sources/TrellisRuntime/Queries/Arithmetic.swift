@@ -50,6 +50,14 @@ extension QueriedValue where Value: SummableAttributeValue {
   /// from 0 to 1,000.
   public func raised(to power: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> { computed(.power, power) }
 
+  /// What a division leaves, with the sign of the value; nil for a division by zero.
+  public func remainder(dividingBy divisor: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
+    computed(.remainder, divisor)
+  }
+
+  /// The square root, a real number; nil for a value below zero.
+  public var squareRoot: ComputedValue<Double> { ComputedValue(.function(.squareRoot, _operand)) }
+
   /// The value without its sign.
   public var absolute: ComputedValue<Value.Unwrapped> { apply(.absolute) }
   /// The nearest whole number; halves go away from zero.

@@ -60,8 +60,12 @@ private struct OwnRow {
     case .value, .now, .parameter: false
     case .path(let path): !holds(path)
     case .count: true
+    case .entity(let path): path.count > 0
     case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)
     case .computed(.function(_, let inner)): isLeftBy(inner)
+    case .computed(.conditional(let condition, let first, let second)):
+      isLeftBy(condition) || isLeftBy(first) || isLeftBy(second)
+    case .computed(.list(_, let operands, _)): operands.contains(where: isLeftBy)
     case .computed: true
     }
   }

@@ -12,6 +12,7 @@ struct QueriedObject: QueryObject {
   }
 
   var queryKey: Int64 { object._key }
+  var queryEntityName: String { context.info(of: object).name }
 
   func queryValue(_ property: Int) throws -> StoredValue {
     object._willRead(property)

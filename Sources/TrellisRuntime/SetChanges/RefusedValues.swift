@@ -95,7 +95,7 @@ extension Operand {
     case .path(let path): [path]
     case .computed(.arithmetic(_, let left, let right)): left.paths + right.paths
     case .computed(.function(_, let inner)): inner.paths
-    case .value, .now, .parameter, .count, .computed: []
+    case .value, .now, .parameter, .count, .entity, .computed: []
     }
   }
 }

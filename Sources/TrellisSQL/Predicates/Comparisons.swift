@@ -62,6 +62,7 @@ extension PredicateTranslator {
     case .path(let path): TranslatedOperand(content: .column(try property(path)))
     case .count(let path):
       TranslatedOperand(content: .column(TranslatedProperty(sql: try count(path), isOptional: false)))
+    case .entity(let path): TranslatedOperand(content: .column(try entityName(path)))
     case .now: TranslatedOperand(content: .value(skipValue(), isNull: false))
     case .computed(let computation):
       TranslatedOperand(content: .column(TranslatedProperty(sql: try self.computation(computation), isOptional: true)))

@@ -21,6 +21,40 @@ extension PredicateTranslator {
       let link = try enter(relationship, owner: owner, variable: variable)
       let terms = try [link] + conjuncts(condition)
       return "(SELECT count(*) FROM \(try leaveScope()) WHERE \(terms.joined(separator: " AND ")))"
+    case .member(let place, let path, let variable, let operand): return try member(place, path, variable, operand)
+    case .conditional(let condition, let first, let second):
+      return "CASE WHEN \(try self.condition(condition)) THEN \(try plain(first)) ELSE \(try plain(second)) END"
+    case .list(let function, let operands, let kind):
+      var values: [String] = []
+      for operand in operands { values.append("SELECT \(try plain(operand)) AS v") }
+      let rows = values.isEmpty ? "SELECT NULL AS v WHERE 0" : values.joined(separator: " UNION ALL ")
+      return "(SELECT \(Self.aggregate(function, kind)) FROM (\(rows)))"
+    }
+  }
+
+  private mutating func member(
+    _ place: MemberPlace, _ path: PropertyPath, _ variable: Int, _ operand: Operand
+  ) throws(StoreError) -> String {
+    let (owner, relationship) = try toMany(path)
+    let link = try enter(relationship, owner: owner, variable: variable)
+    let value = try plain(operand)
+    guard let scope = scopes.last else { throw Self.unknown("variable") }
+    let direction = place == .last ? " DESC" : ""
+    let order = [scope.place, scope.key].compactMap { $0.map { $0 + direction } }.joined(separator: ", ")
+    let skipped: Int
+    if case .at(let number) = place { skipped = number } else { skipped = 0 }
+    // Before the first there is none.
+    let window = skipped < 0 ? "LIMIT 0" : "LIMIT 1 OFFSET \(skipped)"
+    return "(SELECT \(value) FROM \(try leaveScope()) WHERE \(link) ORDER BY \(order) \(window))"
+  }
+
+  private static func aggregate(_ function: AggregateFunction, _ kind: ValueKind) -> String {
+    let order = kind == .decimal ? decimalOrder : ""
+    return switch function {
+    case .sum: "trellis_sum_\(kind.numberName)(v)"
+    case .average: "trellis_average_\(kind.numberName)(v)"
+    case .minimum: "min(v\(order))"
+    case .maximum: "max(v\(order))"
     }
   }
 
@@ -30,14 +64,7 @@ extension PredicateTranslator {
     let (owner, relationship) = try toMany(path)
     let link = try enter(relationship, owner: owner, variable: variable)
     let value = try plain(operand)
-    let order = kind == .decimal ? Self.decimalOrder : ""
-    let result =
-      switch function {
-      case .sum: "trellis_sum_\(kind.numberName)(v)"
-      case .average: "trellis_average_\(kind.numberName)(v)"
-      case .minimum: "min(v\(order))"
-      case .maximum: "max(v\(order))"
-      }
+    let result = Self.aggregate(function, kind)
     // A value of an outer object alone would make SQLite take the aggregate for one over the outer rows.
     return "(SELECT \(result) FROM (SELECT \(value) AS v FROM \(try leaveScope()) WHERE \(link)))"
   }

@@ -49,6 +49,19 @@ extension PredicateTranslator {
     }
   }
 
+  /// The name of the entity of the object at a path's end.
+  mutating func entityName(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
+    let row = try walk(path, path.steps)
+    let table = layout.tables[row.entity]
+    if table.isInHierarchy {
+      scopes[row.scope].useRow()
+      return TranslatedProperty(sql: "\(row.alias).\(SQLName.entity)", isOptional: row.isOptional)
+    }
+    let name = SQLName.literal(layout.model.entities[row.entity].name)
+    return TranslatedProperty(
+      sql: row.isOptional ? "CASE WHEN \(row.key) IS NOT NULL THEN \(name) END" : name, isOptional: row.isOptional)
+  }
+
   /// The owner of the to-many at a path's end: its key, and the relationship.
   mutating func toMany(_ path: PropertyPath) throws(StoreError) -> (owner: String, relationship: Relationship) {
     var steps = path.steps

@@ -34,7 +34,10 @@ extension PredicateTranslator {
       guard let number = layout.model.inverse(of: relationship)?.column,
         let column = layout.column(number, of: relationship.destination)
       else { throw Self.unknown("to-many") }
-      let scope = TranslationScope(variable: variable, table: table, alias: nextAlias())
+      var scope = TranslationScope(variable: variable, table: table, alias: nextAlias())
+      if case .column(_, let order?)? = layout.model.inverse(of: relationship)?.home {
+        scope.place = layout.column(order, of: relationship.destination).map { "\(scope.alias).\($0)" }
+      }
       scopes.append(scope)
       return "\(scope.alias).\(column) = \(owner)"
     case .joinTable(let number, let isFirst):
@@ -44,10 +47,12 @@ extension PredicateTranslator {
       let pairs = nextAlias()
       // Pairs whose other end was deleted and left alone have no row, and are no members.
       let needsRow = layout.model.inverse(of: relationship)?.deleteRule == .noAction
-      scopes.append(
-        TranslationScope(
-          variable: variable, table: table, alias: nextAlias(), pairs: "\(SQLName.quoted(join.name)) AS \(pairs)",
-          key: "\(pairs).\(theirs)", needsRow: needsRow))
+      var scope = TranslationScope(
+        variable: variable, table: table, alias: nextAlias(), pairs: "\(SQLName.quoted(join.name)) AS \(pairs)",
+        key: "\(pairs).\(theirs)", needsRow: needsRow)
+      let order = isFirst ? join.first.orderColumn : join.second?.orderColumn
+      scope.place = order.map { "\(pairs).\(SQLName.quoted($0))" }
+      scopes.append(scope)
       return "\(pairs).\(mine) = \(owner)"
     case .column, .transient: throw Self.unknown("stored to-many")
     }

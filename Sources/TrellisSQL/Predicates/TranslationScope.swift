@@ -5,6 +5,8 @@ struct TranslationScope {
   let alias: String
   /// The key of the object, which for a member of a join table needs no row.
   let key: String
+  /// The column with the object's place among the members of an ordered to-many.
+  var place: String?
   private var tables: [String]
   /// The row's table where it is joined only when a column is asked for.
   private var pendingTable: String?

@@ -106,6 +106,9 @@ package struct RequestShape {
     case .count(let path):
       words.append(12)
       add(path)
+    case .entity(let path):
+      words.append(21)
+      add(path)
     case .now:
       words.append(9)
       values.append(.single(.integer(QueryClock.now)))
@@ -133,6 +136,19 @@ package struct RequestShape {
       words.append(16 | UInt64(UInt32(truncatingIfNeeded: variable)) << 32)
       add(path)
       try add(condition, depth: depth + 1)
+    case .member(let place, let path, let variable, let operand):
+      words.append(18 | UInt64(UInt32(truncatingIfNeeded: variable)) << 32)
+      words.append(place.word)
+      add(path)
+      try add(operand, depth)
+    case .conditional(let condition, let first, let second):
+      words.append(19)
+      try add(condition, depth: depth + 1)
+      try add(first, depth)
+      try add(second, depth)
+    case .list(let function, let operands, let kind):
+      words.append(20 | function.word << 8 | UInt64(kind.word) << 16 | UInt64(operands.count) << 32)
+      for operand in operands { try add(operand, depth) }
     }
   }
 

@@ -50,6 +50,12 @@ extension ArithmeticOperator {
     case .multiply: 2
     case .divide: 3
     case .power: 4
+    case .remainder: 5
+    case .bitAnd: 6
+    case .bitOr: 7
+    case .bitXor: 8
+    case .shiftLeft: 9
+    case .shiftRight: 10
     }
   }
 
@@ -75,6 +81,13 @@ extension ValueFunction {
     case .decimal: 9
     case .real: 10
     case .microseconds: 11
+    case .squareRoot: 12
+    case .naturalLogarithm: 13
+    case .logarithm: 14
+    case .exponential: 15
+    case .complement: 16
+    case .text: 17
+    case .seconds: 18
     }
   }
 
@@ -103,6 +116,17 @@ extension ValueKind {
     case .integer: "integer"
     case .decimal: "decimal"
     case .real, .text, .blob: "real"
+    }
+  }
+}
+
+extension MemberPlace {
+  /// One number for each place, the first and the last among them.
+  var word: UInt64 {
+    switch self {
+    case .first: 0
+    case .last: 1
+    case .at(let number): UInt64(UInt32(clamping: max(-1, number) + 1)) + 2
     }
   }
 }

@@ -83,6 +83,7 @@ final class ReadRow: StoredRecord, QueryObject {
   // MARK: QueryObject
 
   var queryKey: Int64 { storedKey }
+  var queryEntityName: String { entity.name }
   func queryValue(_ property: Int) -> StoredValue { value(property) }
   func queryPartner(_ property: Int) -> ReadRow? { nil }
   func queryMembers(_ property: Int) -> [ReadRow] { [] }

@@ -32,9 +32,14 @@ extension Operand {
   fileprivate var constants: [StoredValue] {
     switch self {
     case .value(let value): [value]
-    case .path, .count, .now, .parameter: []
+    case .path, .count, .entity, .now, .parameter: []
     case .computed(.arithmetic(_, let left, let right)): left.constants + right.constants
-    case .computed(.function(_, let inner)), .computed(.aggregate(_, _, variable: _, let inner, _)): inner.constants
+    case .computed(.function(_, let inner)), .computed(.aggregate(_, _, variable: _, let inner, _)),
+      .computed(.member(_, _, variable: _, let inner)):
+      inner.constants
+    case .computed(.conditional(let condition, let first, let second)):
+      condition.constants + first.constants + second.constants
+    case .computed(.list(_, let operands, _)): operands.flatMap(\.constants)
     case .computed(.countWhere(_, variable: _, let condition)): condition.constants
     }
   }

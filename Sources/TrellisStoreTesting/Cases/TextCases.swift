@@ -55,6 +55,7 @@ enum RecordMatch {
     let record: Record
 
     var queryKey: Int64 { record.storedKey }
+    var queryEntityName: String { record.entity.name }
     func queryValue(_ property: Int) -> StoredValue {
       record.entity.properties[property].column.map { record.values[$0] } ?? .null
     }

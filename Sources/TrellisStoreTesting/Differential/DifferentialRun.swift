@@ -93,10 +93,12 @@ struct DifferentialRun {
       chosen.insert(ends)
       if table.isSymmetric { chosen.insert(ends.reversed()) }
     }
-    let pairs = chosen.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }
-    graph.pairs[table.index] = pairs.map { ($0[0], $0[1]) }
-    try bench.savePairs(
-      table.index, add: pairs.map { SaveRequest.Pairs.Pair(first: $0[0], partner: $0[1], place: 1, inversePlace: 1) })
+    let pairs = chosen.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }.map { ends in
+      SaveRequest.Pairs.Pair(
+        first: ends[0], partner: ends[1], place: Int64(random.below(4)), inversePlace: Int64(random.below(4)))
+    }
+    graph.pairs[table.index] = pairs
+    try bench.savePairs(table.index, add: pairs)
   }
 
   // MARK: Queries

@@ -50,12 +50,22 @@ struct RandomPredicates {
         Comparison(.count(path), relation(.integer), .value(.integer(Int64(random.below(4)))), kind: .integer))
     }
     if random.isOne(in: 3) { return computedLeaf() }
+    if random.isOne(in: 12) { return entityLeaf() }
     let (path, kind, isKey, isExternal) = end()
     if random.isOne(in: 5) {
       return .isIn(.path(path), (0..<random.below(4)).map { _ in value(kind, isKey) }, kind)
     }
     let relation = isExternal ? random.pick([.equal, .notEqual]) : relation(kind)
     return comparison(.path(path), .value(value(kind, isKey)), kind, relation)
+  }
+
+  /// A condition on the entity of an object, a sibling's or none's among them.
+  private mutating func entityLeaf() -> QueryPredicate {
+    let (path, _) = walk()
+    let names = model.entities.map { StoredValue.text($0.name) }
+    if random.isOne(in: 3) { return .isIn(.entity(path), [random.pick(names), random.pick(names)], .text) }
+    let right = Operand.value(random.isOne(in: 8) ? .null : random.pick(names))
+    return .comparison(Comparison(.entity(path), random.pick([.equal, .notEqual]), right, kind: .text))
   }
 
   // MARK: Computed values
@@ -82,13 +92,14 @@ struct RandomPredicates {
   /// An operand of a kind.
   private mutating func computed(_ depth: Int, _ kind: ValueKind) -> Operand {
     guard depth > 0 else { return simple(kind) }
-    switch (random.below(8), kind) {
+    switch (random.below(12), kind) {
     case (0, .text): return .computed(.function(random.pick([.lowercase, .uppercase]), computed(depth - 1, .text)))
     case (0, .integer):
       return .computed(.function(.length, computed(depth - 1, .text)))
     case (1, .decimal), (1, .real):
       let source = random.pick([ValueKind.integer, .real, .decimal])
       return .computed(.function(kind == .real ? .real : .decimal, computed(depth - 1, source)))
+    case (1, .text): return .computed(.function(.text, computed(depth - 1, random.pick([.integer, .real, .decimal]))))
     case (2, _): return aggregate(depth, kind) ?? simple(kind)
     case (3, .integer):
       guard let (path, relationship) = toMany() else { return simple(kind) }
@@ -98,13 +109,49 @@ struct RandomPredicates {
     case (4, .integer):
       guard let (path, _) = toMany() else { return simple(kind) }
       return .count(path)
+    case (5, _): return member(kind) ?? simple(kind)
+    case (6, _): return .computed(.conditional(node(depth - 1), computed(depth - 1, kind), computed(depth - 1, kind)))
+    case (7, .real):
+      let functions: [ValueFunction] = [.squareRoot, .naturalLogarithm, .logarithm, .exponential]
+      return .computed(
+        .function(random.pick(functions), computed(depth - 1, random.pick([.integer, .real, .decimal]))))
+    case (7, .integer):
+      if random.isOne(in: 4) { return .computed(.function(.complement, computed(depth - 1, .integer))) }
+      let signs: [ArithmeticOperator] = [.bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight]
+      return .computed(.arithmetic(random.pick(signs), computed(depth - 1, kind), computed(depth - 1, kind)))
+    case (8, _): return list(depth, kind)
     case (_, .text), (_, .blob): return simple(kind)
-    case (5, _):
+    case (9, _):
       let functions: [ValueFunction] = [.absolute, .negative, .ceiling, .floor, .truncated, .rounded]
       return .computed(.function(random.pick(functions), computed(depth - 1, kind)))
     default:
-      let sign = random.pick(ArithmeticOperator.allCases)
-      return .computed(.arithmetic(sign, computed(depth - 1, kind), computed(depth - 1, kind)))
+      let signs: [ArithmeticOperator] = [.add, .subtract, .multiply, .divide, .power, .remainder]
+      return .computed(.arithmetic(random.pick(signs), computed(depth - 1, kind), computed(depth - 1, kind)))
+    }
+  }
+
+  /// Something about a few values.
+  private mutating func list(_ depth: Int, _ kind: ValueKind) -> Operand {
+    let functions: [AggregateFunction] = kind == .text ? [.minimum, .maximum] : AggregateFunction.allCases
+    let function = random.pick(functions)
+    if function == .average && kind == .integer { return simple(kind) }
+    let values = (0...random.below(3)).map { _ in computed(depth - 1, kind) }
+    return .computed(.list(function, values, kind))
+  }
+
+  /// A value of one member of an ordered to-many.
+  private mutating func member(_ kind: ValueKind) -> Operand? {
+    let (path, entity) = walk()
+    let ends = entity.properties.compactMap(\.relationship).filter { $0.isToMany && $0.isOrdered }
+    guard !ends.isEmpty else { return nil }
+    let relationship = random.pick(ends)
+    let place = random.pick([MemberPlace.first, .last, .at(0), .at(1), .at(2)])
+    let destination = model.entities[relationship.destination]
+    let fitting = destination.properties.compactMap(\.attribute).filter { $0.valueKind == kind && $0.column != nil }
+    guard !fitting.isEmpty else { return nil }
+    return inside(relationship) { random, variable in
+      let end = PropertyPath(variable: variable).appending(random.random.pick(fitting).index)
+      return .computed(.member(place, path.appending(relationship.index), variable: variable, .path(end)))
     }
   }
 

@@ -7,7 +7,7 @@ import TrellisStorage
 final class ReferenceGraph {
   let model: Model
   var records: [Int64: Record] = [:]
-  var pairs: [Int: [(first: Int64, partner: Int64)]] = [:]
+  var pairs: [Int: [SaveRequest.Pairs.Pair]] = [:]
 
   init(_ model: Model) { self.model = model }
 
@@ -33,6 +33,27 @@ final class ReferenceGraph {
     partners(of: record, relationship).compactMap { records[$0] }
   }
 
+  /// The records at the other end by place, then by key.
+  func ordered(_ record: Record, _ relationship: Relationship) -> [Record] {
+    let places: [Int64: Int64]
+    switch relationship.home {
+    case .joinTable(let table, isFirst: true):
+      let own = (pairs[table] ?? []).filter { $0.first == record.storedKey }
+      places = Dictionary(uniqueKeysWithValues: own.map { ($0.partner, $0.place ?? .min) })
+    case .joinTable(let table, isFirst: false):
+      let own = (pairs[table] ?? []).filter { $0.partner == record.storedKey }
+      places = Dictionary(uniqueKeysWithValues: own.map { ($0.first, $0.inversePlace ?? .min) })
+    default:
+      guard case .column(_, let order?)? = model.inverse(of: relationship)?.home else { return [] }
+      let members = living(record, relationship)
+      places = Dictionary(uniqueKeysWithValues: members.map { ($0.storedKey, $0.values[order].key ?? .min) })
+    }
+    return living(record, relationship).sorted { a, b in
+      let (left, right) = (places[a.storedKey] ?? .min, places[b.storedKey] ?? .min)
+      return left == right ? a.storedKey < b.storedKey : left < right
+    }
+  }
+
   private func holders(of record: Record, _ relationship: Relationship) -> [Int64] {
     guard let inverse = model.inverse(of: relationship), let column = inverse.column else { return [] }
     let family = model.entities[inverse.entity].subtree
@@ -47,6 +68,7 @@ struct ReferenceObject: QueryObject {
   let graph: ReferenceGraph
 
   var queryKey: Int64 { record.storedKey }
+  var queryEntityName: String { record.entity.name }
 
   func queryValue(_ property: Int) -> StoredValue {
     let property = record.entity.properties[property]
@@ -55,6 +77,11 @@ struct ReferenceObject: QueryObject {
   }
 
   func queryPartner(_ property: Int) -> ReferenceObject? { queryMembers(property).first }
+
+  func queryOrderedMembers(_ property: Int) -> [ReferenceObject] {
+    guard let relationship = record.entity.properties[property].relationship else { return [] }
+    return graph.ordered(record, relationship).map { ReferenceObject(record: $0, graph: graph) }
+  }
 
   func queryMembers(_ property: Int) -> [ReferenceObject] {
     guard let relationship = record.entity.properties[property].relationship else { return [] }

@@ -35,6 +35,13 @@ import TrellisSchema
     ("%@ IN tags", [[.value(.integer(1), .object(2))], [.value(.integer(2), .object(2))]], false),
     ("stars BETWEEN %@", [[.list([1, 2])], [.list([3, 4])]], false),
     ("isDraft == %@", [[1], [0]], false),
+    ("SUBQUERY(images, $i, $i.size > %d).@count > %d", [[1, 2], [3, 4]], true),
+    ("TERNARY(stars > %d, content, mood) == %@", [[1, "a"], [2, "b"]], true),
+    ("abs(SUBQUERY(images, $i, $i.path == %@).@count) IN %@", [["a", .list([2])], ["b", .list([4])]], true),
+    ("%@ CONTAINS stars", [[.list([1, 2])], [.list([3])]], false),
+    ("ANY %@ == stars", [[.list([1, 2])], [.list([3])]], false),
+    ("max(%@) == stars", [[.list([1, 2])], [.list([3])]], false),
+    ("entity == %@", [["Diary"], ["Tag"]], true),
   ]
 
   @Test("each use gives what reading it anew gives", arguments: shapes.indices)

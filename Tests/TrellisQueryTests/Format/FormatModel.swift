@@ -13,7 +13,7 @@ enum FormatModel {
             cases: [.init("happy", .text("happy")), .init("sad", .text("sad")), .init("angry", .text("angry"))]),
           EnumDescription("Level", rawType: .integer, cases: [.init("low", .integer(0)), .init("high", .integer(9))]),
         ],
-        entities: [diary, image, tag]))
+        entities: [diary, image, tag, page]))
   }
 
   private static let diary = EntityDescription(
@@ -33,7 +33,12 @@ enum FormatModel {
       RelationshipDescription("images", to: "Image", inverse: "diary", toMany: true),
       RelationshipDescription("tags", to: "Tag", inverse: "diaries", toMany: true),
       RelationshipDescription("next", to: "Diary", optional: true),
+      RelationshipDescription("pages", to: "Page", inverse: "diary", toMany: true, ordered: true),
     ])
+
+  private static let page = EntityDescription(
+    "Page", attributes: [AttributeDescription("number", .int64)],
+    relationships: [RelationshipDescription("diary", to: "Diary", inverse: "pages", optional: true)])
 
   private static let image = EntityDescription(
     "Image", attributes: [AttributeDescription("size", .int64), AttributeDescription("path", .string)],

@@ -85,7 +85,28 @@ struct RandomFormats {
   }
 
   private mutating func leaf(_ p: String, _ variable: Int) -> String {
-    switch below(14) {
+    switch below(19) {
+    case 14:
+      return "\(pick(["ANY", "ALL", "NONE", "SOME"])) {1, 2, \(below(9))} \(relation()) \(number(1, p, variable))"
+    case 15:
+      return pick([
+        "\(p)entity == 'Diary'", "\(p)next.entity.name != 'Tag'", "ANY \(p)images.entity.name IN {'Image', 'Tag'}",
+        "NONE \(p)next.stars > 3", "{1, 2, 3} CONTAINS \(p)stars",
+      ])
+    case 16:
+      let choice = "TERNARY(\(p)stars \(relation()) 3, \(text(p)), \(pick(["'b'", "nil", text(p)])))"
+      return "\(choice) \(textRelation()) \(literal())"
+    case 17:
+      let place = pick(["FIRST", "LAST", "\(below(3))"])
+      return pick([
+        "\(p)pages[\(place)].number \(relation()) \(number(1, p, variable))", "\(p)pages[\(place)] != nil",
+        "\(p)pages[\(place)].diary.pages[LAST].number > 2", "\(p)pages[\(place)].diary.images.@count > 1",
+        "\(p)pages[\(place)].entity == 'Page'",
+      ])
+    case 18:
+      let function = pick(["sqrt", "ln", "log", "exp", "-", "abs"])
+      return
+        "\(function)(\(pick(["\(p)weight", "\(p)stars", "\(p)price"]))) \(relation()) \(pick(["0.5", "\(p)weight"]))"
     case 0: return "\(number(2, p, variable)) \(relation()) \(number(1, p, variable))"
     case 1: return "\(p)weight \(relation()) \(pick(["1", "2.5", "-0.0", "1e300", "\(p)stars"]))"
     case 2: return "\(p)price \(relation()) \(pick(["1", "2.50", "\(p)stars", "\(p)price * 2"]))"
@@ -108,21 +129,26 @@ struct RandomFormats {
   }
 
   private mutating func number(_ depth: Int, _ p: String, _ variable: Int) -> String {
-    switch depth > 0 ? below(8) : 0 {
+    switch depth > 0 ? below(12) : 0 {
     case 0, 1: return pick(["\(p)stars", "\(p)stars", "3", "-7", "0x1F"])
     case 2: return "length(\(text(p)))"
     case 3: return "\(p)images.@count"
     case 4: return "\(p)images.@\(pick(["sum", "min", "max"])).size"
     case 5:
       return "SUBQUERY(\(p)images, $s\(variable), $s\(variable).size > \(number(depth - 1, p, variable + 1))).@count"
+    case 8: return "~\(number(0, p, variable))"
+    case 9: return "\(pick(["max", "min", "sum"]))({\(number(depth - 1, p, variable)), \(number(0, p, variable)), 4})"
+    case 10: return "modulus:by:(\(number(depth - 1, p, variable)), \(number(0, p, variable)))"
+    case 11: return "TERNARY(\(p)isDraft, \(number(depth - 1, p, variable)), \(number(0, p, variable)))"
     case 6: return "\(pick(["abs", "floor", "round"]))(\(number(depth - 1, p, variable)))"
     default:
-      return "(\(number(depth - 1, p, variable)) \(pick(["+", "-", "*", "/", "**"])) \(number(depth - 1, p, variable)))"
+      return
+        "(\(number(depth - 1, p, variable)) \(pick(["+", "-", "*", "/", "**", "&", "|", "^", "<<", ">>"])) \(number(depth - 1, p, variable)))"
     }
   }
 
   private mutating func text(_ p: String) -> String {
-    pick(["\(p)content", "\(p)mood", "lowercase(\(p)content)", "uppercase:(\(p)mood)"])
+    pick(["\(p)content", "\(p)mood", "lowercase(\(p)content)", "uppercase:(\(p)mood)", "CAST(\(p)stars, 'NSString')"])
   }
 
   private mutating func literal() -> String {
@@ -139,7 +165,7 @@ struct RandomFormats {
   /// A few places changed, left out, doubled or moved.
   mutating func mutated(_ text: String) -> String {
     var scalars = Array(text.unicodeScalars)
-    let noise = Array("'\"\\(){}[].,@#%$&|!=<>*+-/ 0x9eE_aZ커\u{301}\u{0}\n".unicodeScalars)
+    let noise = Array("'\"\\(){}[].,@#%$&|^~!=<>*+-/ 0x9eE_aZ커\u{301}\u{0}\n".unicodeScalars)
     for _ in 0...below(2) {
       let place = below(scalars.count + 1)
       switch below(5) {

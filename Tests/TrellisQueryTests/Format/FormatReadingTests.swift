@@ -84,6 +84,50 @@ import TrellisSchema
     ),
     ("picture = CAST('AQID', 'NSData')", "picture == CAST('AQID', 'NSData')"),
     ("  stars\n==\t1 ", "stars == 1"),
+    // Bits bind more tightly than comparisons, and less tightly than sums.
+    ("stars & 4 != 0", "(stars & 4) != 0"), ("stars & 1 + 1 | 8 ^ 2 == 3", "((stars & (1 + 1)) | (8 ^ 2)) == 3"),
+    ("stars << 2 >> 1 = 4", "((stars << 2) >> 1) == 4"), ("~stars & 0xF = 1", "(~(stars) & 15) == 1"),
+    ("bitwiseAnd:with:(stars, 4) > 0", "(stars & 4) > 0"),
+    ("FUNCTION(stars, 'leftshift:by:', 2) = 4", "(stars << 2) == 4"),
+    // Functions of numbers.
+    ("sqrt(stars) > 2", "sqrt(stars) > 2.0"), ("FUNCTION('ln:', weight) < 1", "ln(weight) < 1.0"),
+    ("log:(price) < exp(1)", "log(price) < exp(1)"), ("modulus:by:(stars, 2) = 1", "modulus:by:(stars, 2) == 1"),
+    ("raise:to:(stars, 2) = 4", "(stars ** 2) == 4"), ("noindex:(stars) = 4", "stars == 4"),
+    ("max({stars, 3}) > 2", "max({stars, 3}) > 2"), ("min(stars, 3, nil) > 2", "min({stars, 3}) > 2"),
+    ("sum({stars, 0.5}) > 2", "sum({stars, 0.5}) > 2.0"), ("average({stars, 2}) > 2", "average({stars, 2}) > 2.0"),
+    ("max({price, 1}) > 2", "max({price, CAST(1, 'Decimal')}) > 2"), ("count({1, 2}) == stars", "2 == stars"),
+    ("max({createdAt, now()}) > now()", "max({createdAt, now()}) > now()"),
+    // Choices.
+    ("TERNARY(stars > 3, content, mood) = 'a'", "TERNARY(stars > 3, content, mood) == 'a'"),
+    ("ternary(isDraft, 1, stars) > 2", "TERNARY(isDraft == TRUE, 1, stars) > 2"),
+    ("isDraft == TERNARY(stars > 3, YES, NO)", "isDraft == TERNARY(stars > 3, TRUE, FALSE)"),
+    ("price > TERNARY(isDraft, 1, price)", "price > TERNARY(isDraft == TRUE, 1, price)"),
+    // Casts.
+    ("CAST(stars, 'NSString') BEGINSWITH '1'", "CAST(stars, 'NSString') BEGINSWITH '1'"),
+    ("CAST(content, 'NSNumber') > 2", "CAST(content, 'Double') > 2.0"),
+    ("price > CAST('0.1', 'Decimal')", "price > 0.1"), ("CAST('12', 'NSNumber') < weight", "12.0 < weight"),
+    ("CAST(content, 'NSDecimalNumber') == price", "CAST(content, 'Decimal') == price"),
+    (
+      "createdAt > CAST(CAST(now(), 'NSNumber') - 60, 'NSDate')",
+      "createdAt > (CAST('2001-01-01T00:00:00Z', 'NSDate') + (CAST(now(), 'NSNumber') - 60.0))"
+    ),
+    // Places.
+    ("pages[FIRST].number > 2", "pages[FIRST].number > 2"), ("pages[last].number > 2", "pages[LAST].number > 2"),
+    ("pages[1].diary.content == 'a'", "pages[1].diary.content == 'a'"), ("pages[0] == nil", "pages[0] == NIL"),
+    ("pages[0].diary.images[SIZE] > 1", "pages[0].diary.images.@count > 1"),
+    ("pages[0].diary.pages[LAST].number > 1", "pages[0].diary.pages[LAST].number > 1"),
+    ("ANY tags.diaries.pages[FIRST].number > 1", "ANY(tags, $v1, ANY($v1.diaries, $v2, $v2.pages[FIRST].number > 1))"),
+    ("SELF['stars'] > 1 AND next['stars'] > 1", "stars > 1 AND next.stars > 1"),
+    // Entities.
+    ("entity == 'Diary'", "SELF.entity == 'Diary'"), ("next.entity.name != 'Tag'", "next.entity != 'Tag'"),
+    ("ANY images.entity.name IN {'Image'}", "ANY(images, $v1, $v1.entity IN {'Image'})"),
+    ("entity.name BEGINSWITH 'Di'", "SELF.entity BEGINSWITH 'Di'"),
+    // Lists and single values where a to-many would stand.
+    ("ANY {1, 2} == stars", "1 == stars OR 2 == stars"), ("ALL {1, 2} < stars", "1 < stars AND 2 < stars"),
+    ("NONE {'a', 'b'} ==[c] content", "NOT ('a' ==[c] content OR 'b' ==[c] content)"),
+    ("{1, 2} CONTAINS stars", "stars IN {1, 2}"), ("ANY next.stars > 3", "next.stars > 3"),
+    ("NONE next.stars > 3", "NOT (next.stars > 3)"), ("ANY {'a'} IN tags.name", "ANY(tags, $v1, $v1.name == 'a')"),
+    ("ANY tags CONTAINS nil", "ANY(tags, $v1, $v1 == NIL)"),
   ]
 
   @Test("every form of the language is read, and prints itself as what reads back the same", arguments: accepted)
@@ -116,7 +160,21 @@ import TrellisSchema
     ("id == 'x'", .invalidConstant, 7, "no UUID"),
     ("next < next", .typeMismatch, 1, "no order"), ("content == stars", .typeMismatch, 12, "never be equal"),
     ("images.size > 3", .manyValues, 1, "ANY"), ("images == nil", .manyValues, 1, "@count"),
-    ("ANY stars > 3", .notMany, 5, "to-many"),
+    ("ANY 3 > stars", .notMany, 5, "to-many"), ("stars & 4", .notACondition, 1, "comparison"),
+    ("weight & 4 != 0", .typeMismatch, 1, "whole numbers have bits"), ("~content = 1", .typeMismatch, 2, "bits"),
+    ("entity == 'Dairy'", .unknownCase, 11, "did you mean 'Diary'?"),
+    ("entity > 'Diary'", .typeMismatch, 1, "no order"),
+    ("images[FIRST].size = 1", .unsupported, 7, "has no order"), ("next[0].stars = 1", .notMany, 5, "ordered to-many"),
+    ("pages[0].diary.tags.name = 'a'", .unsupported, 1, "Behind a member's place"),
+    ("pages[x].number = 1", .unexpected, 7, "SIZE, FIRST, LAST"), ("random() > 1", .unsupported, 1, "draw a number"),
+    ("stddev:(images.size) > 1", .unsupported, 1, "compute it in the program"),
+    ("TERNARY(isDraft, 1) = 1", .wrongArgument, 1, "two values"),
+    ("TERNARY(isDraft, 1, 'a') = 1", .typeMismatch, 21, "whole number"),
+    ("CAST('x', 'NSNumber') > 1", .invalidConstant, 6, "no number"),
+    ("CAST('x', 'Decimal') > 1", .invalidConstant, 6, "no decimal number"),
+    ("CAST(createdAt, 'NSString') == 'a'", .typeMismatch, 6, "no text"),
+    ("max({1, 'a'}) > 1", .typeMismatch, 9, "values of a list"),
+    ("sum({'a'}) > 1", .typeMismatch, 6, "values of a list"),
     ("next.@count > 3", .notMany, 7, "to-many"), ("images.@median.size > 3", .unknownFunction, 9, "@avg"),
     ("images.@cout > 3", .unknownFunction, 9, "is not known"),
     ("lenght(content) > 3", .unknownFunction, 1, "did you mean 'length'?"),
@@ -128,7 +186,7 @@ import TrellisSchema
     ("stars BETWEEN 5", .wrongArgument, 15, "two bounds"), ("stars BETWEEN {1}", .wrongArgument, 15, "two bounds"),
     ("stars IN 5", .notMany, 10, "IN needs a list"), ("stars == %@", .missingArgument, 10, "needs more than 0"),
     ("stars == %q", .unexpected, 10, "'%'"), ("SUBQUERY(images, $i, $i.size > 3)", .unexpected, 34, ".@count"),
-    ("images[0].size = 1", .unsupported, 7, "by their place"), ("cached == 'a'", .unsupported, 1, "transient"),
+    ("images[0].size = 1", .unsupported, 7, "has no order"), ("cached == 'a'", .unsupported, 1, "transient"),
     ("in = 3", .unexpected, 1, "#in"), ("NOT stars", .notACondition, 5, "condition"),
     ("$x.size > 3", .unboundVariable, 1, "Nothing around binds"), ("words == 'a'", .typeMismatch, 10, "[string]"),
     ("stars = 1 AND\n  strs = 2", .unknownProperty, 3, "did you mean 'stars'?"),
@@ -193,6 +251,14 @@ import TrellisSchema
     #expect(code("%@ IN tags", .value(.integer(5), .object(2))) == nil)
     #expect(code("tags CONTAINS %@", .value(.integer(5), .object(2))) == nil)
     #expect(code("stars IN %@", .list([.value(.integer(5), .integer)])) == nil)
+    #expect(code("ANY tags CONTAINS %@", .value(.integer(5), .object(2))) == nil)
+    #expect(code("ANY tags CONTAINS %@", .value(.integer(5), .object(1))) == .typeMismatch)
+    #expect(code("%@ CONTAINS stars", .list([.value(.integer(5), .integer)])) == nil)
+    #expect(code("ANY %@ == stars", .list([.value(.integer(5), .integer)])) == nil)
+    #expect(code("max(%@) == stars", .list([.value(.integer(5), .integer)])) == nil)
+    #expect(code("entity.name == %@", .value(.text("Diary"), .text)) == nil)
+    #expect(code("entity == %@", .value(.text("Dairy"), .text)) == .unknownCase)
+    #expect(code("%@.stars == stars", .value(.integer(5), .object(0))) == .unsupported)
     #expect(code("stars IN %@", .range(.integer(1), .integer(5), .integer, isClosed: false)) == nil)
     #expect(code("price == %@", .value(.real(0.1), .real)) == nil)
     #expect(try bench.printed("price == %@", [.value(.real(0.1), .real)]) == "price == 0.1")

@@ -29,6 +29,7 @@ struct TestObject: QueryObject {
   let key: Int64
 
   var queryKey: Int64 { key }
+  var queryEntityName: String { graph.records[key].map { graph.model.entities[$0.entity].name } ?? "" }
 
   private func property(_ number: Int) -> Property? {
     graph.records[key].map { graph.model.entities[$0.entity].properties[number] }

@@ -54,6 +54,20 @@ extension DecimalNumber {
       exponent: exponent - divisor.exponent - surplus - 1)
   }
 
+  /// What a division by a number leaves, exact, with this number's sign; nil for a division by zero.
+  func remainder(dividingBy divisor: DecimalNumber) -> DecimalNumber? {
+    guard !divisor.isZero else { return nil }
+    let common = min(exponent, divisor.exponent)
+    let other = divisor.padded(to: common)
+    var rest: [UInt8] = []
+    for digit in padded(to: common) {
+      rest.append(digit)
+      if rest.first == 0 { rest.removeFirst() }
+      while !Self.isLess(rest, other) { rest = Array(Self.difference(rest, other).drop { $0 == 0 }) }
+    }
+    return DecimalNumber(isNegative: isNegative, digits: rest, exponent: common)
+  }
+
   /// Nil for a power that is no whole number from 0 to 1,000, and for a result that is too large.
   func power(_ exponent: DecimalNumber) -> DecimalNumber? {
     guard let count = exponent.integer, (0...1_000).contains(count) else { return nil }

@@ -22,7 +22,15 @@ public enum ValueArithmetic {
       case .multiply: a.multipliedReportingOverflow(by: b)
       case .divide: a.dividedReportingOverflow(by: b)
       case .power: power(a, b)
+      case .remainder: a.remainderReportingOverflow(dividingBy: b)
+      case .bitAnd: (a & b, false)
+      case .bitOr: (a | b, false)
+      case .bitXor: (a ^ b, false)
+      case .shiftLeft: (a << b, b < 0)
+      case .shiftRight: (a >> b, b < 0)
       }
+    // The one remainder beside a quotient that is too large.
+    if sign == .remainder && b == -1 { return 0 }
     return isTooLarge ? nil : result
   }
 
@@ -50,6 +58,8 @@ public enum ValueArithmetic {
       case .multiply: a * b
       case .divide: a / b
       case .power: pow(a, b)
+      case .remainder: fmod(a, b)
+      case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: Double.nan
       }
     return result.isFinite ? .real(result) : .null
   }
@@ -65,6 +75,8 @@ public enum ValueArithmetic {
       case .multiply: a * b
       case .divide: a.divided(by: b)
       case .power: a.power(b)
+      case .remainder: a.remainder(dividingBy: b)
+      case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: nil
       }
     return result?.rounded.map { .text($0.text) } ?? .null
   }

@@ -1,3 +1,4 @@
+import Foundation
 public import TrellisSchema
 
 /// Functions of one stored value: one for the evaluation in memory and for every store.
@@ -17,6 +18,36 @@ extension ValueArithmetic {
     case .decimal: decimal(value).map { .text($0.text) } ?? .null
     case .real: real(value).map { .real($0) } ?? .null
     case .microseconds: microseconds(value)
+    case .squareRoot: real(of: value, sqrt)
+    case .naturalLogarithm: real(of: value, log)
+    case .logarithm: real(of: value, log10)
+    case .exponential: real(of: value, exp)
+    case .complement: if case .integer(let bits) = value { .integer(~bits) } else { .null }
+    case .text: digits(value)
+    case .seconds: seconds(value)
+    }
+  }
+
+  /// When 2001 began, in microseconds since 1970.
+  package static let referenceDate: Int64 = 978_307_200_000_000
+
+  private static func seconds(_ value: StoredValue) -> StoredValue {
+    guard case .integer(let micros) = value else { return .null }
+    let (since, isTooLarge) = micros.subtractingReportingOverflow(referenceDate)
+    return isTooLarge ? .null : .real(Double(since) / 1_000_000)
+  }
+
+  private static func real(of value: StoredValue, _ function: (Double) -> Double) -> StoredValue {
+    guard let result = real(value).map(function), result.isFinite else { return .null }
+    return .real(result)
+  }
+
+  private static func digits(_ value: StoredValue) -> StoredValue {
+    switch value {
+    case .integer(let integer): .text(String(integer))
+    case .real(let real): real.isNaN ? .null : .text(real.description)
+    case .text: value
+    case .null, .blob, .file: .null
     }
   }
 

@@ -21,6 +21,10 @@ extension FormatChecker {
       throw error(.typeMismatch, "A date may stand before '+' or '-', with seconds behind.", at: right.start)
     }
     let sides = try numbers(a, b, at: (left.start, right.start))
+    if sign.isOfBits && sides.2 != .integer {
+      throw error(
+        .typeMismatch, "This is \(sides.2.name); only whole numbers have bits.", at: left.start)
+    }
     return .typed(.computed(.arithmetic(sign, sides.0, sides.1)), sides.2)
   }
 
@@ -56,7 +60,7 @@ extension FormatChecker {
     }
   }
 
-  private static func wider(_ a: FormatType, _ b: FormatType) -> FormatType {
+  static func wider(_ a: FormatType, _ b: FormatType) -> FormatType {
     a == .real || b == .real ? .real : a == .decimal || b == .decimal ? .decimal : .integer
   }
 
@@ -90,5 +94,14 @@ extension FormatChecker {
       throw error(.typeMismatch, "This is \(type.name); a number of seconds is needed.", at: starts.1)
     }
     return .typed(.computed(.arithmetic(sign, start, .computed(.function(.microseconds, operand)))), .date)
+  }
+}
+
+extension ArithmeticOperator {
+  var isOfBits: Bool {
+    switch self {
+    case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: true
+    case .add, .subtract, .multiply, .divide, .power, .remainder: false
+    }
   }
 }

@@ -12,11 +12,23 @@ extension FormatChecker {
     switch target.lowercased() {
     case "nsdate", "date": return try date(value, at: place)
     case "nsdecimalnumber", "decimal":
-      if case .number(let digits) = value, let text = DecimalText.canonical(digits) {
-        return .typed(.value(.text(text)), .decimal)
+      switch value {
+      case .number(let digits), .text(let digits):
+        if let text = DecimalText.canonical(digits) { return .typed(.value(.text(text)), .decimal) }
+        if case .text = value {
+          throw error(.invalidConstant, "This is no decimal number of at most 38 digits.", at: place)
+        }
+        return try converted(value, .decimal, .decimal, at: place)
+      default: return try converted(value, .decimal, .decimal, at: place)
       }
-      return try converted(value, .decimal, .decimal, at: place)
-    case "nsnumber", "double": return try converted(value, .real, .real, at: place)
+    case "double": return try converted(value, .real, .real, at: place)
+    case "nsnumber":
+      if case .typed(let operand, .date) = value { return .typed(Self.applied(.seconds, to: operand), .real) }
+      if case .argument(.value(let moment, .date)) = value {
+        return .typed(.value(ValueArithmetic.apply(.seconds, moment)), .real)
+      }
+      return try converted(value, .real, .real, at: place)
+    case "nsstring", "string": return try text(value, at: place)
     case "nsdata", "data": return .typed(.value(.blob(try decoded(value, "Base64", Base64Text.bytes, place))), .data)
     case "nsuuid", "uuid": return .typed(.value(.blob(try decoded(value, "UUID", UUIDText.bytes, place))), .uuid)
     case "objectid", "nsmanagedobjectid":
@@ -26,7 +38,8 @@ extension FormatChecker {
       return .typed(.value(.integer(key)), .object(nil))
     default:
       throw error(
-        .unknownFunction, "There is no such type to cast to; there are 'NSDate', 'Decimal', 'Double', 'Data', 'UUID'.",
+        .unknownFunction,
+        "There is no such type to cast to; there are 'NSDate', 'NSNumber', 'NSString', 'Decimal', 'Double', 'Data' and 'UUID'.",
         at: arguments[1].start)
     }
   }
@@ -42,21 +55,54 @@ extension FormatChecker {
       // As Core Data prints dates: seconds since 2001.
       let sinceReference = ValueArithmetic.apply(
         .microseconds, DecimalText.canonical(digits).map { .text($0) } ?? .null)
-      let micros = ValueArithmetic.compute(.add, sinceReference, .integer(978_307_200_000_000))
+      let micros = ValueArithmetic.compute(.add, sinceReference, .integer(ValueArithmetic.referenceDate))
       if case .integer = micros { return .typed(.value(micros), .date) }
       throw error(.invalidConstant, "This number of seconds is too large for a date.", at: start)
+    case .typed(let operand, let type) where type.isNumber: return Self.date(operand)
+    case .argument(.value(let seconds, let type)) where type.isNumber: return Self.date(.value(seconds))
     default: throw error(.typeMismatch, "Only a text or seconds since 2001 can be made a date.", at: start)
     }
+  }
+
+  /// Seconds since 2001 as a date.
+  private static func date(_ seconds: Operand) -> FormatSide {
+    let micros = Operand.computed(.function(.microseconds, seconds))
+    return .typed(.computed(.arithmetic(.add, .value(.integer(ValueArithmetic.referenceDate)), micros)), .date)
+  }
+
+  /// A number as a text. What has a text of its own stays one.
+  private func text(_ value: FormatSide, at start: Int) throws(PredicateFormatError) -> FormatSide {
+    let (operand, type) = try typed(value, at: start)
+    switch type {
+    case .text, .url, .entity: return .typed(operand, .text)
+    case .enumeration where kind(type) == .text: return .typed(operand, .text)
+    case .integer, .real, .decimal, .bool, .enumeration: return .typed(Self.applied(.text, to: operand), .text)
+    case .date, .data, .uuid, .object, .json:
+      throw error(
+        .typeMismatch,
+        "This is \(type.name), of which stores make no text; make a value of its kind, and compare that.",
+        at: start)
+    }
+  }
+
+  /// A function of a constant is a constant.
+  private static func applied(_ function: ValueFunction, to operand: Operand) -> Operand {
+    if case .value(let constant) = operand { return .value(ValueArithmetic.apply(function, constant)) }
+    return .computed(.function(function, operand))
   }
 
   private func converted(
     _ value: FormatSide, _ function: ValueFunction, _ type: FormatType, at start: Int
   ) throws(PredicateFormatError) -> FormatSide {
     let (operand, given) = try typed(value, at: start)
-    try expectNumber(given, at: start)
-    if given == type { return value }
-    if case .value(let constant) = operand { return .typed(.value(ValueArithmetic.apply(function, constant)), type) }
-    return .typed(.computed(.function(function, operand)), type)
+    // A text that is a plain number counts as it; any other is nil.
+    if given != .text { try expectNumber(given, at: start) }
+    if given == type { return .typed(operand, type) }
+    let result = Self.applied(function, to: operand)
+    if case .value(.null) = result {
+      throw error(.invalidConstant, "This text is no number.", at: start)
+    }
+    return .typed(result, type)
   }
 
   private func decoded(

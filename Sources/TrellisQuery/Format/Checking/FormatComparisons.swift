@@ -9,6 +9,10 @@ extension FormatChecker {
     defer { nextVariable = before }
     let placedLeft = try placed(comparison.left)
     let left = placedLeft.0
+    if let quantifier = comparison.quantifier, let list = Self.elements(left, at: comparison.left.start) {
+      if placedLeft.argument != nil { dependsOnValues = true }
+      return try ofList(quantifier, list, comparison)
+    }
     var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
     var tested = left
     if case .many(let path) = left, comparison.quantifier != nil || isMembership(comparison) {
@@ -16,16 +20,51 @@ extension FormatChecker {
       tested = .typed(path.operand, path.type)
       nextVariable += crossings.count
     } else if comparison.quantifier != nil {
-      throw error(.notMany, "ANY, ALL and NONE need a path through a to-many relationship.", at: comparison.left.start)
+      guard case .typed = left, case .path = comparison.left.content else {
+        throw error(
+          .notMany, "ANY, ALL and NONE need a path, best through a to-many relationship, or a list.",
+          at: comparison.left.start)
+      }
     }
-    // `tags CONTAINS %@` asks as `%@ IN tags` does.
+    // `tags CONTAINS %@` asks as `%@ IN tags` does, and `ANY tags CONTAINS %@` as `ANY tags == %@`.
     var relation = comparison.relation
-    if !crossings.isEmpty, comparison.quantifier == nil { relation = .compare(.equal) }
+    if !crossings.isEmpty, isMembership(comparison) {
+      if comparison.quantifier == nil { relation = .compare(.equal) }
+      if case .typed(_, .object) = tested { relation = .compare(.equal) }
+    }
     let right = try placed(comparison.right)
     let starts = (comparison.left.start, comparison.right.start)
     let condition = try compared(tested, relation, right.0, comparison.options, at: starts)
     let inner = withSlot(condition, (tested, placedLeft.argument), right, at: starts)
+    // One value is a collection of one.
+    if crossings.isEmpty { return comparison.quantifier == Quantifier.none ? .not(inner) : inner }
     return Self.quantified(comparison.quantifier ?? .any, crossings, inner)
+  }
+
+  /// The elements of a list that is written or bound; nil for what is none.
+  static func elements(_ side: FormatSide, at start: Int) -> [PlacedSide]? {
+    switch side {
+    case .list(let list): list
+    case .argument(.list(let list)): list.map { PlacedSide(side: Self.side($0), start: start) }
+    default: nil
+    }
+  }
+
+  /// A condition on some, all or none of the elements of a list.
+  private mutating func ofList(
+    _ quantifier: Quantifier, _ list: [PlacedSide], _ comparison: FormatComparison
+  ) throws(PredicateFormatError) -> QueryPredicate {
+    let right = try side(comparison.right)
+    var terms: [QueryPredicate] = []
+    for element in list {
+      terms.append(
+        try compared(
+          element.side, comparison.relation, right, comparison.options, at: (element.start, comparison.right.start)))
+    }
+    let all = quantifier == .all
+    let joined: QueryPredicate =
+      terms.count == 1 ? terms[0] : terms.isEmpty ? .constant(all) : all ? .and(terms) : .or(terms)
+    return quantifier == Quantifier.none ? .not(joined) : joined
   }
 
   private func isMembership(_ comparison: FormatComparison) -> Bool {
@@ -50,6 +89,8 @@ extension FormatChecker {
     at starts: (Int, Int)
   ) throws(PredicateFormatError) -> QueryPredicate {
     switch relation {
+    case .compare(.contains) where Self.elements(left, at: starts.0) != nil:
+      return try isIn(right, left, options, at: (starts.1, starts.0))
     case .compare(let relation): return try compare(left, relation, right, options, at: starts)
     case .between: return try between(left, right, options, at: starts)
     case .isIn: return try isIn(left, right, options, at: starts)
@@ -80,8 +121,10 @@ extension FormatChecker {
       guard kind(type) == .text else {
         throw error(.typeMismatch, "This is \(type.name); only texts can be searched.", at: start)
       }
-      if case .enumeration = type { return .typed(operand, .text) }
-      return side
+      switch type {
+      case .enumeration, .entity: return .typed(operand, .text)
+      default: return side
+      }
     case .argument(.value(let value, .enumeration)): return .argument(.value(value, .text))
     default: return side
     }
@@ -167,7 +210,7 @@ extension FormatChecker {
     case (.object(let a), .object(let b)) where isRelated(a, b): return (left.0, right.0, left.1)
     case (.enumeration(let a), .enumeration(let b)) where a == nil || b == nil || a == b:
       return (left.0, right.0, left.1)
-    case (.text, .url), (.url, .text): return (left.0, right.0, .text)
+    case (.text, .url), (.url, .text), (.text, .entity), (.entity, .text): return (left.0, right.0, .text)
     default:
       throw error(
         .typeMismatch, "\(left.1.name.capitalizedFirst) is compared with \(right.1.name), which can never be equal.",

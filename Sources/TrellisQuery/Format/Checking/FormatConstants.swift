@@ -61,6 +61,7 @@ extension FormatChecker {
     case (.number("0"), .bool): return .integer(0)
     case (.number("1"), .bool): return .integer(1)
     case (.text(let text), .text), (.text(let text), .url): return .text(text)
+    case (.text(let name), .entity): return try entityName(name, at: start)
     case (.text(let text), .uuid):
       guard let bytes = UUIDText.bytes(text) else { throw error(.invalidConstant, "This is no UUID.", at: start) }
       return .blob(bytes)
@@ -84,6 +85,9 @@ extension FormatChecker {
     case (.enumeration(let a), .enumeration(let b)) where a == nil || a == b: return value
     case (.integer, .bool) where value == .integer(0) || value == .integer(1): return value
     case (.url, .text), (.text, .url): return value
+    case (.text, .entity):
+      if case .text(let name) = value { return try entityName(name, at: start) }
+      return value
     case (.text, .enumeration(let name?)):
       // A stored value that another version of the model knows may be asked for where such values are kept.
       guard case .text(let text) = value else { return value }
@@ -111,6 +115,14 @@ extension FormatChecker {
       }
     let way = type == .date ? " Bind a date with %@, or write CAST('2026-01-31', 'NSDate')." : ""
     return error(.typeMismatch, "This is \(found), and what it is compared with is \(type.name).\(way)", at: start)
+  }
+
+  private func entityName(_ name: String, at start: Int) throws(PredicateFormatError) -> StoredValue {
+    if model.entity(named: name) != nil { return .text(name) }
+    let names = model.entities.map(\.name)
+    let closest = NearestName.closest(to: name, among: names)
+    let hint = closest.map { "; did you mean '\($0)'?" } ?? "; there are \(names.prefix(12).joined(separator: ", "))."
+    throw error(.unknownCase, "The model has no such entity\(hint)", at: start, suggestion: closest)
   }
 
   // MARK: Enums

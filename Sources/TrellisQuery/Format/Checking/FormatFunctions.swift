@@ -5,12 +5,28 @@ extension FormatChecker {
   private static let functions: [String: ValueFunction] = [
     "lowercase": .lowercase, "uppercase": .uppercase, "length": .length, "abs": .absolute, "ceiling": .ceiling,
     "ceil": .ceiling, "floor": .floor, "trunc": .truncated, "round": .rounded, "lowercasestring": .lowercase,
-    "uppercasestring": .uppercase, "lowercased": .lowercase, "uppercased": .uppercase,
+    "uppercasestring": .uppercase, "lowercased": .lowercase, "uppercased": .uppercase, "sqrt": .squareRoot,
+    "ln": .naturalLogarithm, "log": .logarithm, "exp": .exponential, "onescomplement": .complement,
   ]
 
   private static let signs: [String: ArithmeticOperator] = [
     "add:to": .add, "from:subtract": .subtract, "multiply:by": .multiply, "divide:by": .divide,
-    "raise:topower": .power, "raise:tothepower": .power,
+    "raise:topower": .power, "raise:tothepower": .power, "raise:to": .power, "modulus:by": .remainder,
+    "bitwiseand:with": .bitAnd, "bitwiseor:with": .bitOr, "bitwisexor:with": .bitXor, "leftshift:by": .shiftLeft,
+    "rightshift:by": .shiftRight,
+  ]
+
+  /// What Core Data knows and no store answers alike, with the way out.
+  private static let refused = [
+    "random": "Its values would differ from store to store; draw a number in the program and bind it.",
+    "randomn": "Its values would differ from store to store; draw a number in the program and bind it.",
+    "canonical": "Compare with the options [cd], as in title ==[cd] 'cafe'.",
+    "median": "Fetch the values in order, and take the one in the middle.",
+    "mode": "Group by the values, and take the group with the most objects.",
+    "stddev": "Fetch the values, and compute it in the program.",
+    "distancetolocation:fromlocation": "Compare latitude and longitude with bounds.",
+    "fetch": "Make a request of its own for it, and bind what it finds.",
+    "objectfrom:withindex": "Write the place in brackets, as in images[0].",
   ]
 
   private static let collections = ["count", "sum", "average", "avg", "min", "max"]
@@ -26,7 +42,12 @@ extension FormatChecker {
       return try arithmetic(sign, arguments[0], arguments[1])
     }
     if Self.collections.contains(plain) { return try collection(plain, arguments, start) }
+    if let way = Self.refused[plain] {
+      throw error(.unsupported, "The function '\(name.prefix(60))' is not there. \(way)", at: start)
+    }
     switch plain {
+    case "noindex": return try side(try only(arguments, start))
+    case "ternary": return try ternary(arguments, start)
     case "cast": return try cast(arguments, start)
     case "function": return try function(arguments, start)
     default: throw unknown(name, plain, start)
@@ -35,11 +56,13 @@ extension FormatChecker {
 
   private func unknown(_ name: String, _ plain: String, _ start: Int) -> PredicateFormatError {
     let known =
-      Self.functions.keys.sorted() + Self.signs.keys.sorted() + Self.collections + ["now", "cast", "subquery"]
+      Self.functions.keys.sorted() + Self.signs.keys.sorted() + Self.collections + [
+        "now", "cast", "subquery", "ternary",
+      ]
     let closest = NearestName.closest(to: plain, among: known)
     let hint =
       closest.map { "; did you mean '\($0)'?" }
-      ?? "; there are now, lowercase, uppercase, length, abs, ceiling, floor, round, trunc, count, sum, average, min, max, CAST and SUBQUERY."
+      ?? "; there are now, lowercase, uppercase, length, abs, ceiling, floor, round, trunc, sqrt, ln, log, exp, modulus:by:, count, sum, average, min, max, CAST, TERNARY and SUBQUERY."
     return error(
       .unknownFunction, "The function '\(name.prefix(60))' is not known\(hint)", at: start, suggestion: closest)
   }
@@ -61,6 +84,14 @@ extension FormatChecker {
       let isFitting = type == .text || type == .url || (function == .length && type == .data)
       guard isFitting else { throw error(.typeMismatch, "This is \(type.name); a text is needed.", at: node.start) }
       return .typed(.computed(.function(function, operand)), function == .length ? .integer : .text)
+    case .squareRoot, .naturalLogarithm, .logarithm, .exponential:
+      try expectNumber(type, at: node.start)
+      return .typed(.computed(.function(function, operand)), .real)
+    case .complement:
+      guard type == .integer else {
+        throw error(.typeMismatch, "This is \(type.name); only whole numbers have bits.", at: node.start)
+      }
+      return .typed(.computed(.function(function, operand)), .integer)
     default:
       try expectNumber(type, at: node.start)
       return .typed(.computed(.function(function, operand)), type)
@@ -71,10 +102,14 @@ extension FormatChecker {
   private mutating func collection(
     _ name: String, _ arguments: [FormatNode], _ start: Int
   ) throws(PredicateFormatError) -> FormatSide {
-    if arguments.count == 3 { return try collection(name, over: arguments) }
+    if arguments.count == 3, case .path(let bound) = arguments[1].content, bound.variable != nil, bound.steps.isEmpty {
+      return try collection(name, over: arguments)
+    }
+    guard arguments.count == 1 else { return try ofList(name, try sides(arguments), at: start) }
     let node = try only(arguments, start)
     guard case .path(var path) = node.content else {
-      throw error(.notMany, "'\(name)' needs a path through a to-many relationship.", at: node.start)
+      if let list = Self.elements(try side(node), at: node.start) { return try ofList(name, list, at: node.start) }
+      throw error(.notMany, "'\(name)' needs a list, or a path through a to-many relationship.", at: node.start)
     }
     path.steps.append(FormatPath.Step(name: name, isOperator: true, start: node.start))
     let resolved = try resolve(path, at: node.start)

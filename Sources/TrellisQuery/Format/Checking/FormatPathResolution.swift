@@ -24,16 +24,42 @@ extension FormatChecker {
       }
       try advance(&walk, step)
     }
+    if walk.crossingsBehindPlace > 0 { throw behindPlace(at: start) }
     return walk.end
   }
 
+  private func behindPlace(at start: Int) -> PredicateFormatError {
+    error(
+      .unsupported, "Behind a member's place only one value, or the number of further members, can be asked for.",
+      at: start)
+  }
+
+  /// Goes on from one member.
+  private func enter(
+    _ place: MemberPlace, _ walk: inout PathWalk, at start: Int
+  ) throws(PredicateFormatError) {
+    guard walk.isWhole, let relationship = walk.relationship else {
+      throw error(.notMany, "A place needs an ordered to-many relationship before it.", at: start)
+    }
+    guard relationship.isOrdered else {
+      throw error(
+        .unsupported,
+        "'\(relationship.name)' has no order, so no member has a place; use ANY, '@min' or '@max', or make it ordered.",
+        at: start)
+    }
+    walk.enter(place)
+  }
+
   private func advance(_ walk: inout PathWalk, _ step: FormatPath.Step) throws(PredicateFormatError) {
+    if let place = step.place { return try enter(place, &walk, at: step.start) }
     guard let entity = walk.entity else {
+      if walk.isAtEntity && step.name == "name" { return }
       throw error(.unknownProperty, "What comes before this is no relationship, so nothing can follow.", at: step.start)
     }
     guard let property = entity.property(named: step.name) else {
       // The identity, as Core Data names it.
       if step.name == "objectID" || step.name == "self" { return }
+      if step.name == "entity" { return walk.endAtEntity() }
       throw unknown(step, of: entity)
     }
     switch property {
@@ -90,11 +116,12 @@ extension FormatChecker {
         .manyValues, "'@\(step.name)' goes over one to-many relationship, and here are several; use SUBQUERY.",
         at: step.start)
     }
+    if members.crossingsBehindPlace > 0 && name != "count" { throw behindPlace(at: step.start) }
     guard let function = Self.aggregates[name] else {
       guard rest.isEmpty, values == nil else {
         throw error(.unexpected, "'@count' comes last, behind the relationship.", at: step.start)
       }
-      return ResolvedPath(operand: .count(many.path), type: .integer)
+      return ResolvedPath(operand: members.wrapped(.count(many.path)), type: .integer)
     }
     var walk =
       values
@@ -103,7 +130,7 @@ extension FormatChecker {
       guard !step.isOperator else { throw error(.unsupported, "One '@' follows another.", at: step.start) }
       try advance(&walk, step)
     }
-    if values == nil, !walk.crossings.isEmpty {
+    if values == nil, !walk.crossings.isEmpty || walk.crossingsBehindPlace > 0 {
       throw error(.manyValues, "The values behind '@\(step.name)' lie behind a further to-many.", at: step.start)
     }
     return try aggregated(function, many, walk.end, at: step.start)

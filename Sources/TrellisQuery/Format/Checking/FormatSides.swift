@@ -39,7 +39,7 @@ extension FormatChecker {
     }
   }
 
-  private mutating func sides(
+  mutating func sides(
     _ nodes: [FormatNode]
   ) throws(PredicateFormatError) -> [PlacedSide] {
     var sides: [PlacedSide] = []

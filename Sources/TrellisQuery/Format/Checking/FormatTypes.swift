@@ -24,7 +24,7 @@ extension FormatType {
     case .integer, .bool, .date, .object: .integer
     case .real: .real
     case .decimal: .decimal
-    case .text, .url, .json, .enumeration: .text
+    case .text, .url, .json, .enumeration, .entity: .text
     case .data, .uuid: .blob
     }
   }

@@ -25,12 +25,18 @@ extension FormatPrinter {
     switch operand {
     case .value, .parameter: nil
     case .count: .integer
+    case .entity: .entity
     case .now: .date
     case .path(let path): last(path)?.attribute.map { FormatType($0) } ?? .object(nil)
     case .computed(.countWhere): .integer
     case .computed(.aggregate(let function, let path, let variable, let operand, let kind)):
       function == .average && kind == .integer ? .real : type(operand, of: variable, path) ?? FormatType(kind)
     case .computed(.function(let function, let operand)): type(function, operand)
+    case .computed(.member(_, let path, let variable, let operand)): type(operand, of: variable, path)
+    case .computed(.conditional(_, let first, let second)): type(ofEither: [first, second])
+    case .computed(.list(let function, let operands, let kind)):
+      function == .average && kind == .integer
+        ? .real : operands.lazy.compactMap { type($0) }.first { $0.kind == kind } ?? FormatType(kind)
     case .computed(.arithmetic(_, let left, let right)): type(left, right)
     }
   }
@@ -38,7 +44,7 @@ extension FormatPrinter {
   /// The type of an operand in which a variable stands for the members of a to-many.
   func type(_ operand: Operand, of variable: Int, _ path: PropertyPath) -> FormatType? {
     var inside = self
-    inside.scopes.append((variable, relationship(path)?.destination ?? -1))
+    inside.scopes.append((variable, relationship(path)?.destination ?? -1, ""))
     return inside.type(operand)
   }
 
@@ -47,7 +53,9 @@ extension FormatPrinter {
     case .lowercase, .uppercase: .text
     case .length: .integer
     case .decimal: .decimal
-    case .real: .real
+    case .real, .squareRoot, .naturalLogarithm, .logarithm, .exponential, .seconds: .real
+    case .complement: .integer
+    case .text: .text
     case .absolute, .negative, .ceiling, .floor, .truncated, .rounded, .microseconds: constantType(operand)
     }
   }
@@ -57,6 +65,14 @@ extension FormatPrinter {
     if case .computed(.function(.microseconds, _)) = right { return .date }
     let types = [constantType(left), constantType(right)]
     return [.date, .real, .decimal].first { types.contains($0) } ?? .integer
+  }
+
+  /// The type of one of some values; nil when all are constants.
+  private func type(ofEither operands: [Operand]) -> FormatType? {
+    let known = operands.compactMap { type($0) }
+    guard let first = known.first, first.isNumber else { return known.first }
+    let types = known + operands.map { if case .value(.real) = $0 { .real } else { first } }
+    return [.real, .decimal].first { types.contains($0) } ?? first
   }
 
   /// The type of an operand; that of a constant by its value, in which a text is a decimal.

@@ -19,12 +19,12 @@ extension QueryPredicate {
 struct FormatPrinter {
   let model: Model
   private(set) var text = ""
-  /// The entities of the variables around.
-  var scopes: [(variable: Int, entity: Int)]
+  /// The entities of the variables around, and how the variables are written.
+  var scopes: [(variable: Int, entity: Int, text: String)]
 
   init(_ model: Model, _ entity: Int) {
     self.model = model
-    scopes = [(0, entity)]
+    scopes = [(0, entity, "")]
   }
 
   // MARK: Conditions
@@ -66,7 +66,7 @@ struct FormatPrinter {
   /// `, $v1, …)` with the variable bound inside.
   private mutating func within(_ path: PropertyPath, _ variable: Int, _ body: (inout FormatPrinter) -> Void) {
     text += ", $v\(variable), "
-    scopes.append((variable, relationship(path)?.destination ?? -1))
+    scopes.append((variable, relationship(path)?.destination ?? -1, "$v\(variable)"))
     body(&self)
     scopes.removeLast()
     text += ")"
@@ -123,20 +123,22 @@ struct FormatPrinter {
     case .count(let path):
       print(path)
       text += ".@count"
+    case .entity(let path):
+      print(path)
+      text += ".entity"
     case .now: text += "now()"
     case .parameter(let number): text += "$p\(number)"
-    case .computed(let computation): print(computation)
+    case .computed(let computation): print(computation, as: type)
     }
   }
 
-  private mutating func print(_ computation: Computation) {
+  private mutating func print(_ computation: Computation, as given: FormatType) {
     switch computation {
     case .arithmetic(let sign, let left, let right): print(left, sign, right)
     case .function(let function, let operand): print(function, operand)
     case .aggregate(let function, let path, let variable, let operand, let kind):
-      text +=
-        ["sum(", "average(", "min(", "max("][
-          function == .sum ? 0 : function == .average ? 1 : function == .minimum ? 2 : 3]
+      text += Self.name(function)
+      text += "("
       print(path)
       within(path, variable) { printer in printer.print(operand, as: Self.alone(FormatType(kind))) }
     case .countWhere(let path, let variable, let condition):
@@ -144,12 +146,50 @@ struct FormatPrinter {
       print(path)
       within(path, variable) { printer in printer.print(condition) }
       text += ".@count"
+    case .member(let place, let path, let variable, let operand):
+      let word =
+        switch place {
+        case .first: "FIRST"
+        case .last: "LAST"
+        case .at(let number): String(number)
+        }
+      scopes.append((variable, relationship(path)?.destination ?? -1, "\(text(path))[\(word)]"))
+      print(operand, as: given)
+      scopes.removeLast()
+    case .conditional(let condition, let first, let second):
+      let type = self.type(.computed(computation)).map { $0 } ?? Self.alone(given)
+      text += "TERNARY("
+      print(condition)
+      for (value, other) in [(first, second), (second, first)] {
+        text += ", "
+        // A decimal needs no word beside a decimal only.
+        print(value, as: self.type(other) == .decimal ? .decimal : Self.alone(type))
+      }
+      text += ")"
+    case .list(let function, let operands, _):
+      let type = self.type(.computed(computation)) ?? .integer
+      text += Self.name(function)
+      text += "({"
+      for (place, operand) in operands.enumerated() {
+        if place > 0 { text += ", " }
+        print(operand, as: Self.alone(type))
+      }
+      text += "})"
+    }
+  }
+
+  private static func name(_ function: AggregateFunction) -> String {
+    switch function {
+    case .sum: "sum"
+    case .average: "average"
+    case .minimum: "min"
+    case .maximum: "max"
     }
   }
 
   private mutating func print(_ left: Operand, _ sign: ArithmeticOperator, _ right: Operand) {
     let common = type(.computed(.arithmetic(sign, left, right))) ?? .integer
-    text += "("
+    text += sign == .remainder ? "modulus:by:(" : "("
     // A decimal needs no word beside a decimal only.
     print(left, as: type(right) == .decimal ? .decimal : Self.alone(common))
     switch sign {
@@ -158,6 +198,12 @@ struct FormatPrinter {
     case .multiply: text += " * "
     case .divide: text += " / "
     case .power: text += " ** "
+    case .remainder: text += ", "
+    case .bitAnd: text += " & "
+    case .bitOr: text += " | "
+    case .bitXor: text += " ^ "
+    case .shiftLeft: text += " << "
+    case .shiftRight: text += " >> "
     }
     // Seconds beside a date.
     if common == .date, case .computed(.function(.microseconds, let seconds)) = right {
@@ -185,21 +231,31 @@ struct FormatPrinter {
       case .real: ("CAST(", ", 'Double')")
       // Stands behind a date and a sign only, where it is not written.
       case .microseconds: ("(", ")")
+      case .squareRoot: ("sqrt(", ")")
+      case .naturalLogarithm: ("ln(", ")")
+      case .logarithm: ("log(", ")")
+      case .exponential: ("exp(", ")")
+      case .complement: ("~(", ")")
+      case .text: ("CAST(", ", 'NSString')")
+      case .seconds: ("CAST(", ", 'NSNumber')")
       }
     text += before
     print(operand, as: function == .lowercase || function == .uppercase || function == .length ? .text : type)
     text += after
   }
 
-  private mutating func print(_ path: PropertyPath) {
-    var words = path.variable == 0 ? [] : ["$v\(path.variable)"]
-    var entity = scopes.last { $0.variable == Int(path.variable) }?.entity
+  private mutating func print(_ path: PropertyPath) { text += text(path) }
+
+  private func text(_ path: PropertyPath) -> String {
+    let scope = scopes.last { $0.variable == Int(path.variable) }
+    var words = path.variable == 0 ? [] : [scope?.text ?? "$v\(path.variable)"]
+    var entity = scope?.entity
     for step in path.steps {
       let property = property(step, of: entity)
       let name = property?.name ?? "?"
       words.append(words.isEmpty && FormatKeywords.all.contains(name.lowercased()) ? "#\(name)" : name)
       entity = property?.relationship?.destination
     }
-    text += words.isEmpty ? "SELF" : words.joined(separator: ".")
+    return words.isEmpty ? "SELF" : words.joined(separator: ".")
   }
 }

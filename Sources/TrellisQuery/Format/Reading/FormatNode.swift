@@ -50,6 +50,8 @@ struct FormatPath {
     /// Whether it began with `@`.
     let isOperator: Bool
     let start: Int
+    /// Which of the members that the step before leads to; there is no name then.
+    var place: MemberPlace?
   }
 
   /// The variable that the path begins with; nil for the object itself.

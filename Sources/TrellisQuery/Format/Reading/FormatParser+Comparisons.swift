@@ -30,7 +30,7 @@ extension FormatParser {
     }
     try advance()
     let options = try options()
-    let right = try expression(.sum)
+    let right = try expression(.value)
     let comparison = FormatComparison(
       quantifier: quantifier, left: left, relation: relation, options: options, right: right)
     if self.relation != nil { throw unexpected("'AND' or 'OR' between two comparisons") }

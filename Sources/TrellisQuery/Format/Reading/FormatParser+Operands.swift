@@ -13,6 +13,9 @@ extension FormatParser {
     case .sign("("): return try group()
     case .sign("{"): return try list()
     case .sign("-"): return try negative()
+    case .sign("~"):
+      try advance()
+      return FormatNode(content: .call("onesComplement", [try expression(.operand)]), start: start)
     case .sign("+"):
       try advance()
       return try expression(.operand)
@@ -38,7 +41,7 @@ extension FormatParser {
     try advance()
     var elements: [FormatNode] = []
     if try take("}") { return FormatNode(content: .list([]), start: start) }
-    repeat { elements.append(try expression(.sum)) } while try take(",")
+    repeat { elements.append(try expression(.value)) } while try take(",")
     guard try take("}") else { throw unexpected("',' or '}'") }
     return FormatNode(content: .list(elements), start: start)
   }
@@ -58,20 +61,19 @@ extension FormatParser {
     let start = start
     let (argument, number) = try argument(directive)
     try advance()
-    guard directive == "K" else { return FormatNode(content: .argument(argument, number), start: start) }
+    guard directive == "K" else {
+      if token == .sign(".") {
+        throw error(
+          .unsupported,
+          "An argument has a value and no properties here; bind the property's value: name == %@, other.name.",
+          at: self.start)
+      }
+      return FormatNode(content: .argument(argument, number), start: start)
+    }
     guard case .value(.text(let names), _) = argument else {
       throw error(.wrongArgument, "%K stands for a key path, so its argument must be a text.", at: start)
     }
     return try path(FormatPath(variable: nil, steps: Self.steps(names, start)), start)
-  }
-
-  /// The names of a key path that an argument holds. They are names and nothing else, whatever the text is.
-  private static func steps(_ names: String, _ start: Int) -> [FormatPath.Step] {
-    names.split(separator: ".", omittingEmptySubsequences: false).map { name in
-      name.hasPrefix("@")
-        ? FormatPath.Step(name: String(name.dropFirst()), isOperator: true, start: start)
-        : FormatPath.Step(name: String(name), isOperator: false, start: start)
-    }
   }
 
   // MARK: Names
@@ -118,15 +120,19 @@ extension FormatParser {
   private mutating func call(_ name: String, _ start: Int) throws(PredicateFormatError) -> FormatNode {
     if name.lowercased() == "subquery" { return try subquery(start) }
     var arguments: [FormatNode] = []
+    if name.lowercased() == "ternary" {
+      arguments.append(try expression(.or))
+      try expect(",")
+    }
     if try !take(")") {
-      repeat { arguments.append(try expression(.sum)) } while try take(",")
+      repeat { arguments.append(try expression(.value)) } while try take(",")
       guard try take(")") else { throw unexpected("',' or ')'") }
     }
     return FormatNode(content: .call(name, arguments), start: start)
   }
 
   private mutating func subquery(_ start: Int) throws(PredicateFormatError) -> FormatNode {
-    let members = try expression(.sum)
+    let members = try expression(.value)
     try expect(",")
     let (variable, condition) = try bound()
     guard token == .sign("."), try take("."), try take("@"), keyword == "count" else {
@@ -134,43 +140,5 @@ extension FormatParser {
     }
     try advance()
     return FormatNode(content: .subquery(members, variable: variable, condition), start: start)
-  }
-
-  // MARK: Paths
-
-  /// What follows the start of a path: names after points, and `[SIZE]`.
-  private mutating func path(
-    _ path: FormatPath, _ start: Int
-  ) throws(PredicateFormatError) -> FormatNode {
-    var path = path
-    while try take(".") {
-      let isOperator = try take("@")
-      // After a point every word is a name, keywords too.
-      guard case .name(let name, _) = token else {
-        guard case .argument("K") = token, !isOperator else { throw unexpected("a property's name") }
-        guard case .value(.text(let names), _) = try argument("K").0 else {
-          throw error(.wrongArgument, "%K stands for a key path, so its argument must be a text.", at: self.start)
-        }
-        path.steps += Self.steps(names, self.start)
-        try advance()
-        continue
-      }
-      path.steps.append(FormatPath.Step(name: name, isOperator: isOperator, start: self.start))
-      try advance()
-    }
-    if token == .sign("[") { path.steps.append(try index()) }
-    return FormatNode(content: .path(path), start: start)
-  }
-
-  private mutating func index() throws(PredicateFormatError) -> FormatPath.Step {
-    let start = start
-    try advance()
-    guard keyword == "size" else {
-      throw error(
-        .unsupported, "Members cannot be asked for by their place; '[SIZE]' and '.@count' are their number.", at: start)
-    }
-    try advance()
-    try expect("]")
-    return FormatPath.Step(name: "count", isOperator: true, start: start)
   }
 }

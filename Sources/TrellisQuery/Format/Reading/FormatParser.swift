@@ -68,7 +68,10 @@ struct FormatParser {
   // MARK: Operators
 
   enum Rank: Int, Comparable {
-    case or, and, not, comparison, sum, product, power, operand
+    case or, and, not, comparison, bitOr, bitXor, bitAnd, shift, sum, product, power, operand
+
+    /// Whatever is no condition.
+    static let value = Rank.bitOr
 
     static func < (left: Rank, right: Rank) -> Bool { left.rawValue < right.rawValue }
   }
@@ -87,6 +90,11 @@ struct FormatParser {
     case "*": (.multiply, .product)
     case "/": (.divide, .product)
     case "**": (.power, .power)
+    case "&": (.bitAnd, .bitAnd)
+    case "|": (.bitOr, .bitOr)
+    case "^": (.bitXor, .bitXor)
+    case "<<": (.shiftLeft, .shift)
+    case ">>": (.shiftRight, .shift)
     default: nil
     }
   }
@@ -150,7 +158,7 @@ struct FormatParser {
 
   private mutating func quantified(_ quantifier: Quantifier, _ start: Int) throws(PredicateFormatError) -> FormatNode {
     if try take("(") {
-      let path = try expression(.sum)
+      let path = try expression(.value)
       if try take(",") {
         let (variable, condition) = try bound()
         return FormatNode(content: .quantified(quantifier, path, variable: variable, condition), start: start)
@@ -159,7 +167,7 @@ struct FormatParser {
       guard let node = try comparison(path, quantifier) else { throw unexpected("a comparison") }
       return node
     }
-    guard let node = try comparison(try expression(.sum), quantifier) else { throw unexpected("a comparison") }
+    guard let node = try comparison(try expression(.value), quantifier) else { throw unexpected("a comparison") }
     return node
   }
 
