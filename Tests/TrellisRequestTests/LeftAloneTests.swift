@@ -56,6 +56,17 @@ import Trellis
     #expect(try world.context.fetch(Item.where { $0.kept == nil }).count == 1)
   }
 
+  @Test("values of other objects are those that are not saved yet", arguments: AnyStore.allCases)
+  func others(_ store: AnyStore) throws {
+    let (world, _) = try world(store)
+    try #require(try world.context.first(Item.all)?.left).name = "renamed"
+    #expect(try world.context.values(of: Item.all) { $0.left.name.optional } == ["renamed", "", nil])
+    #expect(
+      try world.context.grouped(Item.all, by: { $0.left.name.optional }) { $0.count }.map(\.key) == [
+        nil, "", "renamed",
+      ])
+  }
+
   @Test("live results follow the delete", arguments: AnyStore.allCases)
   func live(_ store: AnyStore) throws {
     let (world, gone) = try world(store)

@@ -51,7 +51,7 @@ import TrellisStoreTesting
     let samples = try samples()
     for sample in samples {
       #expect(
-        sample.localizedDescription == "\(sample)" && sample is any CustomStringConvertible, "\(type(of: sample))")
+        sample.localizedDescription == "\(sample)", "\(type(of: sample))")
     }
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -103,7 +103,10 @@ extension ManagedObjectContext {
   private func forEachRow(
     of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    guard try influence(on: request, rules) != .none else {
+    // The values may lie in other objects than the request looks at.
+    var looked = request
+    looked.sort += paths.map { SortKey($0.path, kind: $0.kind) }
+    guard try influence(on: looked, rules) != .none else {
       return try connection().fetchValues(request, of: paths, body)
     }
     for object in try results(of: request, rules) {
