@@ -11,7 +11,7 @@ struct Filter {
   var condition: (EmotionDiary.Columns) -> QueryCondition = { $0.mood != nil }
 }
 
-@MainActor final class Shelf {
+@MainActor final class DiaryShelf {
   private let context: ManagedObjectContext
   private(set) var diaries: [EmotionDiary] = []
   private(set) var latest: EmotionDiary.LiveResults?
@@ -33,7 +33,7 @@ struct Filter {
       _ = EmotionDiary(in: container.mainContext, emotion: .calm, content: "x", createdAt: date, mood: mood)
     }
     try container.mainContext.save()
-    let shelf = Shelf(container)
+    let shelf = DiaryShelf(container)
     try shelf.show(Filter(), by: "mood")
     #expect(shelf.diaries.map(\.mood) == ["a", "b"] && shelf.latest?.map(\.mood) == ["a"])
   }

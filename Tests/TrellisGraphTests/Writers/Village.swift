@@ -102,7 +102,7 @@ final class Village {
   /// What the container finds wrong with its store.
   func checkStore() throws {
     // Members that two contexts have put at one place are no fault; the check cannot tell them from others.
-    let findings = try container.check().filter { $0.code != .duplicatePlace }
+    let findings = try container.check()
     if !findings.isEmpty {
       throw Difference(description: "the store: \(findings.map(\.description).joined(separator: "; "))")
     }
