@@ -21,7 +21,8 @@ import TrellisStoreTesting
     let failing = StoreConformance { _ in throw StoreError(.busy, "It is busy.", remedy: "Wait.") }
     let format = PredicateFormatError(.unexpected, "Expected a value.", in: "a ==", at: 4)
     let object = ValidationFailure(
-      AnyObjectID(entity: "A", key: 1, type: ManagedObject.self), property: "name", rule: .pattern, message: "must match")
+      AnyObjectID(entity: "A", key: 1, type: ManagedObject.self), property: "name", rule: .pattern,
+      message: "must match")
     let rule = try #require(StoreConformance.cases.first)
     let failed = try #require(failing.run(rule).first)
     let samples: [any Error] = [
