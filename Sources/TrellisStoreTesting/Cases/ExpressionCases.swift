@@ -39,6 +39,13 @@ enum ExpressionCases {
       try bench.expect(
         "Tag", holds("Tag", "books", .first, "Book", "", .integer(books[1].storedKey)), matches: [tags[1]])
     },
+    ConformanceCase("the text of zero has no sign, as not every store keeps it") { bench in
+      let authors = try bench.inserted(
+        "Author", [-0.0, 0, -0.5].map { ["name": .text("a"), "rating": .real($0)] })
+      let text = Operand.computed(.function(.text, .path(try bench.path("Author", "rating"))))
+      let zero = QueryPredicate.comparison(Comparison(text, .equal, .value(.text("0.0")), kind: .text))
+      try bench.expect("Author", zero, matches: Array(authors.prefix(2)))
+    },
     ConformanceCase("an object is of its own entity, and of nothing where there is no object") { bench in
       let owner = try bench.inserted("Author", [["name": .text("a")]])[0]
       let dog = try bench.inserted("Dog", [["name": .text("d"), "owner": .integer(owner.storedKey)]])[0]

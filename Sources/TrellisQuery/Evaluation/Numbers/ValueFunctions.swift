@@ -45,7 +45,8 @@ extension ValueArithmetic {
   private static func digits(_ value: StoredValue) -> StoredValue {
     switch value {
     case .integer(let integer): .text(String(integer))
-    case .real(let real): real.isNaN ? .null : .text(real.description)
+    // A file need not keep the sign of zero.
+    case .real(let real): real.isNaN ? .null : .text(real == 0 ? "0.0" : real.description)
     case .text: value
     case .null, .blob, .file: .null
     }
