@@ -183,7 +183,7 @@ struct Filter {
     #expect(
       Array(lines) == [
         "  SCAN t0", "  USE TEMP B-TREE FOR ORDER BY", "scans the whole table EmotionDiary",
-        #"add "indexes": [["mood", "createdAt"]] to the entity EmotionDiary"#,
+        #"add "indexes": [["mood", "-createdAt"]] to the entity EmotionDiary"#,
       ])
   }
 }

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
       if backlog.gone.contains(key) {
         // What its lists had noted may have been taken back.
         forgetViews(of: object)
-        if !object.hasChanges { gone.append(object) }
+        if !object.hasChangesOfItsOwn { gone.append(object) }
       } else if isToBeRead(object), readsEdited || !object.isEdited {
         forgetViews(of: object)
         unread.append(object)
@@ -69,7 +69,7 @@ extension ManagedObjectContext {
           merge(theirs, into: object)
         } else {
           noteGoneInStore(object)
-          if object.phase == .persistent && !object.hasChanges { gone.append(object) }
+          if object.phase == .persistent && !object.hasChangesOfItsOwn { gone.append(object) }
         }
       }
     } catch {

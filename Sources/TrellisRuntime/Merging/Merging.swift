@@ -108,7 +108,7 @@ extension ManagedObjectContext {
     let partners = partnersInRow(of: object)
     defer { forgetViews(of: partners) }
     forgetViews(of: object)
-    if object.phase == .deleted || object.phase == .persistent && object.hasChanges {
+    if object.phase == .deleted || object.phase == .persistent && object.hasChangesOfItsOwn {
       backlog.noteGone(object._key)
     } else if object.phase == .persistent {
       backlog.remove(object._key)

@@ -159,6 +159,17 @@ extension ManagedObject {
   }
 }
 
+extension ManagedObject {
+  /// Whether the object's own row or its pairs were changed here. Members that hold the reference in their rows are changes of these.
+  final var hasChangesOfItsOwn: Bool {
+    guard let context = link.context else { return false }
+    if isEdited { return true }
+    return extras?.lists.contains { entry in
+      entry.list.hasChanges && context.relationship(entry.property, of: self)?.home != .inverseColumn
+    } == true
+  }
+}
+
 extension MemberList {
   /// Whether the list holds a key, or has noted one.
   func shows(_ key: Int64) -> Bool { contains(key) || removed.contains(key) }

@@ -56,6 +56,7 @@ extension ManagedObjectContext {
   /// Checks everything and writes it; when others refer to what is to be deleted, or have written the same, once more with
   /// that.
   private func write(_ policy: MergePolicy, _ send: Sending) throws -> SavePlan {
+    try core.checkOpen()
     try core.keys.check(inserted)
     var newcomers = Newcomers(self)
     var merge = SaveMerge(self, policy)

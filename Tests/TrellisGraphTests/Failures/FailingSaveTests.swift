@@ -67,7 +67,7 @@ import TrellisTestSupport
     try link(&duel, chosen, count: 150, &random)
     try duel.apply(.save)
     for object in duel.reference.current.living.shuffled(using: &random).prefix(40) { try duel.apply(.delete(object)) }
-    try link(&duel, chosen, count: 100, &random)
+    try link(&duel, chosen, count: 180, &random)
     return duel
   }
 
