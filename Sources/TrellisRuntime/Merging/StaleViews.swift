@@ -160,12 +160,15 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-  /// Whether the object's own row or its pairs were changed here. Members that hold the reference in their rows are changes of these.
+  /// Whether the object's own row was changed here, or pairs were added to it.
+  ///
+  /// Pairs that were taken out are no change of an object that is gone, and members that hold the reference are changes of
+  /// their rows.
   final var hasChangesOfItsOwn: Bool {
     guard let context = link.context else { return false }
     if isEdited { return true }
     return extras?.lists.contains { entry in
-      entry.list.hasChanges && context.relationship(entry.property, of: self)?.home != .inverseColumn
+      context.relationship(entry.property, of: self)?.home != .inverseColumn && !entry.list.difference.added.isEmpty
     } == true
   }
 }

@@ -39,7 +39,9 @@ package struct DeleteReach: Sendable {
       if !isBeyond { asksPartners = true }
     case .deny:
       asksPartners = true
-    case .nullify where isBeyond:
+    // The partner's row holds the reference; of a one-to-one that is its own inverse both rows do.
+    case .nullify where inverse?.column != nil:
+      isAlone = false
       guard let inverse, !inverse.isRequired else { return asksPartners = true }
       let number = RelationshipNumber(entity: inverse.entity, property: inverse.index)
       if !lettingGo.contains(number) { lettingGo.append(number) }

@@ -78,7 +78,8 @@ struct RowsToDelete<Connection: StoreConnection> {
     switch relationship.deleteRule {
     case .deny: try deny(relationship, rows)
     case .cascade: break
-    case .nullify where relationship.home == .inverseColumn: try letGo(of: rows, relationship, inverse)
+    // The partner's row holds the reference; of a one-to-one that is its own inverse both do.
+    case .nullify where inverse?.column != nil: try letGo(of: rows, relationship, inverse)
     case .nullify, .noAction: break
     }
     guard let inverse else { return }
@@ -101,7 +102,8 @@ struct RowsToDelete<Connection: StoreConnection> {
 
   private mutating func letGo(of rows: [ReadRow], _ relationship: Relationship, _ inverse: Relationship?) throws {
     guard let inverse else { return }
-    for (owner, row) in try partners(of: rows, relationship) where victims[row.storedKey] == nil {
+    for (owner, row) in try partners(of: rows, relationship)
+    where victims[row.storedKey] == nil && reference(row, inverse) == owner {
       if inverse.isRequired {
         broken.denials.append(.init(relationship: number(relationship), owner: owner, partner: row.storedKey))
         continue

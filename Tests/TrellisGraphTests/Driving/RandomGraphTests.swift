@@ -5,7 +5,7 @@ import TrellisTestSupport
 @Suite("Random graphs") struct RandomGraphTests {
   private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 4000)
   private static let seed =
-    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64.random(in: 0...UInt64.max))
+    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64(20_261_122))
   /// The only episode to be played, such as one that a report names; all of them otherwise.
   private static let only: Int? = TestSettings.number("TRELLIS_GRAPH_EPISODE")
   /// After so many differences a run ends.

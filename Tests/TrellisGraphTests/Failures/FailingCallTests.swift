@@ -6,7 +6,7 @@ import TrellisTestSupport
 @Suite("Failing stores") struct FailingCallTests {
   private static let steps = TestSettings.number("TRELLIS_GRAPH_STEPS", or: 3000)
   private static let seed =
-    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64.random(in: 0...UInt64.max))
+    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64(20_261_122))
 
   @Test(
     "whatever call of the store fails, nothing is half done, the failure is told, and the retry succeeds",

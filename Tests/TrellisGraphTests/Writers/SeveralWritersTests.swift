@@ -2,7 +2,7 @@ import Testing
 import TrellisTestSupport
 
 @Suite("Several contexts with unsaved changes") struct SeveralWritersTests {
-  private static let episodes = TestSettings.number("TRELLIS_WRITERS_EPISODES", or: 40)
+  private static let episodes = TestSettings.number("TRELLIS_WRITERS_EPISODES", or: 16)
   private static let seed = TestSettings.number("TRELLIS_WRITERS_SEED", or: UInt64(1))
   private static let length = TestSettings.number("TRELLIS_WRITERS_STEPS", or: 300)
   private static let scrutiny =

@@ -4,7 +4,7 @@
   import Trellis
   import TrellisTestSupport
 
-  @Suite("What lies at a store's path is told by what it is", .timeLimit(.minutes(1))) struct PlaceTests {
+  @Suite("What lies at a store's path is told by what it is", .timeLimit(.minutes(10))) struct PlaceTests {
     /// What may lie at a path, and how a message calls it.
     enum Thing: String, CaseIterable {
       case folder, pipe = "named pipe", endpoint = "socket", device

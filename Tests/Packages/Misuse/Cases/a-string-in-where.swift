@@ -1,4 +1,4 @@
-// expect: candidate expects value of type 'PredicateFormat' for parameter #1 (got 'String')
+// expect: cannot convert value of type 'String' to expected argument type '(Note.Columns) -> QueryCondition'
 import MisuseModel
 import Trellis
 
