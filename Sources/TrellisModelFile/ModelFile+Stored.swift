@@ -22,7 +22,7 @@ extension ModelFile {
   /// Reads the text of a model that a store carries, which an earlier Trellis may have written under other rules.
   ///
   /// What is asked for is what the text must have to be a model at all: the grammar, parents, types, destinations, inverses.
-  /// Names, patterns and predicates may be any, since nobody makes code of them; a default or a bound that does not fit its type
+  /// Names, patterns and predicates may be any, since no code is made of them; a default or a bound that does not fit its type
   /// any more is left out. The text may come from a hostile file: it cannot trap, and what is beyond ``Limits`` is refused.
   ///
   /// - Parameter bytes: the text, as ``ModelDescription/canonicalJSON()`` writes it.

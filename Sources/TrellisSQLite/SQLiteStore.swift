@@ -30,7 +30,7 @@ package final class SQLiteStore: Store {
   /// Opens nothing: what it returns borrows a connection for each of its calls.
   package func connect() throws -> any StoreConnection { LeasingConnection(self) }
 
-  /// A connection for one call, or for some that belong together. Whoever took it gives it back.
+  /// A connection for one call, or for some that belong together. The caller gives it back.
   func take() throws(StoreError) -> SQLiteConnection {
     let connection = try pool.take()
     do throws(StoreError) {

@@ -70,8 +70,9 @@ import TrellisTestSupport
     try context.save()
     var texts = HostileText(seed: Self.seed)
     var (accepted, refused) = (0, 0)
-    for _ in 0..<Self.count {
-      let text = texts.next()
+    for number in 0..<Self.count {
+      // One name that is known is among them, so that some are formats in the shortest run, too.
+      let text = number == 0 ? "title" : texts.next()
       for format in [text, "\(text) == 1", "title == \(text)", "fans.\(text) == 1"] {
         let request = Song.where(PredicateFormat(verbatim: format))
         do {
@@ -89,8 +90,7 @@ import TrellisTestSupport
       }
     }
     #expect(try context.count(Song.all) == 1)
-    // One in some two hundred is a format.
-    #expect(accepted > 0 || Self.count < 3000)
+    #expect(accepted > 0)
     #expect(refused > accepted, "seed \(Self.seed): \(accepted) of \(4 * Self.count) are formats")
   }
 }

@@ -31,7 +31,7 @@ import TrellisTestSupport
         try world.mine.save(mergePolicy: policy)
         let place: Comment = "one container: \(isOneContainer), read: \(isRead)"
         #expect(!person.isDeleted && !world.mine.hasChanges, place)
-        // Nobody tells a store in memory of another container's saves.
+        // A store in memory does not tell of another container's saves.
         if kind == .sqlite || isOneContainer {
           #expect(person.hobbies.count == 1 && hobby.people.count == 1, place)
           #expect(person.friends.count == 1 && friend.friends.count == 1 && person.medals.count == 1, place)

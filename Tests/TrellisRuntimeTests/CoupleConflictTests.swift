@@ -66,7 +66,7 @@ private final class Couples {
     let before: [String]
     let mine: [String]
     let theirs: [String]
-    /// The couples that are there in the end; nil where nobody wins.
+    /// The couples that are there in the end; nil where neither side wins.
     let ends: [MergePolicy: [String]?]
 
     init(

@@ -6,7 +6,7 @@ struct DocumentLineage: Sendable {
   struct FormerModel: Sendable {
     var checksum: String
     var version: String?
-    /// When it was replaced, in microseconds since 1970; nil when nobody noted it.
+    /// When it was replaced, in microseconds since 1970; nil when that is not recorded.
     var replaced: Int64?
     /// Its description, as it stood in the document.
     var description: [UInt8]

@@ -19,12 +19,12 @@ struct DocumentOpening {
     do throws(StoreError) {
       var opened = try read()
       opened.lock = lock
-      // Whoever is not to write leaves that to others.
+      // A store that is only read leaves that to programs that write.
       if let lock, opened.loaded.refusalOfWrites != nil {
         Self.release(lock, file)
         opened.lock = nil
       }
-      // What a crashed program left half written; nobody else can be writing now.
+      // What a crashed program left half written; no other program can be writing now.
       if opened.lock != nil { try? file.files.remove(file.temporaryPath) }
       return opened
     } catch {

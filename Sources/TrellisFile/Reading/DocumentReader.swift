@@ -161,7 +161,7 @@ struct DocumentReader {
     lineage.former = try readFormerModels()
     refusalOfWrites = lineage.features.refusalOfWrites(to: path)
     guard let unknownKey else { return }
-    // Whoever writes the document writes all of it, so what is not known would be lost.
+    // A save writes the whole document, so what is not known would be lost.
     var features = lineage.features
     features.readOnlyCompatible.formUnion(features.compatible.subtracting(StoreFeatures.known.compatible))
     refusalOfWrites = features.refusalOfWrites(to: path)

@@ -1,7 +1,7 @@
 package import TrellisSchema
 
 /// Dates that no attribute can keep stand in a predicate as a number that is none. Compared as nil, they would answer questions such
-/// as "before the end of time" wrongly without a word, so whoever goes down the tree refuses them.
+/// as "before the end of time" wrongly without a word, so every walk of the tree refuses them.
 extension Comparison {
   /// Whether one side is a date that no attribute can keep.
   package var hasUnkeptDate: Bool { kind == .integer && (left.isNoNumber || right.isNoNumber) }

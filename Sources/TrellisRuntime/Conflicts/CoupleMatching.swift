@@ -61,7 +61,7 @@ struct CoupleMatching {
     context.take(partner, relationship, object._key)
   }
 
-  /// The object of a key lets go of a partner that it should not have any more.
+  /// The object of a key loses a partner that it should not have any more.
   private func letGo(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
     guard key > 0, let object = context.map[key], object !== partner, object.isAlive else { return }
     context.letGo(object, relationship, partner._key)

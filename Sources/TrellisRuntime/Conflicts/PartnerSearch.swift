@@ -1,6 +1,6 @@
 import TrellisStorage
 
-/// A partner of a one-to-one that several objects have: one here, and another one that somebody else has given it to since.
+/// A partner of a one-to-one that several objects have: one here, and another one that another context has given it to since.
 struct PartnerClash {
   /// The object that has the partner here; its row holds the reference.
   let object: ManagedObject
@@ -98,7 +98,7 @@ extension PartnerClash {
     return ConflictedRow(shared, context).partnerTakenByBoth(inverse)
   }
 
-  /// The partner stays here, and the other object lets go.
+  /// The partner stays here, and the other object loses it.
   func insist(_ context: ManagedObjectContext) throws {
     guard context.isReady(toDisconnect: holder, relationship, partner) else { return }
     if isStored { return context.disconnect(holder, relationship, partner) }

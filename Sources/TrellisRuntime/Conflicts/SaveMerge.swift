@@ -152,7 +152,7 @@ struct SaveMerge {
     case .bringBack(let object, let theirs):
       context.undelete(object)
       guard object.phase == .persistent else { return }
-      // Whoever has edited it may have given it members, too.
+      // Its edits may have given it members, too.
       context.forgetViews(of: object)
       try carryOut(RowMerge(object, theirs, context))
     }

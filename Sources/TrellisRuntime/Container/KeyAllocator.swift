@@ -12,7 +12,7 @@ final class KeyAllocator: Sendable {
   private let next: Atomic<Int64>
   /// What is left of a later reservation.
   private let later = Locked<Range<Int64>>(0..<0)
-  /// Keys of objects that can never be saved, above all that a store gives out; nobody else has such a key.
+  /// Keys of objects that can never be saved, above all that a store gives out; no other object has such a key.
   private let unsaveable = Atomic(firstUnsaveable)
   private static let firstUnsaveable: Int64 = .max - (1 << 40)
 

@@ -26,7 +26,7 @@ final class Workers: Sendable {
   /// - Throws: `CancellationError` when the task is cancelled before the block begins; what `body` throws.
   func run<Result: Sendable>(_ body: sending @escaping () throws -> Result) async throws -> Result {
     let job = Job()
-    // Sound because the closure is handed over for good: nobody but the job runs it, and once.
+    // Sound because the closure is handed over for good: only the job runs it, and once.
     nonisolated(unsafe) let body = body
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

@@ -77,7 +77,7 @@ extension ManagedObjectContext {
   }
 
   /// The owner is deleted itself, by another delete. So it is as if only that delete had been: the owner keeps the object, and
-  /// the object lets go of the owner until that is back.
+  /// the object has no owner until that is back.
   private func tie(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) {
     let (owner, relationship) = (link.owner, link.relationship)
     let inverse = runtime.inverse(of: relationship)

@@ -59,7 +59,7 @@ extension ManagedObjectContext {
 
   /// Reads the rows of objects, and merges them property by property.
   private func mergeRows(of objects: [ManagedObject]) {
-    // What was done here before is a step of its own; what others did is none.
+    // What was done here before is a step of its own; what others did is not.
     undo.suspend()
     var gone: [ManagedObject] = []
     do {

@@ -122,7 +122,7 @@ struct ConditionTree: Sendable {
 
 /// Two conditions, each of which may be such a chain.
 ///
-/// It is never changed but by its own `deinit`, which nobody else can see: that is why `@unchecked` is sound.
+/// It is never changed but by its own `deinit`, which no other code can see: that is why `@unchecked` is sound.
 final class ConditionChain: @unchecked Sendable {
   enum Kind {
     case and, or

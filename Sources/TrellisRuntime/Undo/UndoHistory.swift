@@ -224,7 +224,7 @@ public final class UndoHistory {
 
 extension UndoHistory {
   /// What a save did to make objects one with others belongs to the step that made these objects. As they are of no context
-  /// any more, the steps since then are one; a step that has done nothing else is none.
+  /// any more, the steps since then are one; a step that has done nothing else does not count.
   func unite(_ changes: [ChangeSet], _ replaced: [Int64: ManagedObject]) {
     guard isEnabled else { return }
     var united = UndoStep()

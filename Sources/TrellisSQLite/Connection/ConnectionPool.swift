@@ -5,16 +5,16 @@ import TrellisStorage
 
 /// The connections to a file: a few, each lent for the duration of a call.
 ///
-/// Whoever finds all of them lent waits in line. A thread that holds one already, of whatever store, never waits: it gets one
+/// A caller that finds all of them lent waits in line. A thread that holds one already, of whatever store, never waits: it gets one
 /// beyond the bound, so that no two threads can wait for each other. The first connection stays as long as the pool; others
-/// are closed when nobody has used them for some seconds.
+/// are closed when they have been idle for some seconds.
 final class ConnectionPool: Sendable {
-  /// Sound because a connection is either in the pool, which a lock guards, or with the one who took it out of there.
+  /// Sound because a connection is either in the pool, which a lock guards, or with the caller that took it out of there.
   private struct Kept: @unchecked Sendable {
     let connection: SQLiteConnection
   }
 
-  /// The first connection while nobody has it. It goes in and out with each call of a program that has one context, so its
+  /// The first connection while it is not lent. It goes in and out with each call of a program that has one context, so its
   /// reference moves along and is not counted.
   private struct Parked: @unchecked Sendable {
     let reference: Unmanaged<SQLiteConnection>
@@ -23,17 +23,17 @@ final class ConnectionPool: Sendable {
   private struct State {
     /// Preferred to the others, as it has the largest cache.
     var first: Parked?
-    /// The others that nobody has, the one that was returned last at the end.
+    /// The others that are not lent, the one that was returned last at the end.
     var idle: [Kept] = []
     /// How many are open, lent ones included.
     var count = 1
     var waiting: [Waiter] = []
     var isClosed = false
-    /// Whether somebody will look for connections to close.
+    /// Whether a sweep for connections to close is scheduled.
     var isSweeping = false
   }
 
-  /// One who waits in line.
+  /// A caller that waits in line.
   private final class Waiter: Sendable {
     enum Turn {
       case waiting
@@ -52,7 +52,7 @@ final class ConnectionPool: Sendable {
   }
 
   /// How long one waits at most before a connection beyond the bound is opened: better one too many than a standstill, when
-  /// those who hold connections wait for this one in a way that cannot be seen here.
+  /// the holders of connections wait for this one in a way that cannot be seen here.
   private static let patience = DispatchTimeInterval.seconds(5)
 
   private let most: Int
@@ -64,7 +64,7 @@ final class ConnectionPool: Sendable {
   /// - Parameters:
   ///   - first: the connection that stays.
   ///   - most: how many are open at most.
-  ///   - sweepInterval: a connection that nobody has used for one such time, or two, is closed.
+  ///   - sweepInterval: a connection that has been idle for one such time, or two, is closed.
   init(
     _ first: sending SQLiteConnection, name: String, most: Int, sweepInterval: DispatchTimeInterval,
     open: @escaping @Sendable () throws(StoreError) -> SQLiteConnection
@@ -133,7 +133,7 @@ final class ConnectionPool: Sendable {
     StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
   }
 
-  /// - Returns: whether the pool is closed meanwhile, so that the connection goes when the caller lets go of it.
+  /// - Returns: whether the pool is closed meanwhile, so that the connection is closed when the caller releases it.
   @discardableResult func giveBack(_ connection: SQLiteConnection) -> Bool {
     _ = trellis_thread_leases(-1)
     if connection.isFirst && park(connection) { return false }
@@ -160,7 +160,7 @@ final class ConnectionPool: Sendable {
     return isClosed
   }
 
-  /// Puts the first connection back when nobody waits and no other one is open; false when there is more to do.
+  /// Puts the first connection back when no caller waits and no other one is open; false when there is more to do.
   private func park(_ connection: SQLiteConnection) -> Bool {
     let parked = Parked(reference: .passUnretained(connection))
     return state.withLock { state in
@@ -206,7 +206,7 @@ final class ConnectionPool: Sendable {
 
   // MARK: Closing
 
-  /// - Returns: the connections that nobody has.
+  /// - Returns: the connections that are not lent.
   func close() -> [SQLiteConnection] {
     let (idle, waiting) = state.withLock { state in
       let first = state.first.map { Kept(connection: $0.reference.takeRetainedValue()) }

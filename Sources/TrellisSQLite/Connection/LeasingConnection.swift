@@ -15,7 +15,7 @@ package final class LeasingConnection: StoreConnection {
     if let lent { release(lent, wasPinned: true) }
   }
 
-  /// Does something with a connection that nobody else has meanwhile.
+  /// Does something with a connection that no other caller has meanwhile.
   @inline(__always) package func leased<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     if let lent { return try body(lent) }
     let connection = try borrow()

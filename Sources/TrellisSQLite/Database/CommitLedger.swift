@@ -64,7 +64,7 @@ extension Database {
 }
 
 extension SQLiteConnection {
-  /// How many commits the file has seen; nil when nobody counts them, and in a store that is only read.
+  /// How many commits the file has seen; nil when they are not counted, and in a store that is only read.
   var commitCount: UInt32? {
     if let commitCounter { return trellis_sqlite_read_counter(commitCounter) }
     return findCounter().map { trellis_sqlite_read_counter($0) }

@@ -131,7 +131,7 @@ struct OpenOptions: Sendable {
   var busyTimeoutMilliseconds: Int32
   /// How many connections are open at most.
   var mostConnections = 8
-  /// A connection that nobody has used for this time, or twice that, is closed.
+  /// A connection that has been idle for this time, or twice that, is closed.
   var idleSeconds = 5.0
   var isReadOnly: Bool
   /// Whether full-text tables are used where the library has them. Without, answers are the same and take longer.

@@ -4,10 +4,10 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// Sees to it that nobody goes on working with a file that another program has migrated since it was opened here.
+/// Sees to it that no connection goes on working with a file that another program has migrated since it was opened here.
 ///
 /// The file counts its commits, and as long as only this store commits its model stays. So mostly a look is one comparison; when
-/// somebody else has committed, one short row is read.
+/// another program has committed, one short row is read.
 final class ModelWatch: Sendable {
   private static let never = UInt64.max
 
@@ -49,7 +49,7 @@ final class ModelWatch: Sendable {
       expected: UInt64(count), desired: UInt64(count &+ 1), ordering: .relaxed)
   }
 
-  /// Where nobody counts commits, only a transaction that writes looks: it asks each time.
+  /// Where commits are not counted, only a transaction that writes looks: it asks each time.
   @inline(never) private func lookUncounted(through connection: SQLiteConnection) throws(StoreError) {
     if isMigrated.load(ordering: .relaxed) { throw migrated }
     if trellis_sqlite3_get_autocommit(connection.database.handle) == 0 { try lookAgain(through: connection) }

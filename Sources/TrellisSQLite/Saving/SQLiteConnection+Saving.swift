@@ -99,7 +99,7 @@ extension SQLiteConnection {
   private func transaction(_ body: () throws -> Void) throws {
     try runFixed(.begin, "BEGIN IMMEDIATE", doing: "begin a save")
     do {
-      // From here on nobody else commits, so what the file says of its model holds until the end.
+      // From here on no other connection commits, so what the file says of its model holds until the end.
       try setup.watch.look(through: self)
       try body()
       try externals?.finish()

@@ -6,7 +6,7 @@ extension ExternalFolder {
   ///
   /// A file that is there already is replaced: it would have to be read to know that it is whole.
   ///
-  /// - Throws: ``StoreError``; at most a file that nobody needs is left behind.
+  /// - Throws: ``StoreError``; at most an unused file is left behind.
   func write(_ bytes: Data, _ digest: ContentDigest) throws(StoreError) -> ExternalFile {
     guard bytes.count <= Self.largest else { throw Self.tooLarge.externalError("written", path(of: digest)) }
     // From here on nobody collects it.
@@ -24,7 +24,7 @@ extension ExternalFolder {
   /// Writes the file of a content.
   ///
   /// - Parameter body: gets a new, empty file, and writes the content into it.
-  /// - Throws: ``StoreError``; at most a file that nobody needs is left behind.
+  /// - Throws: ``StoreError``; at most an unused file is left behind.
   func write(_ digest: ContentDigest, _ body: (any OpenFile) throws(FileProblem) -> Void) throws(StoreError) {
     try prepare()
     let name = beginTemporary(digest)

@@ -47,7 +47,7 @@ package struct BackupFile {
   }
 
   private func writeLocked(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
-    // What a crashed program has left; nobody else can be writing now.
+    // What a crashed program has left; no other program can be writing now.
     try? files.remove(place.temporaryPath)
     do {
       let file = try files.create(place.temporaryPath, permissions: 0o600)

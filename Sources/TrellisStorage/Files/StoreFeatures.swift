@@ -3,11 +3,11 @@ import TrellisSchema
 /// What a store's file uses beyond what the number of its format says, as words in three lists. So a program that meets a word which it
 /// does not know can tell what it may do all the same, and a new feature need not lock older programs out.
 package struct StoreFeatures: Hashable, Sendable {
-  /// Whoever does not know one of these may do everything.
+  /// A program that does not know one of these may do everything.
   package var compatible: Set<String>
-  /// Whoever does not know one of these may read, and must not write.
+  /// A program that does not know one of these may read, and must not write.
   package var readOnlyCompatible: Set<String>
-  /// Whoever does not know one of these must leave the file alone.
+  /// A program that does not know one of these must leave the file alone.
   package var incompatible: Set<String>
 
   package init(
@@ -68,7 +68,7 @@ package struct StoredModel: Hashable, Sendable {
   package var checksum: String
   /// What its model file called its version.
   package var version: String?
-  /// When the file got it, in microseconds since 1970; nil when nobody noted it.
+  /// When the file got it, in microseconds since 1970; nil when that is not recorded.
   package var since: Int64?
   /// Its text, as `ModelDescription.canonicalJSON()` makes it. It comes from the file, so it may be anything.
   package var json: String

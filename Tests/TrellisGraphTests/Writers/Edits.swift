@@ -70,7 +70,7 @@ struct Edits {
     // Under these, others' changes may be preferred; and objects with the same unique key may have become one.
     if policy == .storeTrump || policy == .rollback || village.plan.hasKeys && policy != .error { return }
     for number in deleted where stored.objects[number] != nil { throw fail("lost the delete of \(number)") }
-    // A delete takes along what others have added to its objects.
+    // A delete includes what others have added to its objects.
     let mayBeGone = village.plan.cascades && !deleted.isEmpty
     for number in inserted where stored.objects[number] == nil && !mayBeGone { throw fail("lost the new \(number)") }
     for (number, name, value) in values {

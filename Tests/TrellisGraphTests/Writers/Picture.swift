@@ -8,7 +8,7 @@ struct Picture: Equatable {
     var partners: [[Int]]
   }
 
-  /// By number; nil where there is none.
+  /// By number; nil without one.
   var objects: [Object?]
 
   /// Where two pictures differ, in words.

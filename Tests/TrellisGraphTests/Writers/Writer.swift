@@ -79,7 +79,7 @@ final class Writer: GraphSide {
     Picture(objects: try village.entities.indices.map { try find($0).map(picture) })
   }
 
-  /// The objects that are in memory; nil where there is none. Nothing is read, so that nothing is merged.
+  /// The objects that are in memory; nil without one. Nothing is read, so that nothing is merged.
   func registered() throws -> [ManagedObject?] {
     try village.entities.indices.map { try village.find($0, in: context, onlyRegistered: true) }
   }
