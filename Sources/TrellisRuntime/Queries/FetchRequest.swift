@@ -57,7 +57,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   /// the last key is descending.
   public func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
     var refined = self
-    refined.sort = terms(Columns(PropertyPath(variable: 0))).map(\.key)
+    refined.sort = terms(Columns(PropertyPath(variable: 0))).map { $0.key }
     refined.sortNames = []
     return refined
   }
@@ -175,11 +175,13 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     try context.runtime.check(Columns.Object.self)
     if condition?.isTooDeep == true { throw StoreRequest.tooDeep }
     let entity = Columns.Object._entity
-    let described = context.runtime.entities[entity].entity
-    let named = try sortNames.map { try SortKey(named: $0, of: described, in: context.runtime.model) }
+    var keys = sort
+    for name in sortNames {
+      keys.append(try SortKey(named: name, of: context.runtime.entities[entity].entity, in: context.runtime.model))
+    }
     let request = StoreRequest(
       entity: entity, includesSubentities: includesSubentities,
-      predicate: try condition?.predicate(of: entity, in: context.runtime), sort: sort + named, limit: maximum,
+      predicate: try condition?.predicate(of: entity, in: context.runtime), sort: keys, limit: maximum,
       offset: skipped)
     try request.checkSortKeys()
     return request

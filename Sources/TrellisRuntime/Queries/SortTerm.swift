@@ -20,7 +20,11 @@ public struct SortTerm: Sendable {
   /// The number of members alone is ascending.
   public static func buildExpression(_ count: CountPath) -> [SortTerm] { [count.ascending] }
 
-  public static func buildBlock(_ terms: [SortTerm]...) -> [SortTerm] { terms.flatMap(\.self) }
+  public static func buildBlock() -> [SortTerm] { [] }
+  public static func buildPartialBlock(first terms: [SortTerm]) -> [SortTerm] { terms }
+  public static func buildPartialBlock(accumulated: [SortTerm], next terms: [SortTerm]) -> [SortTerm] {
+    accumulated + terms
+  }
   public static func buildOptional(_ terms: [SortTerm]?) -> [SortTerm] { terms ?? [] }
   public static func buildEither(first terms: [SortTerm]) -> [SortTerm] { terms }
   public static func buildEither(second terms: [SortTerm]) -> [SortTerm] { terms }

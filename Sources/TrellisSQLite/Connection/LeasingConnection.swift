@@ -6,8 +6,9 @@ package import TrellisStorage
 /// moment; a call inside another one uses the connection of that one.
 package final class LeasingConnection: StoreConnection {
   private let store: SQLiteStore
-  private var lent: SQLiteConnection?
-  package var trace: StatementTrace?
+  // Each access is over before anything else is called, so nothing can overlap and nothing is checked.
+  @exclusivity(unchecked) private var lent: SQLiteConnection?
+  @exclusivity(unchecked) package var trace: StatementTrace?
 
   init(_ store: SQLiteStore) { self.store = store }
 

@@ -11,18 +11,19 @@ package final class SQLiteConnection: StoreConnection {
   /// Whether it is the one that stays open as long as the store.
   let isFirst: Bool
   let layout: TableLayout
-  var shape = RequestShape()
-  var words: ContiguousArray<UInt64> = []
+  // A connection has one user at a time, and each access of these is over before anything else is called: nothing can overlap.
+  @exclusivity(unchecked) var shape = RequestShape()
+  @exclusivity(unchecked) var words: ContiguousArray<UInt64> = []
   let writer: SQLiteRowWriter
   /// The files that a save writes; nil where the model has no data that may lie in files.
   let externals: ExternalWriter?
-  private var reader: SQLiteRowReader?
-  private var isRunning = false
-  package var trace: StatementTrace?
+  @exclusivity(unchecked) private var reader: SQLiteRowReader?
+  @exclusivity(unchecked) private var isRunning = false
+  @exclusivity(unchecked) package var trace: StatementTrace?
   /// Where the file counts its commits, once it was looked for.
   var commitCounter: UnsafeRawPointer?
   /// Whether it was not used since the pool last looked.
-  var isStale = false
+  @exclusivity(unchecked) var isStale = false
 
   init(_ setup: StoreSetup, _ database: Database, isFirst: Bool = false) {
     self.setup = setup

@@ -6,8 +6,9 @@ import TrellisStorage
 final class Database {
   let handle: OpaquePointer
   let path: String
-  var cache = StatementCache()
-  var statistics = StatementStatistics()
+  // One connection uses it, and each access is over before anything else is called: nothing can overlap.
+  @exclusivity(unchecked) var cache = StatementCache()
+  @exclusivity(unchecked) var statistics = StatementStatistics()
 
   /// Opens a file that exists.
   ///
