@@ -139,6 +139,7 @@ let package = Package(
     .testTarget(
       name: "TrellisGraphTests",
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisSchema", "TrellisStorage"],
+      exclude: ["Writers/Reports.txt"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(

@@ -51,13 +51,18 @@ struct HandingUp {
 
   private func checkPartners() throws {
     var wanted: [Int: Set<Int64>] = [:]
+    // Whom a reference may outlive takes part if it is there.
+    var left: [Int: Set<Int64>] = [:]
     for object in inserted + updated {
       let changed = Set(object.changedNumbers)
       for relationship in child.info(of: object).allRelationships where relationship.isColumn {
-        guard object.phase == .inserted || changed.contains(relationship.property), !mayDangle(relationship) else {
-          continue
+        guard object.phase == .inserted || changed.contains(relationship.property) else { continue }
+        let key = object._reference(relationship.property)
+        if mayDangle(relationship) {
+          if key > 0 { left[relationship.destination, default: []].insert(key) }
+        } else {
+          wanted[relationship.destination, default: []].insert(key)
         }
-        wanted[relationship.destination, default: []].insert(object._reference(relationship.property))
       }
     }
     for owner in child.inserted + child.changed where owner.isAlive {
@@ -67,6 +72,7 @@ struct HandingUp {
         wanted[relationship.destination, default: []].formUnion(added)
       }
     }
+    for (entity, keys) in left.sorted(by: { $0.key < $1.key }) { _ = try connection.objects(keys.sorted(), of: entity) }
     for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) { try check(keys, entity) }
   }
 
@@ -152,7 +158,14 @@ struct HandingUp {
       } else if let partner = parent.map[wanted], partner.isAlive {
         if parent.isReady(toConnect: twin, relationship, partner) { parent.connect(twin, relationship, partner) }
       } else {
+        if present > 0, parent.isReady(toDisconnect: twin, relationship, present) {
+          parent.disconnect(twin, relationship, present)
+        }
         parent.take(twin, relationship, wanted)
+        // It is a member again if its owner comes back.
+        if let inverse = parent.runtime.inverse(of: relationship), inverse.isToMany, let gone = parent.map[wanted] {
+          parent.list(of: gone, inverse).include(twin._key)
+        }
       }
     }
   }

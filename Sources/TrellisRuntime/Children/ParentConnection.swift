@@ -92,6 +92,15 @@ final class ParentConnection: StoreConnection {
     return keys.compactMap { parent.map[$0] }.filter(\.isAlive)
   }
 
+  /// Makes the parent load those of a child's objects that it has not in memory, so that it says whether they exist.
+  func load(_ keys: Set<Int64>, asIn child: ManagedObjectContext) throws {
+    let missing = keys.filter { parent.map[$0] == nil }.sorted().compactMap { child.map[$0] }
+    for (entity, objects) in Dictionary(grouping: missing, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key })
+    {
+      try parent.loadForChange(objects.map(\._key), entity: entity)
+    }
+  }
+
   /// The partners of some of the parent's objects, loaded in a few statements.
   private func partners(
     of owners: [Int64], _ number: RelationshipNumber
@@ -104,7 +113,7 @@ final class ParentConnection: StoreConnection {
     }
     let found = owners.map { owner in
       if relationship.isToMany {
-        return (owner._key, relationship.destination, Array(parent.list(of: owner, relationship).keys))
+        return (owner._key, relationship.destination, Array(parent.shownKeys(parent.list(of: owner, relationship))))
       }
       let partner = parent.partnerKey(of: owner, relationship)
       return (owner._key, relationship.destination, partner > 0 ? [partner] : [])

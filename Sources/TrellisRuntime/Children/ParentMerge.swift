@@ -7,12 +7,20 @@ extension ManagedObjectContext {
     let known = connection.changedInParent
     let changed = parent.keysOfChanges
     connection.changedInParent = changed
+    do { try connection.load(known.union(changed).filter { map[$0] != nil }, asIn: self) } catch {
+      report(GraphProblem(.loadFailed, "What the parent has changed could not be read.", cause: error))
+    }
+    var gone: Set<Int64> = []
+    var entities: Set<Int> = []
     for key in known.union(changed).sorted() {
       guard let object = map[key] else { continue }
       guard let twin = parent.map[key], twin.isAlive else {
+        gone.insert(key)
+        entities.insert(type(of: object)._entity)
         noteGoneInStore(object)
         continue
       }
+      noteBack(key)
       forgetViews(of: object)
       if object.phase == .deleted || connection.seen.version(of: twin, info(of: twin)) != object.version {
         let partners = partnersInRow(of: object)
@@ -24,6 +32,8 @@ extension ManagedObjectContext {
             })
       }
     }
+    announceReferences(to: gone)
+    forgetStoredMembers(gone, of: entities)
   }
 
   /// The keys of the objects that a save would write or delete.

@@ -18,6 +18,13 @@ struct CoupleMatching {
 
   private let context: ManagedObjectContext
   private var halves: [Half] = []
+  /// The partners whose own halves were set here, by relationship.
+  private var setHere: Set<SetHalf> = []
+
+  private struct SetHalf: Hashable {
+    let object: Int64
+    let relationship: RelationshipNumber
+  }
 
   /// Notes what is about to be merged.
   init(_ objects: [ManagedObject], _ stored: [Int64: StoredVersion], _ context: ManagedObjectContext) {
@@ -31,6 +38,10 @@ struct CoupleMatching {
             object: object, relationship: relationship, theirs: row.value(relationship.property).key,
             former: object._reference(relationship.property),
             isMine: object.changedNumbers.contains(relationship.property)))
+        let stored = row.value(relationship.property).key
+        if let partner = context.map[stored], partner.changedNumbers.contains(relationship.property) {
+          setHere.insert(SetHalf(object: stored, relationship: context.number(of: relationship)))
+        }
       }
     }
   }
@@ -38,7 +49,7 @@ struct CoupleMatching {
   /// What was merged decides; partners that are as they were read follow it.
   func match() throws {
     let halves = halves.filter { $0.object.phase == .persistent }
-    for half in halves { try bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
+    for half in halves { try context.bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
     for half in halves where half.theirs != half.present { letGo(half.theirs, of: half.object, half.relationship) }
     for half in halves { try agree(half) }
     try context.throwPendingFailure()
@@ -50,13 +61,20 @@ struct CoupleMatching {
       partner._reference(relationship.property) != object._key
     else { return }
     let isSetHere = partner.changedNumbers.contains(relationship.property)
+    let wasSetHere = setHere.contains(
+      SetHalf(object: partner._key, relationship: context.number(of: relationship)))
+    if half.present == half.theirs, isSetHere, !wasSetHere {
+      // Giving up the object's half has changed the partner's, which is to be as the store has it.
+      context.take(partner, relationship, object._key)
+      return
+    }
     if half.present == half.theirs || (isSetHere && !half.isMine) {
       // A partner that is as the store has it now is another one since: then the rows are merged again.
       if isSetHere { context.letGo(object, relationship, half.present) }
       return
     }
     let other = partner._reference(relationship.property)
-    try bringUpToDate([other], relationship)
+    try context.bringUpToDate([other], relationship)
     letGo(other, of: partner, relationship)
     context.take(partner, relationship, object._key)
   }
@@ -66,17 +84,19 @@ struct CoupleMatching {
     guard key > 0, let object = context.map[key], object !== partner, object.isAlive else { return }
     context.letGo(object, relationship, partner._key)
   }
+}
 
+extension ManagedObjectContext {
   /// Loads objects. Those that are in memory and not edited take over the rows of the store.
-  private func bringUpToDate(_ keys: Set<Int64>, _ relationship: RelationshipInfo) throws {
+  func bringUpToDate(_ keys: Set<Int64>, _ relationship: RelationshipInfo) throws {
     let wanted = keys.filter { key in
-      guard let object = context.map[key] else { return key > 0 }
+      guard let object = map[key] else { return key > 0 }
       return object.phase == .persistent && !object.isEdited
     }
     if wanted.isEmpty { return }
-    let found = Set(try context.loadObjects(wanted.sorted(), entity: relationship.destination).map(\._key))
+    let found = Set(try loadObjects(wanted.sorted(), entity: relationship.destination).map(\._key))
     for key in wanted.subtracting(found) {
-      if let object = context.map[key], !object.hasChanges { context.markGone(object) }
+      if let object = map[key], !object.hasChanges { markGone(object) }
     }
   }
 }

@@ -66,8 +66,10 @@ final class MergeTrace {
   /// First the links of the graph go back one by one, then the objects that were merged become what they were.
   func takeBack() {
     close()
+    // Links to objects that have gone, or become one with others, are links to them again.
+    for object in former.values { object.reenter(context) }
     // What it needs was in memory a moment ago; a failure leaves a list to be asked anew.
-    for set in changes.reversed() { try? context.takeBack(set) }
+    for set in changes.reversed() { try? context.takeBack(set, isExact: true) }
     _ = recorder.take(context)
     if !wasRecording { context.recorder = nil }
     for object in former.values { object.bringBack(context) }
@@ -81,6 +83,23 @@ final class MergeTrace {
     context.hasArrangements = true
     for object in changed { object.isNoted = true }
     recorder.forgetInserts(of: context)
+    forgetPairsOfDeleted()
+  }
+
+  /// Lists that were loaded while a deleted object was back are asked anew.
+  private func forgetPairsOfDeleted() {
+    let deleted = Set(former.values.lazy.filter(\.isDeleted).map(\.key))
+    if deleted.isEmpty || context.listed.isEmpty { return }
+    context.map.forEach { owner in
+      for entry in owner.extras?.lists ?? [] where owner.isAlive {
+        guard let relationship = context.relationship(entry.property, of: owner), relationship.isJoined,
+          deleted.contains(where: entry.list.contains)
+        else { continue }
+        // Links that were made here are noted by the delete.
+        entry.list.forgetAdded(deleted)
+        context.unload(entry.list, of: owner, relationship, keepingOrder: true)
+      }
+    }
   }
 }
 
@@ -101,6 +120,8 @@ private struct FormerObject {
   private let committed: RowCopyBase?
   private let committedTransients: RowCopyBase?
   private let places: [(property: Int, place: Int64?)]
+  var isDeleted: Bool { phase == .deleted }
+  var key: Int64 { object._key }
   private let lists: [(property: Int, list: MemberList)]
   private let partners: [(property: Int, key: Int64)]
 
@@ -117,6 +138,12 @@ private struct FormerObject {
     places = object.placesOfReferences(context)
     lists = object.extras?.lists.map { ($0.property, $0.list.copy()) } ?? []
     partners = object.extras?.partners ?? []
+  }
+
+  func reenter(_ context: ManagedObjectContext) {
+    guard object.phase == .detached, phase != .detached else { return }
+    object.phase = phase
+    context.map.insert(object, for: object._key)
   }
 
   func bringBack(_ context: ManagedObjectContext) {

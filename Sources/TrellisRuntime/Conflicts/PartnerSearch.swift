@@ -101,8 +101,9 @@ extension PartnerClash {
   /// The partner stays here, and the other object loses it.
   func insist(_ context: ManagedObjectContext) throws {
     guard context.isReady(toDisconnect: holder, relationship, partner) else { return }
-    if isStored { return context.disconnect(holder, relationship, partner) }
-    context.letGo(holder, relationship, partner)
+    guard isStored else { return context.letGo(holder, relationship, partner) }
+    context.disconnect(holder, relationship, partner)
+    if let shared = context.map[partner], shared.isAlive { context.take(shared, inverse, object._key) }
   }
 
   /// The object gives the partner up, and has the one again that it was read with.

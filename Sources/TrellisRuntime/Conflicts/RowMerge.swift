@@ -41,6 +41,32 @@ struct RowMerge {
     put(on: context, keeping: object.changedNumbers, asRead: conflicting.sorted())
   }
 
+  /// Makes the partners in the store those that the object goes back to when its edits are given up. Those that were read may
+  /// belong to others by now.
+  func adoptReferences(_ properties: Set<Int>, _ context: ManagedObjectContext) throws {
+    let references = context.info(of: object).allRelationships.filter {
+      $0.isColumn && properties.contains($0.property)
+    }
+    guard let committed = object.extras?.committed, !references.isEmpty else { return }
+    for relationship in references {
+      let key = theirs.row.value(relationship.property).key
+      if key > 0 { try context.bringUpToDate([key], relationship) }
+      // What an edit of the object itself took away is given back with it.
+      if relationship.isOwnInverse, let partner = context.map[object._reference(relationship.property)],
+        partner !== object, partner._key != key, partner.isAlive, partner.hasOwnReference(relationship)
+      {
+        try context.rollback(partner, [relationship.property])
+      }
+    }
+    let edited = object._copyRow()
+    object._restore(.all, from: committed)
+    for relationship in references {
+      object._setReference(relationship.property, theirs.row.value(relationship.property).key)
+    }
+    object.needExtras().keep(object._copyRow(), object.extras?.committedTransients)
+    object._restore(.all, from: edited)
+  }
+
   private func put(on context: ManagedObjectContext, keeping kept: [Int], asRead unsettled: [Int] = []) {
     let edited = object._copyRow()
     let committed = object.extras?.committed
@@ -56,7 +82,12 @@ struct RowMerge {
     for (property, place) in places where kept.contains(property) { object._setPlace(property, place) }
     object._changed = ColumnMask(numbers: kept).bits | object._changed & context.info(of: object).transients.bits
     context.noteChanged(object)
+    context.noteContestedHalves(of: object, before)
     context.forgetViews(of: object, before)
+    for reference in object.references(context) where kept.contains(reference.relationship.property) {
+      let stored = theirs.row.value(reference.relationship.property).key
+      if stored != reference.key { context.showAtPartner(object, reference.relationship, insteadOf: stored) }
+    }
   }
 }
 

@@ -43,12 +43,27 @@ struct SaveMerge {
     guard !steps.isEmpty else { throw conflict }
     begin()
     guard let trace else { return }
-    for object in objects { trace.note(object, stored[object._key]?.row) }
+    for object in objects {
+      trace.note(object, stored[object._key]?.row)
+      if stored[object._key] == nil { notePartners(of: object, in: trace) }
+    }
     defer { trace.close() }
     let couples = CoupleMatching(objects, stored, context)
     for step in steps { try carryOut(step) }
     context.deleted.removeAll { $0.phase != .deleted }
     try couples.match()
+  }
+
+  /// Makes both halves of every couple agree that the save writes.
+  mutating func agreeCouples() throws {
+    let disagreements = try context.coupleDisagreements()
+    if disagreements.isEmpty { return }
+    begin()
+    for disagreement in disagreements {
+      for object in disagreement.objects { trace?.note(object) }
+      disagreement.carryOut(context)
+    }
+    trace?.close()
   }
 
   /// Objects that are found to have the same unique key become one, as the policy says.
@@ -85,7 +100,7 @@ struct SaveMerge {
     begin()
     defer { trace?.close() }
     for clash in clashes {
-      for object in [clash.object, clash.holder] { trace?.note(object) }
+      for object in [clash.object, clash.holder, context.map[clash.partner]] { if let object { trace?.note(object) } }
       switch policy {
       case .storeTrump where clash.isStored, .rollback where clash.isStored:
         try clash.yield(context, isWhole: policy == .rollback)
@@ -105,7 +120,10 @@ struct SaveMerge {
 
   /// Notes from now on what changes, so that it can be taken back.
   private mutating func begin() {
-    if trace == nil { trace = MergeTrace(context) }
+    if trace != nil { return }
+    trace = MergeTrace(context)
+    // Both halves of a couple are settled here.
+    context.backlog.contestedHalves = [:]
   }
 
   /// Keeps what was taken over. Merges are no steps to be undone.
@@ -145,9 +163,12 @@ struct SaveMerge {
     switch step {
     case .merge(let merge): try carryOut(merge)
     case .delete(let object):
+      try giveBackMembers(of: object)
       try context.deleteAll([object], callsHooks: false)
       context.markGone(object)
-    case .forget(let object): context.markGone(object)
+    case .forget(let object):
+      context.forgetMembers([object._key])
+      context.markGone(object)
     case .insist(let object, let theirs): object.version = theirs.version
     case .bringBack(let object, let theirs):
       context.undelete(object)
@@ -158,16 +179,43 @@ struct SaveMerge {
     }
   }
 
+  /// Notes the partners by pairs of an object that others have deleted, which lose the pairs with it.
+  private func notePartners(of object: ManagedObject, in trace: MergeTrace) {
+    for entry in object.extras?.lists ?? [] {
+      for key in entry.list.keys { if let partner = context.map[key] { trace.note(partner) } }
+    }
+  }
+
+  /// Saved objects that were given to one here that others have deleted are given back: its delete is not to take them along.
+  private func giveBackMembers(of owner: ManagedObject) throws {
+    for relationship in context.info(of: owner).allRelationships {
+      guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn else { continue }
+      for key in context.presentPartners(of: owner, relationship) where key != owner._key {
+        guard let member = context.map[key], member.phase == .persistent, member.hasOwnReference(inverse) else {
+          continue
+        }
+        try context.rollback(member, [inverse.property])
+      }
+    }
+  }
+
   private func carryOut(_ merge: RowMerge) throws {
+    // What is given up may have hidden from a partner what others have given it.
+    let partners = context.partnersInRow(of: merge.object)
+    defer { context.forgetViews(of: partners) }
     switch policy {
     case .error, .objectTrump: merge.apply(context)
     case .storeTrump:
       // What is given up goes back to what was read, with the other ends of relationships.
-      if !merge.conflicting.isEmpty { try context.rollback(merge.object, merge.conflicting) }
+      if !merge.conflicting.isEmpty {
+        try merge.adoptReferences(merge.conflicting, context)
+        try context.rollback(merge.object, merge.conflicting)
+      }
       // A former partner may be gone; what is there stands all the same.
       merge.apply(context, yielding: merge.conflicting)
     case .overwrite: merge.apply(context, keepingAll: true)
     case .rollback:
+      try merge.adoptReferences(merge.mine, context)
       try context.discardChanges(of: merge.object)
       merge.apply(context, yielding: Set(merge.object.changedNumbers))
     }

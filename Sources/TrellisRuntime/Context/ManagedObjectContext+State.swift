@@ -42,6 +42,7 @@ extension ManagedObjectContext {
     deletions = PendingDeletes()
     pendingFailure = nil
     undo.clear()
+    backlog.forgetLinks()
     settleBacklog()
   }
 
@@ -76,8 +77,13 @@ extension ManagedObjectContext {
   public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
     try checkOwn(object, "was not refreshed")
     guard object.phase == .persistent else { return }
-    if discardingChanges { try discardChanges(of: object) }
-    try refreshRows([object])
+    if discardingChanges {
+      try adoptStoredReferences(of: object, object.changedNumbers)
+      try discardChanges(of: object)
+    }
+    let partners = partnersInRow(of: object)
+    if object.isEdited { try mergeRow(of: object) } else { try refreshRows([object]) }
+    forgetViews(of: partners + partnersInRow(of: object))
   }
 
   /// Makes all unchanged objects read from the store again when they are next used; changed ones keep their edits.

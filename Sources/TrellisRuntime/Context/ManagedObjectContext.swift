@@ -28,7 +28,9 @@ public final class ManagedObjectContext {
   /// Saved objects that will be deleted by the next save.
   var deleted: ContiguousArray<ManagedObject> = []
   /// What was deleted since the last save, so that it can be taken back.
-  var deletions = PendingDeletes()
+  var deletions = PendingDeletes() { didSet { hasPendingCascades = deletions.hasCascades } }
+  /// Whether the next save lets the store delete what nobody has loaded; asked at each load.
+  @exclusivity(unchecked) private(set) var hasPendingCascades = false
   /// So many members a cascade loads rather than leave them to the store: a few are quicker deleted than looked for in memory.
   package var fewMembers = 1000
   /// Records changes; nil unless somebody wants to take them back.
@@ -44,8 +46,10 @@ public final class ManagedObjectContext {
   /// The relationships in join tables of which the context ever had a list.
   var listed: Set<RelationshipNumber> = []
   var gone = GoneTargets()
+  /// How often the context has been saved.
+  var saveCount = 0
   /// What others saved of objects that are changed here.
-  var backlog = MergeBacklog()
+  @exclusivity(unchecked) var backlog = MergeBacklog()
   /// Whether a to-many may wait for the store's members to put an order on top of them.
   var hasArrangements = false
   @exclusivity(unchecked) var batches = FetchBatches()

@@ -30,6 +30,8 @@ struct DeletedClosure {
 
   /// Notes that a partner is about to let go of a victim.
   mutating func note(_ link: Link) { links.append(link) }
+
+  mutating func removeLinks(where isRemoved: (Link) -> Bool) { links.removeAll(where: isRemoved) }
 }
 
 /// What a context has deleted since the last save.
@@ -60,6 +62,28 @@ struct PendingDeletes {
         owner: owner, relationship: relationship, victim: victim, trace: MemberTrace(ofDeleted: victim, in: order)))
   }
 
+  /// Drops what is known of a to-many that showed victims, since the store is asked for its members again.
+  ///
+  /// - Parameter victims: Members in the store that the list notes as taken out.
+  /// - Returns: those that a delete took out.
+  mutating func dropLinks(
+    of owner: ManagedObject, _ relationship: RelationshipInfo, to victims: Set<Int64>
+  ) -> Set<Int64> {
+    var dropped: Set<Int64> = []
+    func isDropped(_ link: DeletedClosure.Link) -> Bool {
+      guard link.owner === owner, victims.contains(link.victim), link.relationship.isSame(as: relationship),
+        let trace = link.trace, trace.wasLoaded || trace.place == nil
+      else { return false }
+      dropped.insert(link.victim)
+      return true
+    }
+    for index in closures.indices where !closures[index].keys.isDisjoint(with: victims) {
+      closures[index].removeLinks(where: isDropped)
+    }
+    for victim in victims { late[victim]?.removeAll(where: isDropped) }
+    return dropped
+  }
+
   /// - Returns: the links that were noted late, since nobody waits for the victim any more.
   mutating func takeLate(_ victim: Int64) -> [DeletedClosure.Link] {
     late.isEmpty ? [] : late.removeValue(forKey: victim) ?? []
@@ -69,7 +93,8 @@ struct PendingDeletes {
 extension ManagedObjectContext {
   /// A link from one end, as it is now.
   func link(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) -> DeletedClosure.Link {
-    let trace = relationship.isToMany ? list(of: owner, relationship).trace(of: victim, isComing: false) : nil
+    let trace =
+      relationship.isToMany ? list(of: owner, relationship).trace(of: victim, isComing: false, saves: saveCount) : nil
     return DeletedClosure.Link(owner: owner, relationship: relationship, victim: victim, trace: trace)
   }
 }

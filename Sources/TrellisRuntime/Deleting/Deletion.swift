@@ -17,16 +17,23 @@ extension ManagedObjectContext {
 
   /// Deletes objects of this context together: they keep each other.
   ///
-  /// - Parameter callsHooks: Whether the hooks of what is deleted are called before.
-  func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true) throws {
+  /// - Parameters:
+  ///   - callsHooks: Whether the hooks of what is deleted are called before.
+  ///   - cascades: Whether the delete rules take others along.
+  func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true, cascades: Bool = true) throws {
     var deletion = Deletion()
     defer { leaving.subtract(deletion.leaving) }
     deletion.callsHooks = callsHooks
     // Only what was loaded can be made again after the save.
     deletion.loadsEverything = recorder != nil
-    try deletion.collect(objects.filter(\.isAlive), in: self)
-    if deletion.victims.isEmpty { return }
-    try deletion.settle(in: self)
+    if cascades {
+      try deletion.collect(objects.filter(\.isAlive), in: self)
+      if deletion.victims.isEmpty { return }
+      try deletion.settle(in: self)
+    } else {
+      deletion.collectOnly(objects.filter(\.isAlive))
+      if deletion.victims.isEmpty { return }
+    }
     var closure = DeletedClosure()
     try carryOut(deletion, into: &closure)
     deletions.add(closure)
@@ -47,6 +54,9 @@ extension ManagedObjectContext {
     for relationship in info(of: victim).allRelationships {
       guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
         continue
+      }
+      if relationship.isOwnInverse && !backlog.contestedHalves.isEmpty {
+        releaseContestedHalf(of: victim, relationship)
       }
       for key in presentPartners(of: victim, relationship) where !closure.keys.contains(key) {
         guard let partner = map[key], partner.isAlive else { continue }

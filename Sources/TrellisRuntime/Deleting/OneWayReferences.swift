@@ -43,6 +43,17 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Observers are told of references to objects that are gone, which read as nil from now on although no row has changed.
+  func announceReferences(to gone: Set<Int64>) {
+    guard isObserving, !gone.isEmpty else { return }
+    map.forEach { holder in
+      guard !holder._attention.contains(.fault) else { return }
+      for relationship in info(of: holder).allRelationships where relationship.isColumn {
+        if gone.contains(holder._reference(relationship.property)) { holder.announce(relationship.property) }
+      }
+    }
+  }
+
   /// The one-way relationships that lead to objects of these objects' entities.
   func oneWayReferences(to victims: [ManagedObject]) -> [RelationshipInfo] {
     var found: [RelationshipInfo] = []

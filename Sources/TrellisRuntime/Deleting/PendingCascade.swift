@@ -17,8 +17,9 @@ extension ManagedObjectContext {
   /// The way to the store for reading rows of an entity. When cascades that wait for the save concern them, their members are
   /// loaded and deleted first: results are as if the context had just saved.
   func connection(reading entity: Int) throws -> any StoreConnection {
+    if !hasPendingCascades { return try connection() }
     let root = runtime.entities[entity].root
-    if deletions.hasCascades, pendingCascades.contains(where: { $0.rule.roots.contains(root) }) {
+    if pendingCascades.contains(where: { $0.rule.roots.contains(root) }) {
       try loadPendingCascades()
     }
     return try connection()

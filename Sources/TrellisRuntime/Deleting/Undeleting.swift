@@ -25,9 +25,74 @@ extension ManagedObjectContext {
     let closure = deletions.closures.remove(at: number)
     deletions.noteCascades()
     bringBack(closure.victims)
+    // What others did meanwhile was not taken over while the objects were deleted.
+    for victim in closure.victims {
+      let isStale = backlog.staleDeleted.remove(victim.object._key) != nil
+      if isStale || backlog.contains(victim.object._key) {
+        forgetViews(of: victim.object, comparingPairs: false)
+      }
+    }
+    for victim in closure.victims where victim.object.isAlive {
+      partFromDeleted(victim.object, since: number, except: closure.links)
+    }
+    for victim in closure.victims where victim.object.isAlive { showToDeleted(victim.object) }
     tieLate(closure.keys)
     for link in closure.links.reversed() { tie(link) }
     settleBacklog()
+  }
+
+  /// An object that is back lets go of partners that were deleted by themselves while it was deleted, and kept them until now.
+  ///
+  /// - Parameters:
+  ///   - first: The number of the first delete that came later.
+  ///   - links: The links that are tied anew anyway.
+  private func partFromDeleted(_ object: ManagedObject, since first: Int, except links: [DeletedClosure.Link]) {
+    if deletions.closures.count <= first { return }
+    for relationship in info(of: object).allRelationships {
+      let inverse = runtime.inverse(of: relationship)
+      // One-way to-manys look for deleted members by themselves.
+      if inverse == nil && !relationship.isColumn { continue }
+      for key in presentPartners(of: object, relationship) {
+        guard let (number, partner) = deleted(key, since: first), !keeps(object, relationship, partner),
+          !links.contains(where: { link in
+            link.owner === partner && link.victim == object._key && inverse?.isSame(as: link.relationship) == true
+          })
+        else { continue }
+        prepareRecording(object, relationship, key)
+        deletions.closures[number].note(link(object, relationship, key))
+        letGo(object, relationship, key)
+      }
+    }
+  }
+
+  /// Owners that are deleted keep the object as a member, which denies their delete.
+  private func showToDeleted(_ object: ManagedObject) {
+    for relationship in info(of: object).allRelationships where relationship.isColumn {
+      guard let owner = map[object._reference(relationship.property)], owner.phase == .deleted,
+        let inverse = runtime.inverse(of: relationship), inverse.isToMany,
+        let list = owner.extras?.list(inverse.property), list.isLoaded
+      else { continue }
+      list.include(object._key)
+    }
+  }
+
+  private func deleted(_ key: Int64, since first: Int) -> (closure: Int, object: ManagedObject)? {
+    for number in deletions.closures.indices.reversed() where number >= first {
+      let closure = deletions.closures[number]
+      guard closure.keys.contains(key) else { continue }
+      if let victim = closure.victims.first(where: { $0.object._key == key && $0.isGone }) {
+        return (number, victim.object)
+      }
+    }
+    return nil
+  }
+
+  /// Whether a reference to a deleted object stays.
+  private func keeps(_ object: ManagedObject, _ relationship: RelationshipInfo, _ victim: ManagedObject) -> Bool {
+    guard let inverse = runtime.inverse(of: relationship) else {
+      return relationship.isRequired && victim.phase == .deleted
+    }
+    return survivorsKeep(victim, inverse, relationship)
   }
 
   private func bringBack(_ victims: [DeletedClosure.Victim]) {
@@ -36,6 +101,8 @@ extension ManagedObjectContext {
       victim.object._attention.subtract([.readOnly, .deleted])
       if victim.wasInserted { map.insert(victim.object, for: victim.object._key) }
       recorder?.record(.revived(victim.object))
+      // Members may have left it while it was deleted.
+      if victim.object.extras?.lists.contains(where: \.list.hasChanges) == true { noteListChanged(victim.object) }
     }
     deleted.removeAll { $0.phase != .deleted }
   }
@@ -70,10 +137,39 @@ extension ManagedObjectContext {
     }
     guard let trace = link.trace else {
       // Where nobody knows the partner the store or the victim's row will tell.
-      if present == 0 { take(link.owner, link.relationship, link.victim) }
+      if present == 0 || refersByEdit(victim, to: link.owner, link.relationship) {
+        take(link.owner, link.relationship, link.victim)
+        showEdit(of: link.owner, link.relationship, to: victim)
+      }
       return
     }
     takeBack(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
+  }
+
+  /// Whether the row of an object was given a reference here, of which the store knows nothing.
+  private func refersByEdit(
+    _ object: ManagedObject, to owner: ManagedObject, _ relationship: RelationshipInfo
+  ) -> Bool {
+    guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { return false }
+    return object.hasOwnReference(inverse) && object._reference(inverse.property) == owner._key
+  }
+
+  /// An object that is back shows a member that refers to it by an edit, although others may have taken it out of the store.
+  private func showEdit(of member: ManagedObject, _ relationship: RelationshipInfo, to owner: ManagedObject) {
+    guard relationship.isColumn, let inverse = runtime.inverse(of: relationship), !inverse.isColumn,
+      member.hasOwnReference(relationship)
+    else { return }
+    if inverse.isToMany {
+      let list = list(of: owner, inverse)
+      if list.contains(member._key) { return }
+      owner.announce(inverse.property)
+      list.include(member._key)
+    } else {
+      if owner.extras?.partner(inverse.property) == member._key { return }
+      owner.announce(inverse.property)
+      owner.needExtras().setPartner(inverse.property, member._key)
+    }
+    noteListChanged(owner)
   }
 
   /// The owner is deleted itself, by another delete. So it is as if only that delete had been: the owner keeps the object, and
@@ -81,7 +177,7 @@ extension ManagedObjectContext {
   private func tie(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) {
     let (owner, relationship) = (link.owner, link.relationship)
     let inverse = runtime.inverse(of: relationship)
-    if let inverse, !presentPartners(of: object, inverse).contains(owner._key) { return }
+    if let inverse, !mayBePartner(object, inverse, owner._key) { return }
     if let trace = link.trace {
       takeBack(trace, in: list(of: owner, relationship), of: owner, owner._key, relationship)
     } else if let key = presentPartners(of: owner, relationship).first, key != object._key {
@@ -94,6 +190,13 @@ extension ManagedObjectContext {
     prepareRecording(owner, relationship, object._key)
     deletions.closures[closure].note(self.link(object, inverse, owner._key))
     letGo(object, inverse, owner._key)
+  }
+
+  /// Whether an object has a partner as far as that is in memory; pairs that nothing is known of are as the store has them.
+  private func mayBePartner(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) -> Bool {
+    guard relationship.isJoined else { return presentPartners(of: object, relationship).contains(key) }
+    guard let list = object.extras?.list(relationship.property) else { return true }
+    return list.isLoaded ? list.contains(key) : !list.removed.contains(key)
   }
 
   /// Gives a deleted object a partner.

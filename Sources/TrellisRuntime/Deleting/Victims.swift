@@ -37,6 +37,11 @@ struct Deletion {
     }
   }
 
+  /// Collects objects and nothing that would go with them.
+  mutating func collectOnly(_ objects: [ManagedObject]) {
+    for object in objects where seen.insert(object._key).inserted { victims.append(object) }
+  }
+
   mutating func collect(_ objects: [ManagedObject], in context: ManagedObjectContext) throws {
     var level: [ManagedObject] = []
     for object in objects where seen.insert(object._key).inserted { level.append(object) }

@@ -43,6 +43,7 @@ extension ManagedObjectContext {
       let partners = partnersInRow(of: object)
       markGone(object)
       forgetViews(of: partners)
+      if !listed.isEmpty { forgetStoredMembers([key], of: [type(of: object)._entity]) }
     }
   }
 
@@ -66,6 +67,7 @@ extension ManagedObjectContext {
   /// The object's row is gone: the object is deleted, what was loaded of it stays readable.
   func markGone(_ object: ManagedObject) {
     object._attention.remove(.fault)
+    if object.extras != nil { backlog.returning.insert(object._key) }
     forgetPairs(of: object)
     detach(object)
   }

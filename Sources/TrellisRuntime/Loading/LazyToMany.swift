@@ -26,8 +26,9 @@ extension ManagedObjectContext {
         noteLazyLoad(of: object, relationship)
         try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
       }
-      let members = registeredObjects(list.keys)
-      if members.count == list.keys.count { return members }
+      let keys = shownKeys(list)
+      let members = registeredObjects(keys)
+      if members.count == keys.count { return members }
       noteLazyLoad(of: object, relationship)
       let missing = missingMembers(like: object, relationship)
       try loadObjects(missing, entity: relationship.destination, cameBy: (object, relationship))
@@ -35,7 +36,7 @@ extension ManagedObjectContext {
       reportFailure(of: relationship, error)
       return []
     }
-    return registeredObjects(list.keys)
+    return registeredObjects(shownKeys(list))
   }
 
   /// Those of some keys' objects that are in memory, in the order of the keys.
@@ -126,8 +127,8 @@ extension ManagedObjectContext {
 
   private func take(_ keys: ContiguousArray<Int64>, from loading: ListLoading, for owner: ManagedObject) {
     let list = list(of: owner, loading.relationship)
-    let lost = membersGoneInStore(of: owner._key, loading.relationship)
-    let keys = lost.isEmpty ? keys : keys + lost
+    let unknown = membersUnknownToStore(of: owner._key, loading.relationship)
+    let keys = unknown.isEmpty ? keys : keys + unknown.filter { !keys.contains($0) }
     let deleted = loading.deleted[owner._key] ?? []
     let gone = loading.gone[owner._key] ?? []
     checkNotes(list, of: owner, loading.relationship, keys)

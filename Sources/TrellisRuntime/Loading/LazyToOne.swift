@@ -51,7 +51,7 @@ extension ManagedObjectContext {
         }
       }
       for owner in owners where found[owner] == nil {
-        found[owner] = membersGoneInStore(of: owner, relationship).first
+        found[owner] = membersUnknownToStore(of: owner, relationship).first
       }
       for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
     } catch {

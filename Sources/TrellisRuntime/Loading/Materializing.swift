@@ -22,13 +22,16 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// A newer row replaces what a clean object holds; an object that was written to keeps its edits and its snapshot.
+  /// A newer row replaces what a clean object holds; an object that was written to keeps its edits and its snapshot, and one that
+  /// waits for a merge is left to that, which tells its partners.
   private func bringUpToDate(_ object: ManagedObject, with row: RowReader, batch: UInt32) throws {
     guard type(of: object)._entity == row.entity else { throw unreadable(row) }
     object.generation = sweeper.generation
     if batch != 0 { object.batch = batch }
     let isFault = object._attention.contains(.fault)
-    guard object.phase == .persistent, isFault || (row.version != object.version && !object.isEdited) else { return }
+    guard object.phase == .persistent,
+      isFault || (row.version != object.version && !object.isEdited && !backlog.contains(row.key))
+    else { return }
     try replaceRow(of: object, with: row)
     if object.extras?.committed != nil { object.extras?.keep(object._copyRow()) }
   }

@@ -44,8 +44,8 @@ extension ManagedObjectContext {
     let notices = inbox.takeAll()
     for notice in notices { merge(notice) }
     // A save hands its changes up, and the parent puts them together with its own.
-    if readsEdited { mergeParent() }
-    settleBacklog(readingEdited: readsEdited)
+    if readsEdited && parent != nil { mergeParent() }
+    if !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
     if !notices.isEmpty { refreshLiveResults(after: notices) }
   }
 
@@ -61,6 +61,8 @@ extension ManagedObjectContext {
     }
     let gone = notice.deleted.map(\.key) + notice.cascaded
     for key in gone { if let object = map[key] { noteGoneInStore(object) } }
+    for row in notice.inserted { noteBack(row.key) }
+    announceReferences(to: Set(gone))
     forgetMembers(gone, notice)
     if !notice.cleared.isEmpty {
       forgetReferences(to: Set(gone), notice.cleared.compactMap(runtime.relationship))
@@ -74,11 +76,10 @@ extension ManagedObjectContext {
   }
 
   private func forgetMembers(_ gone: [Int64], _ notice: SaveNotice) {
-    if !notice.cascaded.isEmpty || notice.movesMembers { return map.forEach(forgetViews) }
-    if listed.isEmpty || notice.deleted.isEmpty { return }
-    var byEntity: [Int: Set<Int64>] = [:]
-    for row in notice.deleted { byEntity[row.entity, default: []].insert(row.key) }
-    forgetStoredMembers(byEntity)
+    let isCertain = notice.cascaded.isEmpty && !notice.movesMembers
+    if !isCertain { map.forEach(forgetViews) }
+    if listed.isEmpty || gone.isEmpty { return }
+    forgetStoredMembers(Set(gone), of: isCertain ? Set(notice.deleted.map(\.entity)) : nil)
   }
 
   /// Anything may have changed.
@@ -96,6 +97,36 @@ extension ManagedObjectContext {
     case .persistent: turnIntoFault(object)
     case .deleted: backlog.noteNewRow(object._key)
     case .inserted, .detached: break
+    }
+  }
+
+  /// An object that others had deleted is in the store again.
+  func noteBack(_ key: Int64) {
+    backlog.lostMembers.remove(key)
+    if let object = map[key], object.phase == .inserted { return adopt(object) }
+    if backlog.gone.contains(key) {
+      backlog.remove(key)
+      guard let object = map[key] else { return }
+      // The versions of the new row begin anew, and say nothing about the one that was read.
+      if object.phase != .inserted { object.version = ManagedObject.versionOfNoRow }
+      forgetRow(of: object)
+    }
+  }
+
+  /// An object that is new here, since its delete was undone, is in the store, since others have undone theirs. Its values are edits
+  /// on top of the row there.
+  private func adopt(_ object: ManagedObject) {
+    do {
+      guard let theirs = try storedVersions(of: [object])[object._key] else { return }
+      inserted.removeAll { $0 === object }
+      object.phase = .persistent
+      object.version = theirs.version
+      object.needExtras().keep(theirs.row)
+      object._changed = info(of: object).storedMask.bits
+      noteChanged(object)
+      forgetViews(of: object)
+    } catch {
+      report(GraphProblem(.loadFailed, "What others saved could not be read.", cause: error))
     }
   }
 

@@ -46,6 +46,10 @@ extension SaveNotice {
     deleted = plan.deleted.map { Row($0) }
     cascaded = plan.outcome.cascaded
     for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, context) }
+    // A pair may be noted at one end only.
+    for table in plan.request.pairs where table.added.count + table.removed.count > 0 {
+      for pair in table.added + table.removed { referred += [pair.first, pair.partner] }
+    }
     // What was noted of objects that are not in memory.
     referred += context.waiting.lists.filter { $0.value.hasChanges }.map(\.key.owner)
     cleared = plan.request.clearedReferences.map(\.relationship)

@@ -4,11 +4,15 @@ import TrellisStorage
 /// read again when it is next used; what was changed here stays, to be put on top of what is read.
 extension ManagedObjectContext {
   /// All to-manys of a saved object, and its to-ones that lie in the partners' rows.
-  func forgetViews(of owner: ManagedObject) {
-    guard let extras = owner.extras, owner.phase == .persistent else { return }
+  func forgetViews(of owner: ManagedObject) { forgetViews(of: owner, comparingPairs: true) }
+
+  /// - Parameter comparesPairs: Whether notes of pairs go that the partners know to be none; an object that comes back has to find its
+  ///   partners first.
+  func forgetViews(of owner: ManagedObject, comparingPairs comparesPairs: Bool) {
+    guard let extras = owner.extras, isPersistent(owner) else { return }
     for entry in extras.lists {
       guard let relationship = relationship(entry.property, of: owner) else { continue }
-      forgetList(entry.list, of: owner, relationship)
+      forgetList(entry.list, of: owner, relationship, comparingPairs: comparesPairs)
     }
     if !extras.lists.isEmpty {
       extras.lists.removeAll { entry in
@@ -47,32 +51,67 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Makes the partners of an object show the reference that stays in its row, although the store has another one.
+  func showAtPartner(_ object: ManagedObject, _ relationship: RelationshipInfo, insteadOf stored: Int64) {
+    guard let inverse = runtime.inverse(of: relationship), !inverse.isColumn else { return }
+    if let former = map[stored], former.isAlive {
+      if !inverse.isToMany {
+        if knownPartner(of: former, inverse) == object._key { former.extras?.setPartner(inverse.property, 0) }
+      } else if let list = former.extras?.list(inverse.property), list.contains(object._key) {
+        former.announce(inverse.property)
+        list.remove(object._key)
+      }
+    }
+    guard let partner = map[object._reference(relationship.property)], partner.isAlive else { return }
+    if !inverse.isToMany {
+      guard knownPartner(of: partner, inverse) != object._key else { return }
+      partner.announce(inverse.property)
+      partner.needExtras().setPartner(inverse.property, object._key)
+    } else {
+      let list = list(of: partner, inverse)
+      if list.contains(object._key) { return }
+      partner.announce(inverse.property)
+      list.include(object._key)
+    }
+    noteListChanged(partner)
+  }
+
+  private func knownPartner(of owner: ManagedObject, _ relationship: RelationshipInfo) -> Int64? {
+    owner.extras?.partner(relationship.property)
+  }
+
   /// Takes objects that are gone from the store out of the to-manys in join tables that show them.
   ///
+  /// - Parameter entities: The entities of these objects; nil if any.
   /// - Complexity: linear in the number of objects in memory, where such a to-many was ever used.
-  func forgetStoredMembers(_ gone: [Int: Set<Int64>]) {
+  func forgetStoredMembers(_ gone: Set<Int64>, of entities: Set<Int>?) {
     let shown = listed.compactMap(runtime.relationship).filter { relationship in
-      let subtree = runtime.entities[relationship.destination].entity.subtree
-      return gone.keys.contains(where: subtree.contains)
+      guard let entities else { return true }
+      return entities.contains(where: runtime.entities[relationship.destination].entity.subtree.contains)
     }
     if shown.isEmpty { return }
-    let all = gone.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
     map.forEach { owner in
       guard let extras = owner.extras else { return }
       for entry in extras.lists {
         guard let relationship = relationship(entry.property, of: owner), shown.contains(where: relationship.isSame)
         else { continue }
-        guard all.contains(where: entry.list.shows) else { continue }
+        guard gone.contains(where: entry.list.shows) else { continue }
         owner.announce(entry.property)
-        entry.list.forgetStored(all)
+        backlog.lostMembers.formUnion(entry.list.forgetStored(gone))
       }
     }
   }
 
   // MARK: One view
 
+  /// Whether the views of an object can be forgotten. Those of a deleted one are, once it is back.
+  private func isPersistent(_ owner: ManagedObject) -> Bool {
+    if owner.phase == .deleted { backlog.staleDeleted.insert(owner._key) }
+    return owner.phase == .persistent
+  }
+
   private func forgetView(_ relationship: RelationshipInfo, of owner: ManagedObject) {
-    guard let extras = owner.extras, owner.phase == .persistent else { return }
+    guard let extras = owner.extras, isPersistent(owner) else { return }
     if relationship.isToMany {
       if let list = extras.list(relationship.property) { forgetList(list, of: owner, relationship) }
     } else if let key = extras.partner(relationship.property) {
@@ -80,10 +119,14 @@ extension ManagedObjectContext {
     }
   }
 
-  private func forgetList(_ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
+  private func forgetList(
+    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo,
+    comparingPairs comparesPairs: Bool = true
+  ) {
     if relationship.isTransient { return }
     owner.announce(relationship.property)
     unload(list, of: owner, relationship, keepingOrder: true)
+    if comparesPairs && relationship.isJoined { dropNotesOfUnchangedPairs(list, of: owner, relationship) }
   }
 
   /// A to-many goes back to knowing only what was changed here.
@@ -97,6 +140,11 @@ extension ManagedObjectContext {
       return member.hasOwnReference(inverse)
     }
     if list.arrangement != nil { hasArrangements = true }
+    if relationship.isJoined && !deleted.isEmpty {
+      // Deleted members that the store still has are found again when the list is loaded.
+      let victims = list.removed.filter { map[$0]?.phase == .deleted }
+      if !victims.isEmpty { list.forgetRemoved(deletions.dropLinks(of: owner, relationship, to: victims)) }
+    }
     guard let inverse else { return }
     // The members' rows are the truth.
     list.keepNotes { key in
@@ -108,6 +156,33 @@ extension ManagedObjectContext {
     } removed: {
       isTakenOut($0, of: owner, inverse)
     }
+  }
+
+  /// A list that was not loaded cannot tell a pair that is new from one that the store has. If the other end can and has no note of
+  /// the pair, nothing has changed.
+  private func dropNotesOfUnchangedPairs(
+    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo
+  ) {
+    guard list.hasChanges, owner.phase != .inserted, let inverse = runtime.inverse(of: relationship) else { return }
+    list.keepNotes { key in
+      guard key != owner._key, let member = map[key] else { return key == owner._key }
+      // A new object's list was complete from the start, and a deleted one keeps what it has.
+      if member.phase != .persistent { return true }
+      if member.extras?.list(inverse.property)?.notes(adding: owner._key) == true { return true }
+      list.noteOnlyMoved(key)
+      return list.onlyMoves(key)
+    } removed: { key in
+      guard key != owner._key else { return true }
+      guard let member = map[key] else { return waitingNote(of: key, inverse, removing: owner._key) }
+      if member.phase != .persistent { return true }
+      return member.extras?.list(inverse.property)?.notes(removing: owner._key) == true
+    }
+  }
+
+  /// Whether the list of an object that is not in memory notes that a member was taken out.
+  private func waitingNote(of owner: Int64, _ relationship: RelationshipInfo, removing key: Int64) -> Bool {
+    let id = WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
+    return waiting.lists[id]?.notes(removing: key) == true
   }
 
   /// Drops what a to-many has noted, as far as the members' rows, which are the truth, do not say the same.
@@ -135,16 +210,51 @@ extension ManagedObjectContext {
     return member.phase == .deleted || member._reference(inverse.property) != owner._key
   }
 
-  /// The partner whose row was set to the object here stays.
+  /// The partner whose row was set to the object here stays; once it goes, the store is asked.
   private func forgetPartner(_ key: Int64, of owner: ManagedObject, _ relationship: RelationshipInfo) {
     guard !relationship.isTransient, let inverse = runtime.inverse(of: relationship) else { return }
     if key > 0, let partner = map[key], partner.isAlive, !partner._attention.contains(.fault),
       partner._reference(inverse.property) == owner._key, partner.hasOwnReference(inverse)
     {
+      backlog.contestedPartners.insert(ContestedPartner(owner: owner._key, property: relationship.property))
       return
     }
     owner.announce(relationship.property)
     owner.extras?.partners.removeAll { $0.property == relationship.property }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Notes that others have given an object another partner, where its former one was set at the partner's half only.
+  func noteContestedHalves(of object: ManagedObject, _ before: [(relationship: RelationshipInfo, key: Int64)]) {
+    for (relationship, former) in before where relationship.isOwnInverse {
+      guard former > 0, former != object._key, former != object._reference(relationship.property),
+        let partner = map[former], partner.isAlive, partner._reference(relationship.property) == object._key
+      else { continue }
+      backlog.contestedHalves[ContestedPartner(owner: object._key, property: relationship.property)] = former
+    }
+  }
+
+  /// An object that is given another partner here loses the one whose half still leads to it.
+  func releaseContestedHalf(of object: ManagedObject, _ relationship: RelationshipInfo) {
+    let place = ContestedPartner(owner: object._key, property: relationship.property)
+    guard let former = backlog.contestedHalves.removeValue(forKey: place), let partner = map[former],
+      partner.phase == .persistent, partner !== object, former != object._reference(relationship.property)
+    else { return }
+    letGo(partner, relationship, object._key)
+  }
+
+  /// Whether the store has to be asked for the partner of a to-one when the one here goes.
+  func isContested(_ owner: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+    if backlog.contestedPartners.isEmpty { return false }
+    return backlog.contestedPartners.contains(ContestedPartner(owner: owner._key, property: relationship.property))
+  }
+
+  /// The keys of a to-many's members, without those that were added here and that others have deleted since. These stay in the
+  /// list, so that a save tells of the conflict.
+  func shownKeys(_ list: MemberList) -> ContiguousArray<Int64> {
+    let lost = backlog.lostMembers
+    return lost.isEmpty ? list.keys : list.keys.filter { !lost.contains($0) || map[$0]?.isAlive == true }
   }
 }
 
@@ -174,6 +284,15 @@ extension ManagedObject {
 }
 
 extension MemberList {
+  /// Whether the list says that a member was added since the last save.
+  fileprivate func notes(adding key: Int64) -> Bool {
+    guard contains(key) else { return false }
+    return !isLoaded || committed?.contains(key) == false
+  }
+
+  /// Whether the list says that a member of the store was taken out since the last save.
+  fileprivate func notes(removing key: Int64) -> Bool { hasLost(key) }
+
   /// Whether the list holds a key, or has noted one.
   func shows(_ key: Int64) -> Bool { contains(key) || removed.contains(key) }
 }

@@ -12,6 +12,8 @@ final class EntityInfo: Sendable {
   let relationships: [RelationshipInfo?]
   /// The relationships alone, in order.
   let allRelationships: [RelationshipInfo]
+  /// The one-to-ones that are their own inverse and lie in the rows of both partners.
+  let couples: [RelationshipInfo]
   /// The one-way relationships of any entity that lead to this one.
   let oneWayReferences: [RelationshipNumberedInfo]
   /// The attributes that something has to be checked of at save.
@@ -44,6 +46,7 @@ final class EntityInfo: Sendable {
     self.type = type
     self.relationships = relationships
     allRelationships = relationships.compactMap(\.self)
+    couples = allRelationships.filter { $0.isOwnInverse && $0.isColumn }
     self.oneWayReferences = oneWayReferences
     self.hooks = hooks
     self.storeChecks = storeChecks
@@ -131,6 +134,8 @@ final class RuntimeModel: Sendable {
   let hooks: Set<LifecycleHook>
   /// Whether any entity's saves are looked at again in the store.
   let looksAgain: Bool
+  /// Whether any entity has a one-to-one that is its own inverse.
+  let hasCouples: Bool
   /// The cascades that stores can carry out.
   private let storeCascades: [RelationshipNumber: StoreCascade]
   /// The classes alone, for who makes objects of rows.
@@ -167,6 +172,7 @@ final class RuntimeModel: Sendable {
     self.entities = entities
     storeCascades = Self.storeCascades(entities)
     looksAgain = entities.contains { $0.storeChecks.concernsChanges || $0.storeChecks.concernsDeletes }
+    hasCouples = entities.contains { !$0.couples.isEmpty }
   }
 
   private static func storeCascades(_ entities: [EntityInfo]) -> [RelationshipNumber: StoreCascade] {

@@ -25,6 +25,8 @@ open class ManagedObject: StoredRecord {
   @_spi(Generated) public final let _key: Int64
   /// The row's version as last read or written; 0 when the object was never saved.
   @exclusivity(unchecked) final var version: Int64
+  /// A version that no row has, so that a save of the object always finds a conflict.
+  static var versionOfNoRow: Int64 { -1 }
   final let link: ContextLink
   /// What few objects need, made when it is first needed.
   @exclusivity(unchecked) final var extras: ObjectExtras?

@@ -31,14 +31,18 @@ extension ManagedObjectContext {
       if old != 0 && old != object._key { disconnect(partner, inverse, old) }
     }
     // A pair that is there already moves at one end only.
-    let isMove = relationship.isJoined && isKnownMember(partner._key, of: object, relationship)
+    let isMove =
+      relationship.isJoined
+      && (isKnownMember(partner._key, of: object, relationship)
+        || inverse.map { isKnownMember(object._key, of: partner, $0) } == true)
+    if isMove && !relationship.isOrdered { return }
     take(object, relationship, partner._key, at: place)
     if isMove { return }
     if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
   }
 
   /// Whether a list that is loaded has a member.
-  private func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+  func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
     guard let list = object.extras?.list(relationship.property), list.isLoaded else { return false }
     return list.contains(key)
   }
@@ -57,7 +61,8 @@ extension ManagedObjectContext {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
-      recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+      recorder?.recordMember(
+        key, isComing: true, list: list, owner: object, object._key, relationship, saves: saveCount)
       list.insert(key, at: place)
       noteListChanged(object)
     } else {
@@ -74,7 +79,8 @@ extension ManagedObjectContext {
     let list = list(of: object, relationship)
     object.announce(relationship.property)
     if !list.contains(key) {
-      recorder?.recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+      recorder?.recordMember(
+        key, isComing: true, list: list, owner: object, object._key, relationship, saves: saveCount)
     }
     list.include(key)
     noteListChanged(object)
@@ -84,7 +90,8 @@ extension ManagedObjectContext {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
-      recorder?.recordMember(key, isComing: false, list: list, owner: object, object._key, relationship)
+      recorder?.recordMember(
+        key, isComing: false, list: list, owner: object, object._key, relationship, saves: saveCount)
       list.remove(key)
       noteListChanged(object)
     } else if knownReference(of: object, relationship) == key {
@@ -101,7 +108,7 @@ extension ManagedObjectContext {
       if let partner = loadObject(key, entity: entity) { letGo(partner, relationship, gone) }
     } else if relationship.isJoined {
       let list = waitingList(of: key, relationship)
-      recorder?.recordMember(gone, isComing: false, list: list, owner: nil, key, relationship)
+      recorder?.recordMember(gone, isComing: false, list: list, owner: nil, key, relationship, saves: saveCount)
       list.remove(gone)
     }
   }
@@ -117,10 +124,18 @@ extension ManagedObjectContext {
       }
       object._setReference(relationship.property, key)
       object._setPlace(relationship.property, nil)
+      if relationship.isOwnInverse && !backlog.contestedHalves.isEmpty {
+        releaseContestedHalf(of: object, relationship)
+      }
     } else {
       object.announce(relationship.property)
       recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
-      object.needExtras().setPartner(relationship.property, key)
+      let extras = object.needExtras()
+      if key == 0 && isContested(object, relationship) {
+        extras.partners.removeAll { $0.property == relationship.property }
+      } else {
+        extras.setPartner(relationship.property, key)
+      }
       noteListChanged(object)
     }
   }

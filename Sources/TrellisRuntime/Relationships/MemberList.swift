@@ -11,6 +11,8 @@ final class MemberList {
   @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
   /// Of the members added while not loaded, those that stay where they are if the store has them already.
   private(set) var unmoved: Set<Int64> = []
+  /// Of the members added while not loaded, those that only move, if the store still has them.
+  private var onlyMoved: Set<Int64> = []
   /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
   /// The order that was changed here, of a list that was unloaded since: as it was read, and as it is wanted.
@@ -35,6 +37,7 @@ final class MemberList {
     list.keys = keys
     list.removed = removed
     list.unmoved = unmoved
+    list.onlyMoved = onlyMoved
     list.committed = committed
     list.arrangement = arrangement
     list.seenGone = seenGone
@@ -90,6 +93,7 @@ final class MemberList {
     if !isLoaded {
       removed.remove(key)
       unmoved.remove(key)
+      onlyMoved.remove(key)
       // It goes to the end, whatever place was wanted before.
       arrangement?.wanted.removeAll { $0 == key }
     }
@@ -99,8 +103,12 @@ final class MemberList {
   func include(_ key: Int64) {
     guard !contains(key) else { return }
     let mayBeStored = !isLoaded && !removed.contains(key)
+    let order = arrangement
     insert(key)
-    if mayBeStored { unmoved.insert(key) }
+    if mayBeStored {
+      unmoved.insert(key)
+      arrangement = order
+    }
   }
 
   /// Takes a member out.
@@ -122,7 +130,9 @@ final class MemberList {
   }
 
   /// Takes out members that are gone from the store. Those that were added here stay, so that a save refuses them.
-  func forgetStored(_ gone: Set<Int64>) {
+  ///
+  /// - Returns: the members that stay.
+  func forgetStored(_ gone: Set<Int64>) -> [Int64] {
     if isLoaded {
       let base = committed.map { Set($0) }
       keys.removeAll { gone.contains($0) && base?.contains($0) != false }
@@ -130,6 +140,15 @@ final class MemberList {
     }
     removed.subtract(gone)
     arrangement?.base.removeAll(where: gone.contains)
+    lookup = nil
+    return keys.filter(gone.contains)
+  }
+
+  /// Takes out members that were added here; those that the store has stay.
+  func forgetAdded(_ gone: Set<Int64>) {
+    let stored = isLoaded ? Set(committed ?? keys) : []
+    keys.removeAll { gone.contains($0) && !stored.contains($0) }
+    unmoved.subtract(gone)
     lookup = nil
   }
 
@@ -183,12 +202,14 @@ final class MemberList {
       for key in wanted where !stored.contains(key) { arranged.insert(key) }
       keys = MemberOrder.merged(arranged, as: wanted, into: keys)
     }
-    for key in added where !contains(key) {
+    let gone = onlyMoved.isEmpty ? [] : onlyMoved.subtracting(stored)
+    for key in added where !contains(key) && !gone.contains(key) {
       keys.append(key)
       lookup?.insert(key)
     }
     removed = []
     unmoved = []
+    onlyMoved = []
     arrangement = nil
   }
 
@@ -218,11 +239,23 @@ final class MemberList {
   /// Drops what a list that is not loaded has noted, as far as the members' rows do not say the same.
   func keepNotes(added isAdded: (Int64) -> Bool, removed isRemoved: (Int64) -> Bool) {
     guard !isLoaded else { return }
-    keys.removeAll { !isAdded($0) }
+    // The list may be asked meanwhile.
+    keys = keys.filter(isAdded)
     removed = removed.filter(isRemoved)
     unmoved.formIntersection(keys)
+    onlyMoved.formIntersection(keys)
     lookup = nil
   }
+
+  func onlyMoves(_ key: Int64) -> Bool { onlyMoved.contains(key) }
+
+  /// Notes of a member added while not loaded that it is one in the store, so that it only moves.
+  func noteOnlyMoved(_ key: Int64) {
+    if !isLoaded && isOrdered && contains(key) && !unmoved.contains(key) { onlyMoved.insert(key) }
+  }
+
+  /// Drops the notes of members that were taken out of a list that is not loaded.
+  func forgetRemoved(_ keys: Set<Int64>) { removed.subtract(keys) }
 
   /// Whether the order is another one than that of members taken out and members added at the end.
   private func isArranged(_ committed: ContiguousArray<Int64>, _ added: [Int64]) -> Bool {
@@ -236,6 +269,7 @@ final class MemberList {
       keys = []
       removed = []
       unmoved = []
+      onlyMoved = []
       arrangement = nil
       lookup = nil
     }

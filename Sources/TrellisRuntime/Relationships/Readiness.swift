@@ -22,6 +22,10 @@ extension ManagedObjectContext {
       }
     }
     prepareRecording(object, relationship, partner._key)
+    // A pair that the other end knows of only moves, which takes an order to move in.
+    if relationship.isJoined && relationship.isOrdered, let inverse, isKnownMember(object._key, of: partner, inverse) {
+      _ = loadedList(of: object, relationship)
+    }
     return failures == failedLoads
   }
 

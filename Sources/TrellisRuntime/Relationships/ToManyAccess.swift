@@ -4,7 +4,7 @@ extension ManagedObject {
     guard let (context, relationship) = place(of: property) else { return [] }
     let list = context.loadedList(of: self, relationship, isAsked: true)
     // Some of the members, those that were added since, would be worse than none.
-    return list.isLoaded ? list.keys : []
+    return list.isLoaded ? context.shownKeys(list) : []
   }
 
   /// The members, loaded if need be.
@@ -26,7 +26,7 @@ extension ManagedObject {
     let failures = context.failedLoads
     let list = context.loadedList(of: self, relationship)
     guard list.isLoaded else { return standIn(for: 0, isDeleted: false) }
-    let key = list.keys[position]
+    let key = context.shownKeys(list)[position]
     if let member = context.map[key] as? Member { return member }
     _ = context.memberObjects(of: self, relationship)
     if let member = context.map[key] as? Member { return member }

@@ -49,7 +49,9 @@ extension IdentifiedObject {
   /// - Throws: ``StoreError`` when former partners have to be loaded and the store fails.
   public func rollback<Value>(_ property: KeyPath<Self, Value>) throws {
     guard phase == .persistent, let context = link.context else { return }
-    try context.rollback(self, numbers(of: property))
+    let numbers = numbers(of: property)
+    try context.adoptStoredReferences(of: self, numbers)
+    try context.rollback(self, numbers)
     context.settleBacklog()
   }
 }
@@ -68,7 +70,11 @@ extension ManagedObject {
     if phase == .deleted { context.undelete(self) }
     guard phase == .persistent else { return }
     context.adoptWaitingLists(of: self)
-    if isNoted { try context.rollback(self, Array(context.info(of: self).entity.properties.indices)) }
+    if isNoted {
+      let numbers = Array(context.info(of: self).entity.properties.indices)
+      try context.adoptStoredReferences(of: self, numbers)
+      try context.rollback(self, numbers)
+    }
     context.settleBacklog()
   }
 }

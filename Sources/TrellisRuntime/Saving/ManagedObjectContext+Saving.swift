@@ -87,6 +87,7 @@ extension ManagedObjectContext {
 
   /// - Returns: what was written; nil when the save is to be tried again with what others have written.
   private func attempt(_ newcomers: inout Newcomers, _ merge: inout SaveMerge, _ send: Sending) throws -> SavePlan? {
+    try merge.agreeCouples()
     var plan = try checkedPlan()
     do {
       try write(&plan, send)
@@ -169,11 +170,14 @@ extension ManagedObjectContext {
 
   /// What was planned is in the store: snapshots move, and nothing is pending any more.
   private func finish(_ plan: SavePlan) {
+    saveCount += 1
     recorder?.addInserts(of: self)
     for object in plan.inserted {
       object.phase = .persistent
       object.version = 1
       settle(object)
+      // One that was deleted before may find what others have left to it.
+      if backlog.returning.contains(object._key) { forgetViews(of: object) }
     }
     for (object, _) in plan.updated { object.version += 1 }
     for object in changed where object.phase == .persistent { settle(object) }

@@ -63,6 +63,8 @@ struct Newcomers {
   func takeBack() {
     for object in deleted { context.undelete(object) }
     for (object, relationship, partner) in loosened where object.isAlive {
+      // Taking back a merge that came before it has taken it back as well.
+      guard context.knownReference(of: object, relationship) == 0 else { continue }
       context.take(object, relationship, partner)
     }
     context.forgetUnchanged(loosened.map(\.object))

@@ -25,9 +25,9 @@ final class ChangeRecorder {
 
   func recordMember(
     _ key: Int64, isComing: Bool, list: MemberList, owner: ManagedObject?, _ ownerKey: Int64,
-    _ relationship: RelationshipInfo
+    _ relationship: RelationshipInfo, saves: Int
   ) {
-    let trace = list.trace(of: key, isComing: isComing)
+    let trace = list.trace(of: key, isComing: isComing, saves: saves)
     changes.append(
       .member(RecordedMember(owner: owner, ownerKey: ownerKey, relationship: relationship, trace: trace)))
   }

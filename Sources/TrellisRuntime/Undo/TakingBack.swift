@@ -3,10 +3,13 @@ import TrellisStorage
 extension ManagedObjectContext {
   /// Takes back changes, the last one first. What this does is recorded in turn, so that it can be taken back itself.
   ///
+  /// - Parameter isExact: Whether nothing is done but what the changes say, since all objects are as they were right after them.
+  ///   Otherwise an object that is deleted again takes others along by its delete rules, and both halves of couples are made
+  ///   to agree.
   /// - Throws: ``StoreError`` when something has to be loaded and the store fails; then the changes are as they were.
-  func takeBack(_ changes: ChangeSet) throws {
+  func takeBack(_ changes: ChangeSet, isExact: Bool = false) throws {
     try prepareToTakeBack(changes)
-    var taking = TakingBack(self)
+    var taking = TakingBack(self, isExact: isExact)
     for change in changes.changes.reversed() { taking.takeBack(change) }
     try taking.finish(withdrawing: changes.inserted)
     forgetUnchanged(changes.touched + taking.corrected)
@@ -39,6 +42,7 @@ extension ManagedObjectContext {
 /// The work of taking back one set of changes.
 private struct TakingBack {
   private let context: ManagedObjectContext
+  private let isExact: Bool
   /// Objects whose return is taken back, by key.
   private var doomed: [Int64: ManagedObject] = [:]
   /// Objects that are back although their delete was saved: they are new again.
@@ -48,11 +52,16 @@ private struct TakingBack {
   /// References that were restored, with the partners that they led to before.
   private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
   /// Members that are back in a to-many, not all of which may be there any more.
-  private var returned: [(list: MemberList, key: Int64, relationship: RelationshipInfo)] = []
+  private var returned: [(owner: Int64, list: MemberList, key: Int64, relationship: RelationshipInfo)] = []
+  /// To-ones that show a partner whose row holds the reference.
+  private var shown: [(object: ManagedObject, relationship: RelationshipInfo)] = []
   /// Objects whose view of who refers to them was put right.
   private(set) var corrected: [ManagedObject] = []
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ context: ManagedObjectContext, isExact: Bool) {
+    self.context = context
+    self.isExact = isExact
+  }
 
   mutating func takeBack(_ change: RecordedChange) {
     switch change {
@@ -95,7 +104,7 @@ private struct TakingBack {
       list = context.waitingList(of: member.ownerKey, relationship)
     }
     context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
-    if member.trace.wasMember { returned.append((list, member.trace.key, relationship)) }
+    if member.trace.wasMember { returned.append((member.ownerKey, list, member.trace.key, relationship)) }
   }
 
   /// The list of a to-many, loaded where the order matters. One of an object that will only come back later is as it was left.
@@ -110,7 +119,8 @@ private struct TakingBack {
     context.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
   }
 
-  private func setPartner(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  private mutating func setPartner(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    shown.append((object, relationship))
     context.recorder?.record(
       .partner(object, relationship, max(0, context.knownReference(of: object, relationship))))
     object.needExtras().setPartner(relationship.property, key)
@@ -124,11 +134,15 @@ private struct TakingBack {
   ) throws {
     guard object.isAlive else { return }
     try context.letGoOfLost(object, relationship)
-    guard let inverse = context.runtime.inverse(of: relationship) else { return }
+    guard let inverse = context.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
     let present = object._reference(relationship.property)
-    if former > 0, former != present, let partner = context.map[former], partner.isAlive {
+    // One that is deleted again keeps its own lists.
+    if former > 0, former != present, let partner = context.map[former], partner.isAlive, doomed[former] == nil {
       if inverse.isToMany {
         if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
+      } else if inverse.isColumn {
+        // Both rows hold the reference, and others may have written one of them since.
+        if partner !== object, !partner._attention.contains(.fault) { context.letGo(partner, inverse, object._key) }
       } else if partner.extras?.partner(inverse.property) == object._key {
         partner.needExtras().setPartner(inverse.property, 0)
       }
@@ -142,11 +156,33 @@ private struct TakingBack {
     if inverse.isToMany {
       let list = context.list(of: partner, inverse)
       if !list.contains(object._key) { list.insert(object._key) }
+    } else if inverse.isColumn {
+      let other = context.knownReference(of: partner, inverse)
+      if other == object._key { return }
+      if let other = context.map[other], other !== partner, other.isAlive {
+        context.letGo(other, relationship, present)
+      }
+      context.take(partner, inverse, object._key)
     } else {
       partner.needExtras().setPartner(inverse.property, object._key)
     }
     context.noteListChanged(partner)
     corrected.append(partner)
+  }
+
+  /// A partner that was shown before is forgotten where its row does not say so, since others have written it; the store tells.
+  private func forgetWrongPartner(of object: ManagedObject, _ relationship: RelationshipInfo) {
+    guard object.phase == .persistent, !relationship.isTransient,
+      let inverse = context.runtime.inverse(of: relationship),
+      let key = object.extras?.partner(relationship.property)
+    else { return }
+    if key > 0, let partner = context.map[key], partner.isAlive, !partner._attention.contains(.fault),
+      partner._reference(inverse.property) == object._key
+    {
+      return
+    }
+    object.announce(relationship.property)
+    object.extras?.partners.removeAll { $0.property == relationship.property }
   }
 
   /// Partners that were in memory while the object was deleted, and were loaded after that, know nothing of its reference.
@@ -191,6 +227,7 @@ private struct TakingBack {
     object.extras?.forgetCommitted()
     for entry in object.extras?.lists ?? [] { entry.list.load([]) }
     context.map.insert(object, for: object._key)
+    context.backlog.returning.insert(object._key)
     reborn.append(object)
   }
 
@@ -199,6 +236,7 @@ private struct TakingBack {
     context.tieLate(revived, unlessMembers: true)
     for key in revived { if let object = context.map[key], object.phase == .persistent { showAgain(object) } }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
+    for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
     if !reborn.isEmpty {
       let isBack = Set(reborn.map(ObjectIdentifier.init))
       context.recorder?.addInserts(of: context)
@@ -209,12 +247,25 @@ private struct TakingBack {
       for object in reborn { context.reunite(object) }
     }
     try forgetLost()
+    forgetWrongMembers()
     let back = doomed.values.sorted { $0._key < $1._key }
-    try context.deleteAll(back + inserted, callsHooks: false)
+    // What took them back is undone already; the delete is to note their partners, though.
+    for object in back + inserted where object.isAlive { context.reunite(object) }
+    try context.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
   }
 }
 
 extension TakingBack {
+  /// Members whose rows say otherwise, since others have written them, are none.
+  private func forgetWrongMembers() {
+    for (owner, list, key, relationship) in returned {
+      guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn, let member = context.map[key],
+        member.isAlive, !member._attention.contains(.fault), member._reference(inverse.property) != owner
+      else { continue }
+      if list.contains(key) { list.remove(key) }
+    }
+  }
+
   /// Members that are gone from the store meanwhile are none again.
   private func forgetLost() throws {
     for (destination, members) in Dictionary(grouping: returned, by: \.relationship.destination) {

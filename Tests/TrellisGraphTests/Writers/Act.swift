@@ -6,7 +6,7 @@ struct Act: CustomStringConvertible {
   enum Look: CaseIterable {
     case not, after, before, mergedBefore
 
-    fileprivate var words: String {
+    var words: String {
       switch self {
       case .not: ""
       case .after: ", look"

@@ -20,6 +20,8 @@ struct Announcements {
 
   init(_ village: Village, _ writer: Writer) throws {
     self.village = village
+    // Loading partners may bring objects up to date.
+    _ = try writer.registered().map { $0.map(writer.picture) }
     let objects = try writer.registered()
     before = Picture(objects: objects.map { $0.map(writer.picture) })
     for (number, object) in objects.enumerated() {

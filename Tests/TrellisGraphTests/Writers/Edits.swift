@@ -45,19 +45,6 @@ struct Edits {
     }
   }
 
-  /// Whether others have written a value, or a reference, that is edited here.
-  func isTouched(since base: Picture, _ stored: Picture) -> Bool {
-    func isTouched<Part: Equatable>(_ number: Int, _ part: (Picture.Object) -> Part) -> Bool {
-      guard base.objects.indices.contains(number), let former = base.objects[number] else { return false }
-      return stored.objects[number].map(part) != part(former)
-    }
-    return values.contains { entry in isTouched(entry.number) { value(entry.property, of: $0) } }
-      || partners.contains { entry in
-        let place = village.plan.touched.firstIndex { $0.index == entry.shape.index }
-        return place.map { place in isTouched(entry.number) { $0.partners[place] } } ?? false
-      }
-  }
-
   private func value(_ name: String, of object: Picture.Object) -> Value {
     name == "size" ? .number(object.size) : .text(name == "label" ? object.label : object.nick)
   }
@@ -73,14 +60,14 @@ struct Edits {
     // A delete includes what others have added to its objects.
     let mayBeGone = village.plan.cascades && !deleted.isEmpty
     for number in inserted where stored.objects[number] == nil && !mayBeGone { throw fail("lost the new \(number)") }
-    for (number, name, value) in values {
+    for (number, name, value) in values where try !writer.isGivenToStore(number, name) {
       guard let object = stored.objects[number] else {
         if mayBeGone { continue }
         throw fail("lost \(number) with an edited \(name)")
       }
       if self.value(name, of: object) != value { throw fail("lost the edited \(number).\(name)") }
     }
-    for (number, shape, key) in partners {
+    for (number, shape, key) in partners where try !writer.isGivenToStore(number, shape.name) {
       guard let place = village.plan.touched.firstIndex(where: { $0.index == shape.index }),
         let saved = stored.objects[number]?.partners[place]
       else { continue }
@@ -92,7 +79,10 @@ struct Edits {
   /// - Parameter stored: what the store holds, which the context has merged.
   func check(_ stored: Picture) throws {
     func fail(_ text: String) -> Village.Difference { Village.Difference(description: "the merge \(text)") }
-    for number in inserted where try writer.find(number)?.isInserted != true { throw fail("lost the new \(number)") }
+    // Others may have undone the same delete, and saved first.
+    for number in inserted where try writer.find(number)?.isInserted != true && stored.objects[number] == nil {
+      throw fail("lost the new \(number)")
+    }
     let deletedNow = Set(writer.context.deletedObjects.map(writer.number(of:)))
     for number in deleted where !deletedNow.contains(number) && stored.objects[number] != nil {
       throw fail("lost the delete of \(number)")

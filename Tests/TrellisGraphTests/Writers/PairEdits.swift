@@ -18,13 +18,17 @@ struct PairEdits {
   mutating func forget() { pairs = [:] }
 
   /// Takes note of an operation that was carried out on what the store holds.
-  mutating func note(_ operation: Operation, _ stored: Picture) {
+  ///
+  /// - Parameter deleted: The objects that are deleted here, of which no list shows anything.
+  mutating func note(_ operation: Operation, _ stored: Picture, deleted: [Int]) {
     switch operation {
     case .append(let owner, let shape, let member), .insertAt(let owner, let shape, let member, _):
       note(owner, shape, member, stored, isComing: true)
     case .remove(let owner, let shape, let member): note(owner, shape, member, stored, isComing: false)
     case .replace(let owner, let shape, let members):
-      for member in stored.objects.indices { note(owner, shape, member, stored, isComing: members.contains(member)) }
+      for member in stored.objects.indices where !deleted.contains(member) {
+        note(owner, shape, member, stored, isComing: members.contains(member))
+      }
     default: break
     }
   }
@@ -42,10 +46,23 @@ struct PairEdits {
     pairs[pair] = isStored == isComing ? nil : isComing
   }
 
-  func check(_ seen: Picture) throws {
+  /// What others have done as well is no edit of this context any more.
+  mutating func settle(_ stored: Picture) {
+    pairs = pairs.filter { pair, hasCome in
+      guard let place = village.plan.touched.firstIndex(where: { $0.index == pair.shape }),
+        stored.objects.indices.contains(pair.owner)
+      else { return true }
+      return stored.objects[pair.owner]?.partners[place].contains(pair.member) != hasCome
+    }
+  }
+
+  /// - Parameter living: The objects that others have deleted and that live on, with the pairs that were added to them here.
+  func check(_ seen: Picture, livingOn living: Set<Int> = []) throws {
     for (place, shape) in village.plan.touched.enumerated() {
       for (pair, hasCome) in pairs where pair.shape == shape.index {
-        guard seen.objects[pair.member] != nil, let partners = seen.objects[pair.owner]?.partners[place] else {
+        guard !living.contains(pair.owner), !living.contains(pair.member), seen.objects[pair.member] != nil,
+          let partners = seen.objects[pair.owner]?.partners[place]
+        else {
           continue
         }
         guard partners.contains(pair.member) != hasCome else { continue }

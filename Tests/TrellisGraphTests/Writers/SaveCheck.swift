@@ -71,6 +71,7 @@ struct SaveCheck {
     // Objects with the same unique key may have become one.
     if village.plan.hasKeys && policy != .error { return }
     func check<Value: Equatable>(_ name: String, _ value: KeyPath<Picture.Object, Value>) throws {
+      if try writer.isGivenToStore(number, name) { return }
       try self.check(
         "\(number).\(name)", saved[keyPath: value], mine[keyPath: value], theirs?[keyPath: value],
         isEdited: isNew || edited.contains(name))
@@ -81,20 +82,39 @@ struct SaveCheck {
     for (place, shape) in village.plan.touched.enumerated() {
       // The other end tells what lies there.
       if village.rules.homes[shape.index] == .inverseColumn { continue }
-      let isCouple = shape.inverse == shape.index && !shape.isToMany
-      if isCouple && yields && Exclusion.yieldedCouples.holds { continue }
       // Without what others added, members say nothing.
       if shape.isToMany && !hasMerged { continue }
       func sorted(_ object: Picture.Object) -> [Int] {
-        object.partners[place].filter { stored.objects[$0] != nil }.sorted()
+        object.partners[place].filter { stored.objects[$0] != nil && !isBroughtBack($0, stored) }.sorted()
       }
       let isEdited = isNew || edited.contains(shape.name)
       if !isEdited && sorted(saved).isEmpty && !shape.isToMany { continue }
+      if yields && isWithin(sorted(saved), mine: sorted(mine), theirs: theirs.map(sorted) ?? [], shape) { continue }
+      // Of a couple that lies in both rows, one half may have been edited alone, and takes the other half along.
+      if shape.inverse == shape.index, let partner = saved.partners[place].first,
+        self.mine.objects[partner]?.partners[place] == [number]
+      {
+        continue
+      }
       // A reference that was left behind leads somewhere again when its target comes back.
       if !isEdited, let partner = mine.partners[place].first, self.theirs.objects[partner] == nil { continue }
+      if try writer.isGivenToStore(number, shape.name) { continue }
       try self.check(
         "\(number).\(shape.name)", sorted(saved), sorted(mine), theirs.map(sorted), isEdited: isEdited)
     }
+  }
+
+  /// Whether the delete of an object has yielded to what others did to it: then it has its partners again.
+  private func isBroughtBack(_ number: Int, _ stored: Picture) -> Bool {
+    yields && deleted.contains(number) && stored.objects[number] != nil
+  }
+
+  /// Whether partners may be the result of giving some edits up: whoever both sides have stays, and nobody comes whom neither has. A
+  /// partner of a one-to-one may be given up for reasons of its own.
+  private func isWithin(_ saved: [Int], mine: [Int], theirs: [Int], _ shape: Shape) -> Bool {
+    let isOneToOne = !shape.isToMany && village.rules.shapes.inverse(of: shape)?.isToMany == false
+    let required = isOneToOne && mine != theirs ? [] : mine.filter(theirs.contains)
+    return Set(saved).isSubset(of: mine + theirs) && Set(required).isSubset(of: saved)
   }
 
   private func check<Value: Equatable>(
@@ -115,8 +135,11 @@ struct SaveCheck {
   /// A delete here takes along what others have added to its objects, even if it is edited here; what others deleted goes under the policies that yield.
   private func mayBeGone(_ number: Int) -> Bool {
     if yields { return true }
-    if inserted.contains(number) { return village.plan.hasKeys && policy != .error }
+    // One that lives on in a child's parent, although others have deleted it, goes when nothing of it is edited there any more.
+    if writer.parent != nil, (try? village.truth())?.objects[number] == nil, !inserted.contains(number) { return true }
+    let goesAlong = !deleted.isEmpty && village.plan.cascades
+    if inserted.contains(number) { return goesAlong || village.plan.hasKeys && policy != .error }
     if theirs.objects[number] == nil { return !isEdited(number) }
-    return !deleted.isEmpty && (edited[number] == nil || village.plan.cascades)
+    return !deleted.isEmpty && edited[number] == nil || goesAlong
   }
 }

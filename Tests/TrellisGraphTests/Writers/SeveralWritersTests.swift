@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TrellisTestSupport
 
@@ -9,11 +10,33 @@ import TrellisTestSupport
     Village.Scrutiny(rawValue: TestSettings.number("TRELLIS_WRITERS_SCRUTINY", or: 2)) ?? .everything
   /// After so many differences a run ends.
   private static let enough = TestSettings.number("TRELLIS_WRITERS_ENOUGH", or: 3)
-  /// Faults that these episodes find, still to be mended, by seed.
-  private static let known: [UInt64: Comment] = [
-    11: "observers are not told that the target of a to-one is gone",
-    24: "the other end of a one-to-one is stale after a conflict was given up",
-  ]
+  /// A file with lines of a report, to be played again; its seed is `TRELLIS_WRITERS_SEED`.
+  private static let report = ProcessInfo.processInfo.environment["TRELLIS_WRITERS_REPORT"]
+
+  private static let replayed =
+    Episode.StoreKind.allCases.first { "\($0)" == ProcessInfo.processInfo.environment["TRELLIS_WRITERS_STORE"] }
+    ?? .memory
+
+  @Test("a report is played again, with what every context shows after each act", .enabled(if: report != nil))
+  func replays() throws {
+    guard let path = Self.report else { return }
+    let episode = VillageEpisode(seed: Self.seed, stores: Self.replayed, length: 0, scrutiny: Self.scrutiny)
+    let report = try String(contentsOfFile: path, encoding: .utf8)
+    let difference = try episode.replay(report[...], Rules(.village), prints: true)
+    #expect(difference == nil)
+  }
+
+  @Test("what once went wrong goes right", arguments: Episode.StoreKind.allCases)
+  func mended(kind: Episode.StoreKind) throws {
+    let rules = try Rules(.village)
+    let reports = try Report.all()
+    #expect(reports.count > 200)
+    for report in reports {
+      let episode = VillageEpisode(seed: report.seed, stores: kind, length: 0)
+      let difference = try episode.replay(report.acts, rules)
+      #expect(difference == nil, "\(report.heading)")
+    }
+  }
 
   @Test(
     "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),
@@ -24,14 +47,8 @@ import TrellisTestSupport
     var differences = 0
     for seed in Self.seed..<(Self.seed + count) {
       let episode = VillageEpisode(seed: seed, stores: kind, length: Self.length, scrutiny: Self.scrutiny)
-      let known = Self.known[seed]
-      guard let failure = try episode.run(rules, shortens: known == nil) else { continue }
-      let comment: Comment = "seed \(seed) (\(kind)): \(failure)"
-      if let known {
-        withKnownIssue(known) { _ = Issue.record(comment) }
-        continue
-      }
-      Issue.record(comment)
+      guard let failure = try episode.run(rules) else { continue }
+      Issue.record("seed \(seed) (\(kind)): \(failure)")
       differences += 1
       if differences == Self.enough { return }
     }

@@ -22,14 +22,13 @@ extension Village {
   }
 
   private func observes(_ writer: Writer) -> Bool {
-    comparesMemory && plan.observes && !(writer.parent != nil && Exclusion.observedChildren.holds)
+    comparesMemory && plan.observes
   }
 
   /// What is edited has to be there afterwards, and who observes is told of what is another one.
   private func merge(_ writer: Writer, looks: Bool) throws {
     let edits = comparesMemory ? Edits(self, writer) : nil
     let announcements = looks && observes(writer) ? try Announcements(self, writer) : nil
-    if let edits, Exclusion.setBack.holds { try writer.noteConflicts(edits) }
     writer.context.mergeSavesOfOthers()
     // What a parent changes without a save is seen by its child's next refresh.
     if writer.parent != nil {
@@ -46,7 +45,10 @@ extension Village {
     }
   }
 
-  private enum Ending: String { case saved, conflict, refused }
+  private enum Ending: Equatable {
+    case saved, conflict
+    case refused(ValidationError)
+  }
 
   private func save(_ writer: Writer, _ policy: MergePolicy, _ look: Act.Look) throws {
     if look == .mergedBefore {
@@ -61,10 +63,9 @@ extension Village {
       if writer.context.hasChanges { throw Difference(description: "there are changes after a save") }
       let pairs = writer.pairs
       writer.noteSaved()
-      writer.isUnsettled = false
       try edits?.checkSaved(writer.truth(), policy)
       try check?.checkSaved()
-      if checksSaves && policy != .rollback { try pairs.check(writer.truth()) }
+      if checksSaves && policy != .rollback && !plan.hasKeys { try pairs.check(writer.truth()) }
     } else {
       if !hadChanges { throw Difference(description: "a save of nothing ended as \(ending)") }
       // Otherwise it has merged what others saved.
@@ -85,8 +86,8 @@ extension Village {
       return .saved
     } catch is SaveConflict {
       return .conflict
-    } catch is ValidationError {
-      return .refused
+    } catch let refusal as ValidationError {
+      return .refused(refusal)
     } catch {
       throw Difference(description: "a save under \(policy) throws \(error)")
     }
@@ -97,12 +98,11 @@ extension Village {
       throw Difference(description: "discarding invalid changes throws \(error)")
     }
     let ending = try end(of: .error) { try writer.context.save(mergePolicy: .error) }
-    if ending == .refused {
-      throw Difference(description: "a save was refused after its invalid changes were discarded")
+    if case .refused(let refusal) = ending {
+      throw Difference(description: "a save was refused after its invalid changes were discarded: \(refusal)")
     }
     if ending == .saved {
       writer.noteSaved()
-      writer.isUnsettled = false
     }
     try merge(writer, looks: true)
     try look(at: writer)

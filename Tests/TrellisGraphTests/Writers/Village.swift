@@ -96,7 +96,9 @@ final class Village {
 
   /// What is to be looked at after a save.
   func check(before policy: MergePolicy, of writer: Writer, _ look: Act.Look) throws -> SaveCheck? {
-    checksSaves ? try SaveCheck(self, writer, policy, hasMerged: look == .mergedBefore) : nil
+    // What the parent of a child takes over in a save is no edit of the child's.
+    writer.parent?.context.mergeSavesOfOthers()
+    return checksSaves ? try SaveCheck(self, writer, policy, hasMerged: look == .mergedBefore) : nil
   }
 
   /// What the container finds wrong with its store.

@@ -36,6 +36,41 @@ struct VillageEpisode {
     return shortens ? try shorten(failure, plan, rules) : failure
   }
 
+  /// Plays what a report of this seed has printed.
+  ///
+  /// - Returns: the difference that was found.
+  func replay(_ report: Substring, _ rules: Rules, prints: Bool = false) throws -> String? {
+    var random = SeededGenerator(seed: seed)
+    let plan = VillagePlan(&random, rules.shapes)
+    var entities: [Int: String] = [:]
+    let acts = report.split(separator: "\n").compactMap { Act($0, rules, &entities) }
+    return try play(acts, plan, rules) { act, village in
+      guard prints else { return }
+      let pictures = try village.writers.map { try $0.picture() } + [village.readStore()]
+      print(act)
+      for number in village.entities.indices {
+        let views = pictures.map { picture in picture.objects[number].map { "\($0.partners)" } ?? "-" }
+        if views.contains(where: { $0 != "-" }) { print("   ", number, views.joined(separator: "  ")) }
+      }
+    }
+  }
+
+  private func play(
+    _ acts: [Act], _ plan: VillagePlan, _ rules: Rules, watch: (Act, Village) throws -> Void = { _, _ in }
+  ) throws -> String? {
+    try play(plan, rules) { village in
+      for act in acts {
+        // Choosing an act asks for all objects, and so loads them.
+        _ = try village.writers[act.writer % village.writers.count].living()
+        do { try village.carryOut(act) } catch {
+          try watch(act, village)
+          throw error
+        }
+        try watch(act, village)
+      }
+    }
+  }
+
   /// - Returns: the difference that was found.
   private func play(_ plan: VillagePlan, _ rules: Rules, _ body: (Village) throws -> Void) throws -> String? {
     let place = try StorePlace(stores)
@@ -63,7 +98,7 @@ struct VillageEpisode {
       var isShorter = false
       while start < shortest.acts.count {
         let acts = Array(shortest.acts[..<start] + shortest.acts.dropFirst(start + piece))
-        if let difference = try play(plan, rules, { village in for act in acts { try village.carryOut(act) } }) {
+        if let difference = try play(acts, plan, rules) {
           shortest = Failure(difference: difference, plan: plan, acts: acts)
           isShorter = true
         } else {

@@ -9,10 +9,6 @@ final class Writer: GraphSide {
   private var held: [ManagedObject] = []
   /// The version of the store that the context has merged last.
   private var version = 0
-  /// What the store held when the context merged it last.
-  private var base = Picture(objects: [])
-  /// Whether something was edited here and there, and no save has settled it.
-  var isUnsettled = false
   fileprivate(set) var pairs: PairEdits
 
   /// The one whose child this is.
@@ -32,12 +28,7 @@ final class Writer: GraphSide {
 
   func noteMerged() {
     version = village.version
-    if village.comparesMemory { base = (try? village.truth()) ?? base }
-  }
-
-  /// Takes note of what is edited here and was written by others, too.
-  func noteConflicts(_ edits: Edits) throws {
-    if try edits.isTouched(since: base, village.truth()) { isUnsettled = true }
+    if village.comparesMemory, let stored = try? village.truth() { pairs.settle(stored) }
   }
 
   /// What it saves to: the store, or the context above.
@@ -62,6 +53,13 @@ final class Writer: GraphSide {
   func object(_ number: Int) throws -> ManagedObject {
     guard let found = try find(number) else { throw LiveGraph.MissingObject(object: number) }
     return found
+  }
+
+  /// Whether a child has set a property to the value that its parent has read: that is no change of the parent's, where others'
+  /// values come in.
+  func isGivenToStore(_ number: Int, _ property: String) throws -> Bool {
+    guard let parent, let object = try parent.find(number) else { return false }
+    return !object.isInserted && !object.changedProperties.contains(property)
   }
 
   func number(of object: ManagedObject) -> Int { village.number(of: object.number) }
@@ -99,7 +97,8 @@ final class Writer: GraphSide {
     let isInStep = version == village.version && parent == nil
     do { try edit(deed) } catch is LiveGraph.MissingObject { return }
     switch deed {
-    case .link(let operation) where isInStep && village.comparesMemory: pairs.note(operation, try village.truth())
+    case .link(let operation) where isInStep && village.comparesMemory:
+      pairs.note(operation, try village.truth(), deleted: context.deletedObjects.map(number(of:)))
     case .insert, .label, .size, .nick, .labelAndBack, .refresh, .refreshAll, .dropUnused: break
     case .fetch: noteMerged()
     default: pairs.forget()

@@ -17,13 +17,11 @@ struct WriterCheck {
     let isClean = !writer.context.hasChanges
     let seen = try writer.picture()
     do {
-      // What was in conflict is not demanded before a save has settled it.
-      if writer.isUnsettled && Exclusion.setBack.holds { return }
       if isClean, let difference = seen.difference(from: truth, touched) {
         throw Village.Difference(description: difference)
       }
-      if isClean || writer.parent == nil || !Exclusion.children.holds { try checkEnds(seen, truth, isClean: isClean) }
-      try writer.pairs.check(seen)
+      try checkEnds(seen, truth)
+      try writer.pairs.check(seen, livingOn: livingOn(truth))
       // Of an object with edits, a child shows what it has read of its parent.
       if !isClean && writer.parent == nil { try checkUnedited(seen, truth) }
     } catch let difference as Village.Difference {
@@ -36,17 +34,13 @@ struct WriterCheck {
 
   // MARK: Both ends
 
-  private func checkEnds(_ seen: Picture, _ truth: Picture, isClean: Bool) throws {
-    let inserted = Set(writer.context.insertedObjects.map(writer.number(of:)))
-    func livesOn(_ number: Int) -> Bool {
-      Exclusion.livingOn.holds && truth.objects[number] == nil && !inserted.contains(number)
-    }
+  private func checkEnds(_ seen: Picture, _ truth: Picture) throws {
+    let living = try livingOn(truth)
+    func livesOn(_ number: Int) -> Bool { living.contains(number) }
     for (place, shape) in touched.enumerated() {
       let inverse = shape.inverse.flatMap { index in touched.firstIndex { $0.index == index } }
       for (number, object) in seen.objects.enumerated() {
         guard let partners = object?.partners[place], !partners.isEmpty, !livesOn(number) else { continue }
-        let isOneToOne = inverse.map { !shape.isToMany && !touched[$0].isToMany } ?? false
-        if isOneToOne && !isClean && Exclusion.rivals.holds { continue }
         if Set(partners).count != partners.count {
           throw fail("\(number).\(shape.name) shows a member twice: \(partners)")
         }
@@ -54,19 +48,79 @@ struct WriterCheck {
           guard seen.objects.indices.contains(partner), let other = seen.objects[partner] else {
             throw fail("\(number).\(shape.name) shows \(partner), which is gone")
           }
-          if let inverse, !other.partners[inverse].contains(number) {
+          // What others have left to an object that undo makes anew is known once that is saved.
+          if try writer.find(partner)?.isInserted == true, try !isSetHere(number, shape) { continue }
+          if let inverse, !other.partners[inverse].contains(number),
+            try !isTakenByBoth(number, shape, partner, touched[inverse], other.partners[inverse].first, seen)
+          {
             throw fail(
               "\(number).\(shape.name) shows \(partner), but \(partner).\(touched[inverse].name) shows \(other.partners[inverse])"
             )
           }
         }
-        if shape.isToMany, isClean || !Exclusion.counts.holds, let object = try writer.find(number),
+        if shape.isToMany, let object = try writer.find(number),
           writer.members(object, shape).count != partners.count
         {
           throw fail("\(number).\(shape.name) counts \(writer.members(object, shape).count), shows \(partners)")
         }
       }
     }
+  }
+
+  /// The objects that others have deleted and that live on here, or in a context above, because they are edited. What their rows
+  /// refer to was not told of them.
+  private func livingOn(_ truth: Picture) throws -> Set<Int> {
+    var living: Set<Int> = []
+    var truth = truth
+    var next: Writer? = writer
+    while let writer = next {
+      let inserted = Set(writer.context.insertedObjects.map(writer.number(of:)))
+      living.formUnion(truth.objects.indices.filter { truth.objects[$0] == nil && !inserted.contains($0) })
+      next = writer.parent
+      if let next { truth = try next.truth() }
+    }
+    return living
+  }
+
+  /// Whether a partner of a one-to-one was given to one object here and to another one by others. Until a save has settled that,
+  /// each of the two shows it, and the partner shows what was set here.
+  private func isTakenByBoth(
+    _ number: Int, _ shape: Shape, _ partner: Int, _ inverse: Shape, _ taker: Int?, _ seen: Picture
+  ) throws -> Bool {
+    if shape.isToMany || inverse.isToMany { return false }
+    let mine = try level(number, shape)
+    // Of a couple that lies in both rows, one may be edited and the other one be as others have written it.
+    if shape.index == inverse.index { return try mine != level(partner, shape) }
+    if try level(partner, inverse) < mine { return true }
+    // A child is told of one of several takers in its parent.
+    if let parent = try writer.parent?.picture(), let place = touched.firstIndex(where: { $0.index == shape.index }),
+      parent.objects.filter({ $0?.partners[place] == [partner] }).count > 1
+    {
+      return true
+    }
+    guard let taker, let place = touched.firstIndex(where: { $0.index == shape.index }) else { return false }
+    return try level(taker, shape) < mine && seen.objects[taker]?.partners[place] == [partner]
+  }
+
+  /// Whether a reference in an object's own row is set here and not saved.
+  private func isSetHere(_ number: Int, _ shape: Shape) throws -> Bool {
+    if case .column = village.rules.homes[shape.index] { return try level(number, shape) != .max }
+    return true
+  }
+
+  /// How many contexts up a reference is set and not saved.
+  private func level(_ number: Int, _ shape: Shape) throws -> Int {
+    guard case .column = village.rules.homes[shape.index] else { return .max }
+    var level = 0
+    var next: Writer? = writer
+    while let writer = next {
+      if let object = try writer.find(number), object.isInserted || object.changedProperties.contains(shape.name) {
+        return level
+      }
+      level += 1
+      next = writer.parent
+    }
+    return .max
   }
 
   // MARK: What is not edited
