@@ -73,7 +73,15 @@ final class MergeTrace {
     _ = recorder.take(context)
     if !wasRecording { context.recorder = nil }
     for object in former.values { object.bringBack(context) }
-    for object in context.changed { object.isNoted = false }
+    let noted = Set(changed.lazy.map(ObjectIdentifier.init))
+    for object in context.changed {
+      object.isNoted = false
+      // One that counts as written would not be noted by its next edit.
+      if !noted.contains(ObjectIdentifier(object)) {
+        object._changed = 0
+        object.extras?.forgetCommitted()
+      }
+    }
     context.inserted = inserted
     context.changed = changed
     context.deleted = deleted
