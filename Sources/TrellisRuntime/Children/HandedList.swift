@@ -20,8 +20,8 @@ struct HandedList {
 
   /// Members that came and went in the child come and go; who came and went in the parent meanwhile stays as it is there.
   func link(in parent: ManagedObjectContext) {
-    // Where members hold the reference they have been told already.
-    guard relationship.isJoined else { return }
+    // Where members hold the reference they have been told already, but for those that it was left to when a new owner was gone.
+    guard relationship.isJoined else { return isNew ? showMembersLeft(in: parent) : () }
     let difference = isNew ? whole(in: parent) : list.difference
     for key in difference.removed where parent.loadedList(of: owner, relationship).contains(key) {
       if parent.isReady(toDisconnect: owner, relationship, key) { parent.disconnect(owner, relationship, key) }
@@ -30,6 +30,18 @@ struct HandedList {
       guard let member = parent.map[key], member.isAlive, parent.isReady(toConnect: owner, relationship, member) else {
         continue
       }
+      parent.connect(owner, relationship, member)
+    }
+  }
+
+  private func showMembersLeft(in parent: ManagedObjectContext) {
+    guard let inverse = parent.runtime.inverse(of: relationship), inverse.isColumn, relationship.isToMany else {
+      return
+    }
+    for key in list.keys {
+      guard let member = parent.map[key], member.isAlive, parent.knownReference(of: member, inverse) == owner._key,
+        !parent.list(of: owner, relationship).contains(key)
+      else { continue }
       parent.connect(owner, relationship, member)
     }
   }

@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     let inverse = runtime.inverse(of: relationship)
     // Without an order there is nothing to do for a member that is one already.
     if relationship.isToMany, !relationship.isOrdered, relationship.home == .inverseColumn, let inverse,
-      knownReference(of: partner, inverse) == object._key
+      knownReference(of: partner, inverse) == object._key, showsOwnMember(partner._key, of: object, relationship)
     {
       return
     }
@@ -39,6 +39,13 @@ extension ManagedObjectContext {
     take(object, relationship, partner._key, at: place)
     if isMove { return }
     if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
+  }
+
+  /// Whether a to-many shows a member whose row refers to its owner. A list that is complete may not, where the owner is made anew
+  /// after the reference was left to it.
+  private func showsOwnMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+    guard let list = object.extras?.list(relationship.property) else { return object.phase != .inserted }
+    return !list.isLoaded || list.contains(key)
   }
 
   /// Whether a list that is loaded has a member.

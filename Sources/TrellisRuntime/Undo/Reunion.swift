@@ -13,6 +13,8 @@ extension ManagedObjectContext {
         } else {
           let taken = partnerKey(of: partner, inverse)
           if taken == 0 { take(partner, inverse, object._key) }
+          // The partner shows it already, which is unsaved all the same.
+          if taken == object._key { noteListChanged(partner) }
           if taken != 0 && taken != object._key { letGo(object, relationship, key) }
         }
       }
