@@ -28,6 +28,7 @@ final class MergeTrace {
     backlog = context.backlog
     // What the user did before is a step of its own.
     context.undo.suspend()
+    context.undo.isMergeRecorded = true
     wasRecording = context.recorder != nil
     recorder = context.recorder ?? ChangeRecorder(context)
     context.recorder = recorder
@@ -59,6 +60,7 @@ final class MergeTrace {
   }
 
   func finish() {
+    context.undo.isMergeRecorded = false
     if !wasRecording { context.recorder = nil }
     if !replaced.isEmpty { context.undo.unite(unions, replaced) }
   }
@@ -71,6 +73,7 @@ final class MergeTrace {
     // What it needs was in memory a moment ago; a failure leaves a list to be asked anew.
     for set in changes.reversed() { try? context.takeBack(set, isExact: true) }
     _ = recorder.take(context)
+    context.undo.isMergeRecorded = false
     if !wasRecording { context.recorder = nil }
     for object in former.values { object.bringBack(context) }
     let noted = Set(changed.lazy.map(ObjectIdentifier.init))

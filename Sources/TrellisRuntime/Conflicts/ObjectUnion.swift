@@ -69,7 +69,7 @@ struct ObjectUnion {
   mutating func carryOut(_ trace: MergeTrace) throws {
     for (object, key) in yielding {
       trace.note(object)
-      if policy == .rollback { try object.rollback() } else { try context.rollback(object, key.properties) }
+      if policy == .rollback { try context.rollbackEverything(of: object) } else { try context.rollback(object, key.properties) }
     }
     for (object, survivor) in unions {
       trace.note(object)

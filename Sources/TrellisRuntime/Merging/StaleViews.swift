@@ -127,6 +127,8 @@ extension ManagedObjectContext {
     owner.announce(relationship.property)
     unload(list, of: owner, relationship, keepingOrder: true)
     if comparesPairs && relationship.isJoined { dropNotesOfUnchangedPairs(list, of: owner, relationship) }
+    // A list that was as the store had it may hold a member whose row was set here.
+    if list.hasChanges { noteListChanged(owner) }
   }
 
   /// A to-many goes back to knowing only what was changed here.

@@ -69,12 +69,20 @@ extension ManagedObject {
     if phase == .inserted { return try context.withdraw(self) }
     if phase == .deleted { context.undelete(self) }
     guard phase == .persistent else { return }
-    context.adoptWaitingLists(of: self)
-    if isNoted {
-      let numbers = Array(context.info(of: self).entity.properties.indices)
-      try context.adoptStoredReferences(of: self, numbers)
-      try context.rollback(self, numbers)
-    }
+    try context.rollbackEverything(of: self)
     context.settleBacklog()
+  }
+}
+
+extension ManagedObjectContext {
+  /// Takes back every edit of a saved object. The backlog stays as it is: a save that does this may have to take it back.
+  ///
+  /// - Throws: as ``rollback(_:_:)``.
+  func rollbackEverything(of object: ManagedObject) throws {
+    adoptWaitingLists(of: object)
+    guard object.isNoted else { return }
+    let numbers = Array(info(of: object).entity.properties.indices)
+    try adoptStoredReferences(of: object, numbers)
+    try rollback(object, numbers)
   }
 }

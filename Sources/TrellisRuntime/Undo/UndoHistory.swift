@@ -206,9 +206,12 @@ public final class UndoHistory {
   /// A save ends a step, unless a group is open.
   func didSave() { endStep() }
 
-  /// Sets apart what was done until now, before hooks run.
+  /// Whether a save records what it takes over of what others wrote, to take it back if it fails: none of that is a step.
+  var isMergeRecorded = false
+
+  /// Sets apart what was done until now, before hooks run or others' rows are merged.
   func suspend() {
-    if isEnabled { collect() }
+    if isEnabled && !isMergeRecorded { collect() }
   }
 
   /// What hooks did in a save belongs to the step that was saved.
