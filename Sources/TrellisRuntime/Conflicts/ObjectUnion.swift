@@ -69,7 +69,11 @@ struct ObjectUnion {
   mutating func carryOut(_ trace: MergeTrace) throws {
     for (object, key) in yielding {
       trace.note(object)
-      if policy == .rollback { try context.rollbackEverything(of: object) } else { try context.rollback(object, key.properties) }
+      if policy == .rollback {
+        try context.rollbackEverything(of: object)
+      } else {
+        try context.rollback(object, key.properties)
+      }
     }
     for (object, survivor) in unions {
       trace.note(object)

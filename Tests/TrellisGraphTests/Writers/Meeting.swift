@@ -1,5 +1,24 @@
 import Trellis
 
+/// How the two contexts of a meeting, and a third one without changes, are related.
+enum Kinship: CaseIterable {
+  case apart
+  /// The context here is a child of the one there, which saves only afterwards.
+  case childOfUnsaved
+  /// The context here is a child of the one there, which saves before.
+  case childOfSaved
+  /// The context here is a child of the third one, and the one there saves before.
+  case childBeside
+
+  var parents: [Int?] { self == .apart ? [nil, nil, nil] : [nil, 0, nil] }
+  var there: Int { self == .childBeside ? 2 : 0 }
+  var here: Int { 1 }
+  var third: Int { 2 - there }
+  /// The context to which the one here saves.
+  var parent: Int? { parents[here] }
+  var savesThere: Bool { self != .childOfUnsaved }
+}
+
 /// One relationship, two contexts that know its objects, and everything that either can do to them in one step.
 struct Meeting {
   let shape: Shape

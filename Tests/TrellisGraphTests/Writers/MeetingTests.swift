@@ -27,19 +27,17 @@ import TrellisTestSupport
       let meeting = Meeting(shape, rules.shapes)
       for there in meeting.moves(1) {
         for here in meeting.moves(2) {
-          for policy in MergePolicy.allCases {
-            for look in [Act.Look.after, .before, .mergedBefore] {
-              number += 1
-              guard Self.only.map({ $0 == number }) ?? number.isMultiple(of: part) else { continue }
-              tried += 1
-              if tried.isMultiple(of: Self.together) { try table.renew() }
-              guard let difference = try table.play(meeting, here, there, policy, look) else { continue }
-              wrong += 1
-              if wrong <= Self.enough {
-                Issue.record(
-                  "combination \(number) (\(kind)), \(shape.entity).\(shape.name), B: \(here); \(Act.Deed.save(policy, look)); A before: \(there): \(difference)\nbegins with \(meeting.opening)"
-                )
-              }
+          for encounter in Encounter.all {
+            number += 1
+            guard Self.only.map({ $0 == number }) ?? number.isMultiple(of: part) else { continue }
+            tried += 1
+            if tried.isMultiple(of: Self.together) { try table.renew() }
+            guard let difference = try table.play(meeting, here, there, encounter) else { continue }
+            wrong += 1
+            if wrong <= Self.enough {
+              Issue.record(
+                "combination \(number) (\(kind)), \(shape.entity).\(shape.name), \(encounter), here: \(here); there: \(there): \(difference)\nbegins with \(meeting.opening)"
+              )
             }
           }
         }
@@ -48,6 +46,21 @@ import TrellisTestSupport
     if Self.counts { print("\(kind): \(tried) of \(number) combinations, \(wrong) wrong ends") }
     #expect(wrong <= Self.enough, "\(wrong) of \(tried) combinations end wrong")
   }
+}
+
+/// How the context here meets what was done there.
+private struct Encounter: CustomStringConvertible {
+  let policy: MergePolicy
+  let look: Act.Look
+  let kinship: Kinship
+
+  static let all = Kinship.allCases.flatMap { kinship in
+    MergePolicy.allCases.flatMap { policy in
+      [Act.Look.after, .before, .mergedBefore].map { Encounter(policy: policy, look: $0, kinship: kinship) }
+    }
+  }
+
+  var description: String { "\(kinship), \(Act.Deed.save(policy, look))" }
 }
 
 /// The container in which combinations are tried, a new one now and then.
@@ -79,25 +92,28 @@ private struct MeetingTable {
 
   /// - Returns: what is wrong with the end.
   mutating func play(
-    _ meeting: Meeting, _ here: [Act.Deed], _ there: [Act.Deed], _ policy: MergePolicy, _ look: Act.Look
+    _ meeting: Meeting, _ here: [Act.Deed], _ there: [Act.Deed], _ encounter: Encounter
   ) throws -> String? {
     let place = try self.place ?? StorePlace(kind)
     let container =
       try self.container ?? PersistentContainer(model: .village, store: place.configuration) { _ in }
     (self.place, self.container) = (place, container)
-    let plan = VillagePlan(meeting, observes: look == .before)
+    let (kinship, look) = (encounter.kinship, encounter.look)
+    let plan = VillagePlan(meeting, kinship, observes: look == .before)
     let village = Village(container, rules, plan, MeetingTests.scrutiny)
     func play(_ writer: Int, _ deeds: [Act.Deed]) throws {
       for deed in deeds { try village.carryOut(Act(writer: writer, deed: deed)) }
     }
     do {
-      try play(0, meeting.opening + [.save(.error, .not)])
-      if look != .after { try play(1, [.merge(looks: true)]) }
+      try play(kinship.there, meeting.opening + [.save(.error, .not)])
+      if look != .after { try play(kinship.here, [.merge(looks: true)]) }
       // The third has no changes, and reads everything before.
-      try play(2, [.merge(looks: true)])
-      try play(1, here)
-      try play(0, there + [.save(.error, .not)])
-      try play(1, [.save(policy, look)])
+      try play(kinship.third, [.merge(looks: true)])
+      try play(kinship.here, here)
+      try play(kinship.there, there)
+      if kinship.savesThere { try play(kinship.there, [.save(.error, .not)]) }
+      try play(kinship.here, [.save(encounter.policy, look)])
+      if let parent = kinship.parent { try play(parent, [.save(encounter.policy, look)]) }
       for writer in 0...2 { try play(writer, [.merge(looks: true)]) }
       return nil
     } catch let difference as Village.Difference {

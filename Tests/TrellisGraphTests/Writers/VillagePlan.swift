@@ -54,9 +54,9 @@ struct VillagePlan {
   }
 
   /// One relationship among few objects.
-  init(_ meeting: Meeting, observes: Bool) {
+  init(_ meeting: Meeting, _ kinship: Kinship, observes: Bool) {
     writers = 3
-    parents = [nil, nil, nil]
+    parents = kinship.parents
     touched = [meeting.shape] + (meeting.inverse.map { $0.index == meeting.shape.index ? [] : [$0] } ?? [])
     entities = []
     size = 0
