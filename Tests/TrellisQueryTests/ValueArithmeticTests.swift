@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrellisTestSupport
 import TrellisQuery
 import TrellisSchema
 
@@ -99,6 +100,41 @@ import TrellisSchema
     ])
   func like(_ text: String, _ mask: String, _ holds: Bool) {
     #expect(TextPattern.isLike(text, mask) == holds)
+  }
+
+  /// `like` as its definition says it: a `*` stands for nothing, or for one scalar and what it stands for then.
+  private func isLike(_ text: ArraySlice<Unicode.Scalar>, _ mask: ArraySlice<Unicode.Scalar>) -> Bool {
+    guard let step = mask.first else { return text.isEmpty }
+    if step == "*" { return isLike(text, mask.dropFirst()) || !text.isEmpty && isLike(text.dropFirst(), mask) }
+    guard let scalar = text.first else { return false }
+    if step == "\\", let quoted = mask.dropFirst().first {
+      return quoted == scalar && isLike(text.dropFirst(), mask.dropFirst(2))
+    }
+    return (step == "?" || step == scalar) && isLike(text.dropFirst(), mask.dropFirst())
+  }
+
+  @Test("LIKE agrees with its definition on random masks") func likeAtRandom() {
+    var random = SeededGenerator(seed: TestSettings.number("TRELLIS_LIKE_SEED", or: UInt64(1)))
+    var hits = 0
+    for _ in 0..<20_000 {
+      func draw(_ scalars: [String], _ most: Int) -> String {
+        (0..<random.below(most)).map { _ in scalars[random.below(scalars.count)] }.joined()
+      }
+      let text = draw(["a", "b", "é", "피", "😀", "\\"], 9)
+      let mask = draw(["a", "b", "é", "피", "*", "*", "?", "\\"], 8)
+      let holds = isLike(Array(text.unicodeScalars)[...], Array(mask.unicodeScalars)[...])
+      if holds { hits += 1 }
+      #expect(TextPattern.isLike(text, mask) == holds, "\(text) LIKE \(mask)")
+    }
+    #expect(hits > 500)
+  }
+
+  /// Compared place by place, this would take minutes.
+  @Test("LIKE takes a long text and a long mask in linear time", .timeLimit(.minutes(1))) func likeOfLongTexts() {
+    let text = String(repeating: "a", count: 400_000)
+    let part = String(repeating: "a", count: 100_000)
+    #expect(!TextPattern.isLike(text, "*\(part)b*\(part)*"))
+    #expect(TextPattern.isLike(text + "b" + text, "*\(part)b*\(part)*"))
   }
 
   @Test("a pattern without regard to case keeps the meaning of its classes")

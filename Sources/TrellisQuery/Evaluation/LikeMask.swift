@@ -1,0 +1,129 @@
+import TrellisSchema
+
+/// A mask of `like`, taken apart at its `*`.
+struct LikeMask {
+  fileprivate enum Piece {
+    /// The UTF-8 of a text that stands for itself.
+    case bytes([UInt8])
+    /// One scalar, whichever it is.
+    case scalar
+  }
+
+  /// What stands between two `*`.
+  fileprivate struct Part {
+    var pieces: [Piece] = []
+    /// The number of scalars of every text that the part fits.
+    var scalarCount = 0
+    /// The end of the pieces, as long as it is a text.
+    private var bytes: [UInt8] = []
+
+    mutating func append(_ scalar: Unicode.Scalar) {
+      scalarCount += 1
+      bytes += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+    }
+
+    mutating func appendAnyScalar() {
+      finish()
+      scalarCount += 1
+      pieces.append(.scalar)
+    }
+
+    mutating func finish() {
+      if !bytes.isEmpty { pieces.append(.bytes(bytes)) }
+      bytes = []
+    }
+  }
+
+  private var parts: [Part] = []
+
+  init(_ text: String) {
+    var part = Part()
+    var scalars = text.unicodeScalars.makeIterator()
+    while let scalar = scalars.next() {
+      switch scalar {
+      case "*":
+        part.finish()
+        parts.append(part)
+        part = Part()
+      case "?": part.appendAnyScalar()
+      // A backslash at the very end stands for itself.
+      case "\\": part.append(scalars.next() ?? scalar)
+      default: part.append(scalar)
+      }
+    }
+    part.finish()
+    parts.append(part)
+  }
+
+  /// Whether the whole text fits.
+  ///
+  /// - Complexity: linear in the text and the mask; for a part with `?`, in the text times that part.
+  func matches(_ text: String) -> Bool { Array(text.utf8).withUnsafeBytes(matches) }
+
+  private func matches(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard let first = parts.first, let last = parts.last, var place = first.end(in: text, at: 0) else { return false }
+    if parts.count == 1 { return place == text.count }
+    for part in parts[1..<(parts.count - 1)] {
+      // The first place where a part fits leaves most for the parts behind it.
+      guard let end = part.firstEnd(in: text, from: place) else { return false }
+      place = end
+    }
+    guard let start = last.start(in: text, from: place) else { return false }
+    return last.end(in: text, at: start) == text.count
+  }
+}
+
+extension LikeMask.Part {
+  /// Where the part ends that begins at a place; nil when it does not fit there.
+  func end(in text: UnsafeRawBufferPointer, at place: Int) -> Int? {
+    var place = place
+    for piece in pieces {
+      switch piece {
+      case .scalar:
+        guard place < text.count else { return nil }
+        place = Self.end(ofScalarAt: place, in: text)
+      case .bytes(let bytes):
+        guard place + bytes.count <= text.count, text[place..<(place + bytes.count)].elementsEqual(bytes) else {
+          return nil
+        }
+        place += bytes.count
+      }
+    }
+    return place
+  }
+
+  /// Where the part ends at the first place, from one on, at which it fits.
+  func firstEnd(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    if pieces.isEmpty { return start }
+    if pieces.count == 1, case .bytes(let bytes) = pieces[0] {
+      return bytes.withUnsafeBytes { part in
+        var search = ByteSearch(part, in: text)
+        return search.firstOffset(from: start).map { $0 + part.count }
+      }
+    }
+    var place = start
+    while place < text.count {
+      if let end = end(in: text, at: place) { return end }
+      place = Self.end(ofScalarAt: place, in: text)
+    }
+    return nil
+  }
+
+  /// Where the part has to begin to end with the text; nil when that is before a place.
+  func start(in text: UnsafeRawBufferPointer, from first: Int) -> Int? {
+    var place = text.count
+    for _ in 0..<scalarCount {
+      guard place > first else { return nil }
+      repeat { place -= 1 } while place > first && Self.isContinuation(text[place])
+    }
+    return place
+  }
+
+  private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+
+  private static func end(ofScalarAt place: Int, in text: UnsafeRawBufferPointer) -> Int {
+    var end = place + 1
+    while end < text.count, isContinuation(text[end]) { end += 1 }
+    return end
+  }
+}
