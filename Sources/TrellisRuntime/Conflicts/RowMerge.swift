@@ -61,22 +61,10 @@ struct RowMerge {
     let edited = object._copyRow()
     object._restore(.all, from: committed)
     for relationship in references {
-      let key = theirs.row.value(relationship.property).key
-      object._setReference(relationship.property, isHalfOfCouple(key, relationship, context) ? 0 : key)
+      object._setReference(relationship.property, theirs.row.value(relationship.property).key)
     }
     object.needExtras().keep(object._copyRow(), object.extras?.committedTransients)
     object._restore(.all, from: edited)
-  }
-
-  /// Whether the stored partner does not refer back. A parent shows its child such a couple while its own edit of the partner is
-  /// unsaved; going back to it must not edit the partner.
-  private func isHalfOfCouple(
-    _ key: Int64, _ relationship: RelationshipInfo, _ context: ManagedObjectContext
-  ) -> Bool {
-    guard relationship.isOwnInverse, let partner = context.map[key], partner !== object, partner.isAlive else {
-      return false
-    }
-    return !partner.hasOwnReference(relationship) && partner._reference(relationship.property) != object._key
   }
 
   private func put(on context: ManagedObjectContext, keeping kept: [Int], asRead unsettled: [Int] = []) {

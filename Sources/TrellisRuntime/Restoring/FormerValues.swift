@@ -135,10 +135,26 @@ extension ManagedObjectContext {
     for key in present.subtracting(former).sorted() { disconnect(object, relationship, key) }
     for key in former where !present.contains(key) {
       guard let partner = map[key], partner.isAlive else { continue }
+      if isHalfOfCouple(object, relationship, partner) {
+        take(object, relationship, key)
+        continue
+      }
       connect(object, relationship, partner)
       if let inverse = runtime.inverse(of: relationship), inverse.isOrdered { putBack(object._key, partner, inverse) }
     }
     if relationship.isToMany { rearrange(object, relationship) }
+  }
+
+  /// Whether a former partner was not the object's partner in its own row. A parent shows its child such a couple while its own
+  /// edit of the partner is unsaved; going back to it is no reason to edit the partner.
+  private func isHalfOfCouple(
+    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+  ) -> Bool {
+    guard relationship.isOwnInverse, relationship.isColumn, partner !== object, partner.phase == .persistent else {
+      return false
+    }
+    let committed = partner.extras?.committed?.value(relationship.property) ?? partner._value(relationship.property)
+    return committed.key != object._key
   }
 
   /// Moves a member to where it was among the members that were last fetched or saved.
