@@ -97,7 +97,7 @@ struct HandingUp {
   private func bringBack() throws {
     let gone = inserted.compactMap { parent.map[$0._key] }.filter { $0.phase == .deleted }
     guard !gone.isEmpty else { return }
-    let victims = parent.deletions.closures.flatMap(\.victims).map(\.object).filter { !$0.isAlive }
+    let victims = parent.pending.deletions.closures.flatMap(\.victims).map(\.object).filter { !$0.isAlive }
     for object in gone where object.phase == .deleted { parent.undelete(object) }
     let wanted = Set(inserted.map(\._key))
     try parent.deleteAll(victims.filter { $0.isAlive && !wanted.contains($0._key) }, callsHooks: false)
@@ -194,7 +194,7 @@ struct HandingUp {
 
   private func changedLists() throws -> [HandedList] {
     var lists = changedLists(of: (child.inserted + child.changed).filter(\.isAlive))
-    for (id, list) in child.waiting.lists {
+    for (id, list) in child.pending.waiting.lists {
       guard let relationship = parent.runtime.entities[id.entity].relationships[id.property],
         let twin = try connection.objects([id.owner], of: id.entity).first
       else { continue }

@@ -11,20 +11,12 @@ final class MergeTrace {
   private var replaced: [Int64: ManagedObject] = [:]
   private var unions: [ChangeSet] = []
   private var former: [ObjectIdentifier: FormerObject] = [:]
-  private let inserted: ContiguousArray<ManagedObject>
-  private let changed: ContiguousArray<ManagedObject>
-  private let deleted: ContiguousArray<ManagedObject>
-  private let deletions: PendingDeletes
-  private let gone: GoneTargets
+  private let pending: PendingChanges
   private let backlog: MergeBacklog
 
   init(_ context: ManagedObjectContext) {
     self.context = context
-    inserted = context.inserted
-    changed = context.changed
-    deleted = context.deleted
-    deletions = context.deletions
-    gone = context.gone
+    pending = context.pending
     backlog = context.backlog
     // What the user did before is a step of its own.
     context.undo.suspend()
@@ -76,7 +68,7 @@ final class MergeTrace {
     context.undo.isMergeRecorded = false
     if !wasRecording { context.recorder = nil }
     for object in former.values { object.bringBack(context) }
-    let noted = Set(changed.lazy.map(ObjectIdentifier.init))
+    let noted = Set(pending.changed.lazy.map(ObjectIdentifier.init))
     for object in context.changed {
       object.isNoted = false
       // One that counts as written would not be noted by its next edit.
@@ -85,14 +77,10 @@ final class MergeTrace {
         object.extras?.forgetCommitted()
       }
     }
-    context.inserted = inserted
-    context.changed = changed
-    context.deleted = deleted
-    context.deletions = deletions
-    context.gone = gone
+    context.pending.takeBack(to: pending)
     context.backlog = backlog
     context.hasArrangements = true
-    for object in changed { object.isNoted = true }
+    for object in pending.changed { object.isNoted = true }
     recorder.forgetInserts(of: context)
     forgetPairsOfDeleted()
   }

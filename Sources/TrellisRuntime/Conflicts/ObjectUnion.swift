@@ -85,7 +85,7 @@ struct ObjectUnion {
     }
     guard !unions.isEmpty else { return }
     for (object, survivor) in unions { retire(object, for: survivor) }
-    context.inserted.removeAll { $0.phase != .inserted }
+    context.pending.dropFormerInserts()
   }
 
   private func move(_ object: ManagedObject, to survivor: ManagedObject) throws {

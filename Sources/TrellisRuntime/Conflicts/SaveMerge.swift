@@ -50,7 +50,7 @@ struct SaveMerge {
     defer { trace.close() }
     let couples = CoupleMatching(objects, stored, context)
     for step in steps { try carryOut(step) }
-    context.deleted.removeAll { $0.phase != .deleted }
+    context.pending.dropRevived()
     try couples.match()
   }
 

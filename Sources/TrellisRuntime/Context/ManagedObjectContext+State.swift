@@ -6,7 +6,7 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of objects that were written to.
   public var hasChanges: Bool {
     !deleted.isEmpty || inserted.contains { $0.phase == .inserted } || changed.contains { $0.isUpdated }
-      || waiting.lists.values.contains { $0.hasChanges }
+      || pending.waiting.lists.values.contains { $0.hasChanges }
   }
 
   /// The objects that the next save will insert, in the order in which they were made.
@@ -34,12 +34,7 @@ extension ManagedObjectContext {
     for object in inserted where object.phase == .inserted { letGo(object) }
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
-    waiting.lists.removeAll()
-    gone.rollBack()
-    inserted = []
-    changed = []
-    deleted = []
-    deletions = PendingDeletes()
+    pending.didRollBack()
     pendingFailure = nil
     undo.clear()
     backlog.forgetLinks()
@@ -54,12 +49,7 @@ extension ManagedObjectContext {
       object._attention.insert(.readOnly)
     }
     map.removeAll()
-    inserted = []
-    changed = []
-    deleted = []
-    deletions = PendingDeletes()
-    waiting.lists.removeAll()
-    gone = GoneTargets()
+    pending = PendingChanges()
     backlog = MergeBacklog()
     batches = FetchBatches()
     pendingFailure = nil

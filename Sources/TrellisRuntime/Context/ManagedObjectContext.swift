@@ -19,18 +19,8 @@ public final class ManagedObjectContext {
   let link = ContextLink()
   // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and confined.
   @exclusivity(unchecked) var map = IdentityMap()
-  /// Changes of to-manys whose owners are not in memory.
-  var waiting = WaitingLists()
-  /// Objects made since the last save; some may have been deleted again.
-  @exclusivity(unchecked) var inserted: ContiguousArray<ManagedObject> = []
-  /// Saved objects that were written to, or whose to-manys were.
-  @exclusivity(unchecked) var changed: ContiguousArray<ManagedObject> = []
-  /// Saved objects that will be deleted by the next save.
-  var deleted: ContiguousArray<ManagedObject> = []
-  /// What was deleted since the last save, so that it can be taken back.
-  var deletions = PendingDeletes() { didSet { hasPendingCascades = deletions.hasCascades } }
-  /// Whether the next save lets the store delete what nobody has loaded; asked at each load.
-  @exclusivity(unchecked) private(set) var hasPendingCascades = false
+  /// What was changed since the last save.
+  @exclusivity(unchecked) var pending = PendingChanges()
   /// So many members a cascade loads rather than leave them to the store: a few are quicker deleted than looked for in memory.
   package var fewMembers = 1000
   /// Records changes; nil unless somebody wants to take them back.
@@ -45,7 +35,6 @@ public final class ManagedObjectContext {
   @exclusivity(unchecked) var lastClass: ObjectIdentifier?
   /// The relationships in join tables of which the context ever had a list.
   var listed: Set<RelationshipNumber> = []
-  var gone = GoneTargets()
   /// How often the context has been saved.
   var saveCount = 0
   /// What others saved of objects that are changed here.
@@ -130,14 +119,14 @@ public final class ManagedObjectContext {
   func registerInserted(_ object: ManagedObject) {
     map.insert(object, for: object._key)
     if observation != nil { object._attention.insert(.observed) }
-    inserted.append(object)
+    pending.addInserted(object)
   }
 
   /// Notes that a saved object was written to.
   func noteChanged(_ object: ManagedObject) {
     if object.isNoted { return }
     object.isNoted = true
-    changed.append(object)
+    pending.addChanged(object)
   }
 
   /// Notes that a to-many of an object has other members.

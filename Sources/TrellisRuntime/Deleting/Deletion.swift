@@ -36,7 +36,7 @@ extension ManagedObjectContext {
     }
     var closure = DeletedClosure()
     try carryOut(deletion, into: &closure)
-    deletions.add(closure)
+    pending.deletions.add(closure)
   }
 
   /// Deletes what was collected.
@@ -87,7 +87,7 @@ extension ManagedObjectContext {
     if victim.phase == .inserted { return detach(victim) }
     victim.phase = .deleted
     victim._attention.insert(.readOnly)
-    deleted.append(victim)
+    pending.addDeleted(victim)
   }
 
   /// The partners that are in memory, without asking the store.

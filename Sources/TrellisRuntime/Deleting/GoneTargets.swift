@@ -38,21 +38,21 @@ struct GoneTargets {
 
 extension ManagedObjectContext {
   func noteGone(_ victim: ManagedObject) {
-    if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) { gone.add(victim._key) }
+    if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) { pending.gone.add(victim._key) }
   }
 
   /// Takes those out of a one-way to-many that were deleted since it was last used. A deleted owner keeps them until it is back.
   func dropGone(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
-    guard list.seenGone < gone.count, owner.isAlive else { return }
-    let unseen = list.seenGone..<gone.count
+    guard list.seenGone < pending.gone.count, owner.isAlive else { return }
+    let unseen = list.seenGone..<pending.gone.count
     let order = list.keys
-    list.seenGone = gone.count
-    for index in unseen where list.contains(gone.keys[index]) {
-      if index < gone.savedCount {
-        list.forget([gone.keys[index]])
+    list.seenGone = pending.gone.count
+    for index in unseen where list.contains(pending.gone.keys[index]) {
+      if index < pending.gone.savedCount {
+        list.forget([pending.gone.keys[index]])
       } else {
-        let key = gone.keys[index]
-        deletions.noteLate(owner, relationship, key, in: order)
+        let key = pending.gone.keys[index]
+        pending.deletions.noteLate(owner, relationship, key, in: order)
         list.remove(key)
         noteListChanged(owner)
       }
@@ -61,7 +61,7 @@ extension ManagedObjectContext {
 
   /// Takes deleted objects out of every one-way to-many that is to be saved.
   func dropGoneFromChangedLists() {
-    guard gone.savedCount < gone.count else { return }
+    guard pending.gone.savedCount < pending.gone.count else { return }
     for object in inserted + changed where object.isAlive {
       for case let (property, list) in object.extras?.lists ?? [] {
         guard let relationship = relationship(property, of: object), relationship.inverse == nil else { continue }

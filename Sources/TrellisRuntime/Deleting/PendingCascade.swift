@@ -9,15 +9,15 @@ struct PendingCascade {
 
 extension ManagedObjectContext {
   /// The cascades that wait for the next save.
-  var pendingCascades: [PendingCascade] { deletions.closures.flatMap(\.cascades) }
+  var pendingCascades: [PendingCascade] { pending.deletions.closures.flatMap(\.cascades) }
 
   /// Whether the next save lets the store delete what nobody has loaded.
-  package var leavesMembersToStore: Bool { deletions.hasCascades }
+  package var leavesMembersToStore: Bool { pending.deletions.hasCascades }
 
   /// The way to the store for reading rows of an entity. When cascades that wait for the save concern them, their members are
   /// loaded and deleted first: results are as if the context had just saved.
   func connection(reading entity: Int) throws -> any StoreConnection {
-    if !hasPendingCascades { return try connection() }
+    if !pending.deletions.hasCascades { return try connection() }
     let root = runtime.entities[entity].root
     if pendingCascades.contains(where: { $0.rule.roots.contains(root) }) {
       try loadPendingCascades()
@@ -27,12 +27,12 @@ extension ManagedObjectContext {
 
   /// Whether rows that a cascade may reach wait for the store already.
   func leavesToStore(_ rule: StoreCascade) -> Bool {
-    deletions.hasCascades && pendingCascades.contains { !$0.rule.roots.isDisjoint(with: rule.roots) }
+    pending.deletions.hasCascades && pendingCascades.contains { !$0.rule.roots.isDisjoint(with: rule.roots) }
   }
 
   /// The same for what a request looks at, which may be objects of other entities, too.
   func loadPendingCascades(for request: StoreRequest) throws {
-    if deletions.hasCascades, request.looksAtOthers(of: runtime.entities[request.entity].entity) {
+    if pending.deletions.hasCascades, request.looksAtOthers(of: runtime.entities[request.entity].entity) {
       try loadPendingCascades()
     }
     _ = try connection(reading: request.entity)
@@ -45,22 +45,22 @@ extension ManagedObjectContext {
     self.recorder = nil
     defer {
       self.recorder = recorder
-      deletions.noteCascades()
+      pending.deletions.noteCascades()
     }
-    for index in deletions.closures.indices {
-      let cascades = deletions.closures[index].cascades
+    for index in pending.deletions.closures.indices {
+      let cascades = pending.deletions.closures[index].cascades
       if cascades.isEmpty { continue }
       // They are none any more, so that loading does not ask for them again.
-      deletions.closures[index].cascades = []
-      deletions.noteCascades()
+      pending.deletions.closures[index].cascades = []
+      pending.deletions.noteCascades()
       do {
         var deletion = Deletion()
         defer { leaving.subtract(deletion.leaving) }
         deletion.loadsEverything = true
         try deletion.collect(membersOf: cascades, in: self)
-        try carryOut(deletion, into: &deletions.closures[index])
+        try carryOut(deletion, into: &pending.deletions.closures[index])
       } catch {
-        deletions.closures[index].cascades = cascades
+        pending.deletions.closures[index].cascades = cascades
         throw error
       }
     }
@@ -125,7 +125,7 @@ extension SavePlan {
   /// Hands on the cascades that nobody has loaded. Saved objects in memory that are alive are none of their victims, whatever
   /// their rows still say.
   mutating func collectCascades(_ context: ManagedObjectContext) {
-    guard context.deletions.hasCascades else { return }
+    guard context.pending.deletions.hasCascades else { return }
     var entities: Set<Int> = []
     for cascade in context.pendingCascades {
       request.cascades.append(

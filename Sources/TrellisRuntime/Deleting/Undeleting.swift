@@ -21,9 +21,9 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of unsaved deletes and of objects that come back.
   public func undelete(_ object: ManagedObject) {
     do { try checkOwn(object, "was not brought back") } catch { return report(error) }
-    guard let number = deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
-    let closure = deletions.closures.remove(at: number)
-    deletions.noteCascades()
+    guard let number = pending.deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
+    let closure = pending.deletions.closures.remove(at: number)
+    pending.deletions.noteCascades()
     bringBack(closure.victims)
     // What others did meanwhile was not taken over while the objects were deleted.
     for victim in closure.victims {
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
   ///   - first: The number of the first delete that came later.
   ///   - links: The links that are tied anew anyway.
   private func partFromDeleted(_ object: ManagedObject, since first: Int, except links: [DeletedClosure.Link]) {
-    if deletions.closures.count <= first { return }
+    if pending.deletions.closures.count <= first { return }
     for relationship in info(of: object).allRelationships {
       let inverse = runtime.inverse(of: relationship)
       // One-way to-manys look for deleted members by themselves.
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
           })
         else { continue }
         prepareRecording(object, relationship, key)
-        deletions.closures[number].note(link(object, relationship, key))
+        pending.deletions.closures[number].note(link(object, relationship, key))
         letGo(object, relationship, key)
       }
     }
@@ -77,8 +77,8 @@ extension ManagedObjectContext {
   }
 
   private func deleted(_ key: Int64, since first: Int) -> (closure: Int, object: ManagedObject)? {
-    for number in deletions.closures.indices.reversed() where number >= first {
-      let closure = deletions.closures[number]
+    for number in pending.deletions.closures.indices.reversed() where number >= first {
+      let closure = pending.deletions.closures[number]
       guard closure.keys.contains(key) else { continue }
       if let victim = closure.victims.first(where: { $0.object._key == key && $0.isGone }) {
         return (number, victim.object)
@@ -104,7 +104,7 @@ extension ManagedObjectContext {
       // Members may have left it while it was deleted.
       if victim.object.extras?.lists.contains(where: \.list.hasChanges) == true { noteListChanged(victim.object) }
     }
-    deleted.removeAll { $0.phase != .deleted }
+    pending.dropRevived()
   }
 
   /// Objects are back: to-manys show them again that were only found to have them while they were deleted. That they did not
@@ -112,12 +112,12 @@ extension ManagedObjectContext {
   ///
   /// - Parameter unlessMembers: whether those who are members again already stay where they are.
   func tieLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
-    gone.remove(victims)
+    pending.gone.remove(victims)
     let recorder = recorder
     self.recorder = nil
     defer { self.recorder = recorder }
     for victim in victims.sorted() {
-      for link in deletions.takeLate(victim).reversed() {
+      for link in pending.deletions.takeLate(victim).reversed() {
         if unlessMembers, list(of: link.owner, link.relationship).contains(victim) { continue }
         tie(link)
       }
@@ -127,7 +127,7 @@ extension ManagedObjectContext {
   /// Gives a partner the object back that it let go of, unless either has somebody else now.
   private func tie(_ link: DeletedClosure.Link) {
     guard let victim = map[link.victim], victim.isAlive else { return }
-    if let number = deletions.closures.lastIndex(where: { $0.takes(link.owner) }) {
+    if let number = pending.deletions.closures.lastIndex(where: { $0.takes(link.owner) }) {
       return tie(link, victim, in: number)
     }
     let present = link.relationship.isToMany ? 0 : knownReference(of: link.owner, link.relationship)
@@ -188,7 +188,7 @@ extension ManagedObjectContext {
     }
     guard let inverse, !survivorsKeep(owner, relationship, inverse) else { return }
     prepareRecording(owner, relationship, object._key)
-    deletions.closures[closure].note(self.link(object, inverse, owner._key))
+    pending.deletions.closures[closure].note(self.link(object, inverse, owner._key))
     letGo(object, inverse, owner._key)
   }
 

@@ -27,10 +27,7 @@ extension ManagedObject {
     guard wasClean, phase == .persistent, !hasChanges else { return }
     _changed = 0
     extras?.forgetCommitted()
-    if isNoted && context.changed.last === self {
-      isNoted = false
-      context.changed.removeLast()
-    }
+    if isNoted && context.pending.removeLastChanged(self) { isNoted = false }
   }
 }
 

@@ -144,7 +144,7 @@ extension ManagedObjectContext {
   ) {
     let order = list.keys
     for key in deleted where list.contains(key) {
-      deletions.noteLate(owner, relationship, key, in: order)
+      pending.deletions.noteLate(owner, relationship, key, in: order)
       list.remove(key)
     }
   }

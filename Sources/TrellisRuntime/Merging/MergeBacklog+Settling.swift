@@ -56,7 +56,7 @@ extension ManagedObjectContext {
       markGone(object)
       forgetViews(of: partners)
     }
-    changed.removeAll { $0.phase == .detached }
+    pending.dropUnchanged()
   }
 
   /// An object loses the partner that was read as its partner and was given another one here, before its own row was known.

@@ -118,8 +118,10 @@ extension ManagedObjectContext {
   private func adopt(_ object: ManagedObject) {
     do {
       guard let theirs = try storedVersions(of: [object])[object._key] else { return }
-      inserted.removeAll { $0 === object }
       object.phase = .persistent
+      recorder?.addInserts(of: self)
+      pending.dropFormerInserts()
+      recorder?.forgetInserts(of: self)
       object.version = theirs.version
       object.needExtras().keep(theirs.row)
       object._changed = info(of: object).storedMask.bits

@@ -51,7 +51,7 @@ extension SaveNotice {
       for pair in table.added + table.removed { referred += [pair.first, pair.partner] }
     }
     // What was noted of objects that are not in memory.
-    referred += context.waiting.lists.filter { $0.value.hasChanges }.map(\.key.owner)
+    referred += context.pending.waiting.lists.filter { $0.value.hasChanges }.map(\.key.owner)
     cleared = plan.request.clearedReferences.map(\.relationship)
   }
 

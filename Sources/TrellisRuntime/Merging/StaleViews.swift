@@ -145,7 +145,7 @@ extension ManagedObjectContext {
     if relationship.isJoined && !deleted.isEmpty {
       // Deleted members that the store still has are found again when the list is loaded.
       let victims = list.removed.filter { map[$0]?.phase == .deleted }
-      if !victims.isEmpty { list.forgetRemoved(deletions.dropLinks(of: owner, relationship, to: victims)) }
+      if !victims.isEmpty { list.forgetRemoved(pending.deletions.dropLinks(of: owner, relationship, to: victims)) }
     }
     guard let inverse else { return }
     // The members' rows are the truth.
@@ -184,7 +184,7 @@ extension ManagedObjectContext {
   /// Whether the list of an object that is not in memory notes that a member was taken out.
   private func waitingNote(of owner: Int64, _ relationship: RelationshipInfo, removing key: Int64) -> Bool {
     let id = WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
-    return waiting.lists[id]?.notes(removing: key) == true
+    return pending.waiting.lists[id]?.notes(removing: key) == true
   }
 
   /// Drops what a to-many has noted, as far as the members' rows, which are the truth, do not say the same.

@@ -177,7 +177,7 @@ extension ManagedObjectContext {
       adopted
       ?? MemberList(
         isLoaded: object.phase == .inserted || relationship.isTransient, isOrdered: relationship.isOrdered)
-    list.seenGone = gone.count
+    list.seenGone = pending.gone.count
     extras.lists.append((relationship.property, list))
     if relationship.isJoined { listed.insert(number(of: relationship)) }
     if adopted != nil { noteListChanged(object) }

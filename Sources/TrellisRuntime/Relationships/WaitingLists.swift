@@ -14,15 +14,15 @@ struct WaitingLists {
 extension ManagedObjectContext {
   func waitingList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
     let id = WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
-    if let list = waiting.lists[id] { return list }
+    if let list = pending.waiting.lists[id] { return list }
     let list = MemberList(isLoaded: false, isOrdered: relationship.isOrdered)
-    waiting.lists[id] = list
+    pending.waiting.lists[id] = list
     return list
   }
 
   func adoptWaitingList(_ owner: Int64, _ relationship: RelationshipInfo) -> MemberList? {
-    guard !waiting.lists.isEmpty else { return nil }
-    return waiting.lists.removeValue(
+    guard !pending.waiting.lists.isEmpty else { return nil }
+    return pending.waiting.lists.removeValue(
       forKey: WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property))
   }
 }

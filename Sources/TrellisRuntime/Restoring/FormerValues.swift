@@ -53,7 +53,7 @@ extension ManagedObjectContext {
 
   /// What was noted about an object's to-manys before it was in memory is known to the object from now on.
   func adoptWaitingLists(of object: ManagedObject) {
-    if waiting.lists.isEmpty { return }
+    if pending.waiting.lists.isEmpty { return }
     for relationship in info(of: object).allRelationships where relationship.isJoined {
       _ = list(of: object, relationship)
     }
@@ -71,7 +71,7 @@ extension ManagedObjectContext {
       object.extras?.forgetCommitted()
       isAny = true
     }
-    if isAny { changed.removeAll { !$0.isNoted } }
+    if isAny { pending.dropUnchanged() }
   }
 
   // MARK: Values

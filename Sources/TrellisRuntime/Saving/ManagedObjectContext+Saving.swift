@@ -119,13 +119,13 @@ extension ManagedObjectContext {
   }
 
   private func checkedPlan() throws -> SavePlan {
-    let leavesToStore = deletions.hasCascades
+    let leavesToStore = pending.deletions.hasCascades
     try loadArrangedLists()
     let plan = makePlan()
     try validate(plan)
     // A hook that validates may have changed something, which it should not; it is not to be lost, though. And what is
     // loaded may turn out to be deleted.
-    let isChanged = runtime.hooks.contains(where: \.isValidation) || leavesToStore != deletions.hasCascades
+    let isChanged = runtime.hooks.contains(where: \.isValidation) || leavesToStore != pending.deletions.hasCascades
     return isChanged ? makePlan() : plan
   }
 
@@ -142,9 +142,9 @@ extension ManagedObjectContext {
   }
 
   private func prepare(_ plan: inout SavePlan) throws {
-    let leavesToStore = deletions.hasCascades
+    let leavesToStore = pending.deletions.hasCascades
     try plan.prepareRequest(self)
-    guard leavesToStore != deletions.hasCascades else { return }
+    guard leavesToStore != pending.deletions.hasCascades else { return }
     // What was loaded for places has turned out to be deleted.
     plan.takeBackPlaces()
     plan = makePlan()
@@ -185,12 +185,7 @@ extension ManagedObjectContext {
     // Others may have made an object in memory a member of what went.
     for key in plan.outcome.cascaded { if let object = map[key] { markGone(object) } }
     forgetOneWayReferences(to: plan.deleted)
-    gone.didSave()
-    waiting.lists.removeAll()
-    inserted.removeAll(keepingCapacity: inserted.count < 1024)
-    changed.removeAll(keepingCapacity: changed.count < 1024)
-    deleted.removeAll(keepingCapacity: deleted.count < 1024)
-    deletions = PendingDeletes()
+    pending.didSave()
     recorder?.forgetInserts(of: self)
     undo.didSave()
     settleBacklog(afterSaving: plan.updated)

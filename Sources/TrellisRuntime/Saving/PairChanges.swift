@@ -9,7 +9,7 @@ extension SavePlan {
     for object in relinked { changes.add(object) }
     // What left a deleted object before does not stand in the way of its delete.
     for object in deleted where !context.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
-    for (id, list) in context.waiting.lists {
+    for (id, list) in context.pending.waiting.lists {
       changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
     }
     request.pairs = try changes.pairs()

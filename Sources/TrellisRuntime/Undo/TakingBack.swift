@@ -232,16 +232,14 @@ private struct TakingBack {
   }
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
-    context.deleted.removeAll { $0.phase != .deleted }
+    context.pending.dropRevived()
     context.tieLate(revived, unlessMembers: true)
     for key in revived { if let object = context.map[key], object.phase == .persistent { showAgain(object) } }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
     if !reborn.isEmpty {
-      let isBack = Set(reborn.map(ObjectIdentifier.init))
       context.recorder?.addInserts(of: context)
-      context.inserted.removeAll { isBack.contains(ObjectIdentifier($0)) }
-      context.inserted += reborn
+      context.pending.moveToEnd(ofInserted: reborn)
       context.recorder?.forgetInserts(of: context)
       try context.forgetLostPartners(of: reborn)
       for object in reborn { context.reunite(object) }

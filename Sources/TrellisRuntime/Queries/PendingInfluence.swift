@@ -14,7 +14,7 @@ enum PendingInfluence {
 
 extension ManagedObjectContext {
   func pendingChanges(for request: StoreRequest) -> PendingInfluence {
-    if inserted.isEmpty && changed.isEmpty && deleted.isEmpty && waiting.lists.isEmpty { return .none }
+    if pending.isEmpty { return .none }
     let entity = runtime.entities[request.entity].entity
     if request.looksAtOthers(of: entity, besideDeleted: !deleted.isEmpty) { return .ofOthers }
     let subtree = runtime.entities[request.entity].entity.subtree
