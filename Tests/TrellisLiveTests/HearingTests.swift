@@ -201,7 +201,7 @@ private final class Counter: Sendable {
   @Test("nothing is noted in a context that does not observe") func silent() throws {
     context.isObserving = false
     let book = Book(in: context, title: "a")
-    #expect(book._attention.isClear)
+    #expect(book.accessFlags.isClear)
     #expect(notices({ _ = book.title }) { book.title = "b" } == 0)
   }
 }

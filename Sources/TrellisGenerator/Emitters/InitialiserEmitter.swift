@@ -62,9 +62,9 @@ enum InitialiserEmitter {
     let attributes = plan.ownFields.filter { $0.attribute != nil }
     let isGiven = { (field: Field) in plan.defaults[field.number] == nil && field.attribute?.isOptional == false }
     let given = attributes.filter(isGiven)
-    if !given.isEmpty { writer.line("_noteAssigned(\(bits(of: given)))") }
+    if !given.isEmpty { writer.line("_markAssigned(\(bits(of: given)))") }
     for field in attributes where !isGiven(field) {
-      writer.line("if \(field.name.spelled) != nil { _noteAssigned(\(bits(of: [field]))) }")
+      writer.line("if \(field.name.spelled) != nil { _markAssigned(\(bits(of: [field]))) }")
     }
   }
 

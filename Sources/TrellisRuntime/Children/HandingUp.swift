@@ -113,9 +113,7 @@ struct HandingUp {
       return Pair(object: object, twin: known, properties: properties, isWhole: true)
     }
     let made = info.type.init(connection.show(object, in: child, version: 0), in: parent.link)
-    made.phase = .inserted
-    made._attention = []
-    made._changed = object._changed
+    made.state.becomeInserted(changed: object.changedBits)
     // They follow, with their other ends.
     for relationship in info.allRelationships where relationship.isColumn {
       made._setReference(relationship.property, 0)
@@ -141,7 +139,7 @@ struct HandingUp {
     let row = pair.object._copyRow()
     for mask in ColumnMask.masks(of: attributes) {
       pair.twin._restore(mask, from: row)
-      pair.twin._changed |= mask.bits
+      pair.twin.state.markAssigned(mask.bits)
     }
   }
 

@@ -14,7 +14,7 @@ struct ConflictedRow {
     var line = [info.number]
     while let parent = context.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
     row.lineage = line.map { ObjectIdentifier(context.runtime.types[$0]) }
-    if !object._attention.contains(.fault) { row.original = values(of: object.extras?.committed ?? object._copyRow()) }
+    if !object.accessFlags.contains(.fault) { row.original = values(of: object.extras?.committed ?? object._copyRow()) }
   }
 
   func changedByBoth(_ merge: RowMerge) -> SaveConflict.Row {

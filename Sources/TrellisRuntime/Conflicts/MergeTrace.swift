@@ -70,17 +70,17 @@ final class MergeTrace {
     for object in former.values { object.bringBack(context) }
     let noted = Set(pending.changed.lazy.map(ObjectIdentifier.init))
     for object in context.changed {
-      object.isNoted = false
+      object.state.setInChangedList(false)
       // One that counts as written would not be noted by its next edit.
       if !noted.contains(ObjectIdentifier(object)) {
-        object._changed = 0
+        object.state.replaceChanged(by: 0)
         object.extras?.forgetCommitted()
       }
     }
     context.pending.takeBack(to: pending)
     context.backlog = backlog
     context.hasArrangements = true
-    for object in pending.changed { object.isNoted = true }
+    for object in pending.changed { object.state.setInChangedList(true) }
     recorder.forgetInserts(of: context)
     forgetPairsOfDeleted()
   }
@@ -110,27 +110,19 @@ extension StoredValue {
 /// An object as it was before a merge.
 private struct FormerObject {
   private let object: ManagedObject
-  private let phase: ObjectPhase
-  private let attention: Attention
-  private let version: Int64
-  private let changed: UInt64
-  private let isNoted: Bool
+  private let state: ObjectState
   private let row: RowCopyBase
   private let committed: RowCopyBase?
   private let committedTransients: RowCopyBase?
   private let places: [(property: Int, place: Int64?)]
-  var isDeleted: Bool { phase == .deleted }
+  var isDeleted: Bool { state.phase == .deleted }
   var key: Int64 { object._key }
   private let lists: [(property: Int, list: MemberList)]
   private let partners: [(property: Int, key: Int64)]
 
   init(_ object: ManagedObject, _ context: ManagedObjectContext) {
     self.object = object
-    phase = object.phase
-    attention = object._attention
-    version = object.version
-    changed = object._changed
-    isNoted = object.isNoted
+    state = object.state
     row = object._copyRow()
     committed = object.extras?.committed
     committedTransients = object.extras?.committedTransients
@@ -140,19 +132,15 @@ private struct FormerObject {
   }
 
   func reenter(_ context: ManagedObjectContext) {
-    guard object.phase == .detached, phase != .detached else { return }
-    object.phase = phase
+    guard object.phase == .detached, state.phase != .detached else { return }
+    object.state.reenter(as: state)
     context.map.insert(object, for: object._key)
   }
 
   func bringBack(_ context: ManagedObjectContext) {
-    object.phase = phase
-    object._attention = attention
-    object.version = version
     object._restore(.all, from: row)
     for (property, place) in places { object._setPlace(property, place) }
-    object._changed = changed
-    object.isNoted = isNoted
+    object.state = state
     object.extras?.forgetCommitted()
     if let committed { object.needExtras().keep(committed, committedTransients) }
     object.extras?.replacement = 0

@@ -99,8 +99,7 @@ struct ObjectUnion {
 
   private func retire(_ object: ManagedObject, for survivor: ManagedObject) {
     context.map.remove(object._key)
-    object.phase = .detached
-    object._attention.insert(.readOnly)
+    object.state.detach()
     object.needExtras().replacement = survivor._key
   }
 
@@ -117,13 +116,13 @@ struct ObjectUnion {
     survivor.willChangeValues()
     survivor._restore(mask, from: object._copyRow())
     if let transients = object._copyTransients() { survivor._restoreTransients(mask, from: transients) }
-    survivor._changed |= mask.bits
+    survivor.state.markAssigned(mask.bits)
     // The mask's last bit may stand for references, which follow with their other ends.
     for (relationship, key) in references { survivor._setReference(relationship.property, key) }
   }
 
   private func moves(_ property: Int, of object: ManagedObject, to survivor: ManagedObject) -> Bool {
-    let isAssigned = ColumnMask(bits: object._changed).contains(property)
+    let isAssigned = ColumnMask(bits: object.changedBits).contains(property)
     switch policy {
     case .objectTrump: return isAssigned
     case .overwrite: return true
@@ -163,7 +162,7 @@ struct ObjectUnion {
   /// Whether an object was told that it has no partner, which counts as much as one.
   private func gives(nothingIn relationship: RelationshipInfo, _ object: ManagedObject) -> Bool {
     guard !relationship.isToMany else { return false }
-    let isAssigned = relationship.property < 63 && ColumnMask(bits: object._changed).contains(relationship.property)
+    let isAssigned = relationship.property < 63 && ColumnMask(bits: object.changedBits).contains(relationship.property)
     return policy == .overwrite || policy == .objectTrump && relationship.isColumn && isAssigned
   }
 

@@ -94,7 +94,7 @@ extension PartnerClash {
     guard let shared else {
       return SaveConflict.Row(entity: relationship.destination, key: partner)
     }
-    if shared._attention.contains(.fault) { try context.refreshRows([shared]) }
+    if shared.accessFlags.contains(.fault) { try context.refreshRows([shared]) }
     return ConflictedRow(shared, context).partnerTakenByBoth(inverse)
   }
 

@@ -32,7 +32,7 @@ struct RowMerge {
   func apply(_ context: ManagedObjectContext, keepingAll isWhole: Bool = false, yielding given: Set<Int> = []) {
     let kept = isWhole ? context.info(of: object).entity.storedProperties : object.changedNumbers
     put(on: context, keeping: kept.filter { !given.contains($0) })
-    object.version = theirs.version
+    object.state.takeVersion(theirs.version)
   }
 
   /// Takes over the properties that were not changed here. Of those that both have changed, the value that was read and the
@@ -74,13 +74,14 @@ struct RowMerge {
     let before = object.references(context)
     object.announceAll()
     object._restore(.all, from: theirs.row)
-    object._attention.remove(.fault)
+    object.state.endFault()
     for (property, place) in theirs.places { object._setPlace(property, place) }
     if let committed { for mask in ColumnMask.masks(of: unsettled) { object._restore(mask, from: committed) } }
     object.needExtras().keep(object._copyRow())
     for mask in ColumnMask.masks(of: kept) { object._restore(mask, from: edited) }
     for (property, place) in places where kept.contains(property) { object._setPlace(property, place) }
-    object._changed = ColumnMask(numbers: kept).bits | object._changed & context.info(of: object).transients.bits
+    object.state.replaceChanged(
+      by: ColumnMask(numbers: kept).bits | object.changedBits & context.info(of: object).transients.bits)
     context.noteChanged(object)
     context.noteContestedHalves(of: object, before)
     context.forgetViews(of: object, before)

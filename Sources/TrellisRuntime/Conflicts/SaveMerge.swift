@@ -169,7 +169,7 @@ struct SaveMerge {
     case .forget(let object):
       context.forgetMembers([object._key])
       context.markGone(object)
-    case .insist(let object, let theirs): object.version = theirs.version
+    case .insist(let object, let theirs): object.state.takeVersion(theirs.version)
     case .bringBack(let object, let theirs):
       context.undelete(object)
       guard object.phase == .persistent else { return }

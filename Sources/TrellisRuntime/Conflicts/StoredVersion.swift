@@ -16,8 +16,7 @@ struct StoredVersion {
     row = carrier._copyRow()
     version = reader.version
     places = carrier.placesOfReferences(context)
-    carrier.phase = .detached
-    carrier._attention = .readOnly
+    carrier.state.detach()
   }
 }
 

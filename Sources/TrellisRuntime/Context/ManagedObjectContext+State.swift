@@ -31,7 +31,7 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of changes.
   public func rollback() {
     guard isAllowed("rollback") else { return }
-    for object in inserted where object.phase == .inserted { letGo(object) }
+    for object in inserted where object.phase == .inserted { leave(object) }
     for object in deleted { revive(object) }
     for object in changed { restore(object) }
     pending.didRollBack()
@@ -44,10 +44,7 @@ extension ManagedObjectContext {
   /// Forgets everything: changes, objects, what was loaded. Objects that somebody still holds keep their values, read-only.
   public func reset() {
     guard isAllowed("reset") else { return }
-    map.forEach { object in
-      object.phase = .detached
-      object._attention.insert(.readOnly)
-    }
+    map.forEach { $0.state.detach() }
     map.removeAll()
     pending = PendingChanges()
     backlog = MergeBacklog()
@@ -79,8 +76,8 @@ extension ManagedObjectContext {
   /// Makes all unchanged objects read from the store again when they are next used; changed ones keep their edits.
   public func refreshAll() {
     map.forEach { object in
-      guard object.phase == .persistent, !(object.isNoted && object.hasChanges) else { return }
-      if object.isNoted { forgetViews(of: object) }
+      guard object.phase == .persistent, !(object.isInChangedList && object.hasChanges) else { return }
+      if object.isInChangedList { forgetViews(of: object) }
       turnIntoFault(object)
     }
   }
@@ -100,31 +97,27 @@ extension ManagedObjectContext {
 
   /// Makes a deleted object one of no context.
   func detach(_ object: ManagedObject) {
-    letGo(object)
-    object._attention.insert(.deleted)
+    leave(object, isDeleted: true)
   }
 
   /// Makes an object one of no context.
-  private func letGo(_ object: ManagedObject) {
+  private func leave(_ object: ManagedObject, isDeleted: Bool = false) {
     object.announceAll()
     map.remove(object._key)
-    object.phase = .detached
-    object._attention.insert(.readOnly)
+    object.state.detach(isDeleted: isDeleted)
   }
 
   private func revive(_ object: ManagedObject) {
     object.announceAll()
-    object.phase = .persistent
-    object._attention.subtract([.readOnly, .deleted])
-    if !object.isNoted { restore(object) }
+    object.state.revive()
+    if !object.isInChangedList { restore(object) }
   }
 
   /// Gives an object the row that was last fetched or saved. Its to-manys are asked for anew.
   private func restore(_ object: ManagedObject) {
-    object.isNoted = false
-    object.restoreCommitted(ColumnMask(bits: object._changed))
+    object.restoreCommitted(ColumnMask(bits: object.changedBits))
     object.extras?.forgetCommitted()
-    object._changed = 0
+    object.state.didSave()
     object.extras?.lists.removeAll()
     object.extras?.partners.removeAll()
   }
@@ -133,18 +126,17 @@ extension ManagedObjectContext {
   /// a partner whose own row was changed here.
   func turnIntoFault(_ object: ManagedObject) {
     object.announceAll()
-    object._attention.insert(.fault)
     let info = info(of: object)
-    object._changed &= info.transients.bits
+    object.state.becomeFault(keeping: info.transients.bits)
     guard let extras = object.extras else { return }
     object.extras = nil
     let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
     let lists = extras.lists.filter { isTransient($0.property) }
-    let partners = extras.partners.filter { object.isNoted || isTransient($0.property) }
-    if lists.isEmpty && partners.isEmpty && object._changed == 0 { return }
+    let partners = extras.partners.filter { object.isInChangedList || isTransient($0.property) }
+    if lists.isEmpty && partners.isEmpty && object.changedBits == 0 { return }
     extras.lists = lists
     extras.partners = partners
-    if object._changed == 0 { extras.forgetCommitted() }
+    if object.changedBits == 0 { extras.forgetCommitted() }
     object.extras = extras
   }
 }

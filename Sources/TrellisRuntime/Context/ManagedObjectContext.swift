@@ -84,7 +84,7 @@ public final class ManagedObjectContext {
     link.context = nil
     link.remains = ContextRemains(runtime: runtime, report: core.errorHandler)
     // Whoever still holds an object may read what was loaded; unloaded values read as placeholders, writes are ignored.
-    map.forEach { $0._attention.insert(.readOnly) }
+    map.forEach { $0.state.becomeReadOnly() }
   }
 
   func info(of object: ManagedObject) -> EntityInfo { runtime.entities[type(of: object)._entity] }
@@ -118,14 +118,14 @@ public final class ManagedObjectContext {
 
   func registerInserted(_ object: ManagedObject) {
     map.insert(object, for: object._key)
-    if observation != nil { object._attention.insert(.observed) }
+    if observation != nil { object.state.setObserved(true) }
     pending.addInserted(object)
   }
 
   /// Notes that a saved object was written to.
   func noteChanged(_ object: ManagedObject) {
-    if object.isNoted { return }
-    object.isNoted = true
+    if object.isInChangedList { return }
+    object.state.setInChangedList(true)
     pending.addChanged(object)
   }
 

@@ -85,8 +85,7 @@ extension ManagedObjectContext {
     recorder?.record(.deleted(victim))
     noteGone(victim)
     if victim.phase == .inserted { return detach(victim) }
-    victim.phase = .deleted
-    victim._attention.insert(.readOnly)
+    victim.state.delete()
     pending.addDeleted(victim)
   }
 

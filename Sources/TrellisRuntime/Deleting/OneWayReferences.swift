@@ -34,7 +34,7 @@ extension ManagedObjectContext {
   /// The store has cleared references in rows without making newer versions of them; objects in memory follow.
   func forgetReferences(to keys: Set<Int64>, _ references: [RelationshipInfo]) {
     map.forEach { holder in
-      guard !holder._attention.contains(.fault) else { return }
+      guard !holder.accessFlags.contains(.fault) else { return }
       for reference in references where info(of: holder).relationships.contains(reference) {
         guard keys.contains(holder._reference(reference.property)), !holder.hasOwnReference(reference) else { continue }
         holder.announce(reference.property)
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
   func announceReferences(to gone: Set<Int64>) {
     guard isObserving, !gone.isEmpty else { return }
     map.forEach { holder in
-      guard !holder._attention.contains(.fault) else { return }
+      guard !holder.accessFlags.contains(.fault) else { return }
       for relationship in info(of: holder).allRelationships where relationship.isColumn {
         if gone.contains(holder._reference(relationship.property)) { holder.announce(relationship.property) }
       }

@@ -59,7 +59,7 @@ extension Deletion {
   func loadIfNeeded(
     _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
   ) throws -> Bool {
-    for object in objects where object._attention.contains(.fault) { try context.refreshRows([object]) }
+    for object in objects where object.accessFlags.contains(.fault) { try context.refreshRows([object]) }
     let need = context.needOfDelete(relationship)
     guard need != .nothing else { return relationship.deleteRule == .cascade }
     if relationship.isToMany {

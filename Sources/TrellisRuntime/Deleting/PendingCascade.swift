@@ -101,14 +101,14 @@ extension ManagedObjectContext {
     guard info.relationships.contains(tie) else { return false }
     if tie.isToMany { return object.extras?.list(tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
     // A fault holds nothing that could be written over what the store does.
-    if tie.isColumn { return !object._attention.contains(.fault) && object._reference(tie.property) > 0 }
+    if tie.isColumn { return !object.accessFlags.contains(.fault) && object._reference(tie.property) > 0 }
     return (object.extras?.partner(tie.property) ?? 0) > 0
   }
 
   private func refreshRows(faulting rule: StoreCascade) throws {
     var faults: [Int: [ManagedObject]] = [:]
     map.forEach { object in
-      guard object._attention.contains(.fault), object.phase == .persistent else { return }
+      guard object.accessFlags.contains(.fault), object.phase == .persistent else { return }
       let info = info(of: object)
       if rule.entities.contains(info.number) { faults[info.root, default: []].append(object) }
     }

@@ -97,8 +97,7 @@ extension ManagedObjectContext {
 
   private func bringBack(_ victims: [DeletedClosure.Victim]) {
     for victim in victims where victim.isGone {
-      victim.object.phase = victim.wasInserted ? .inserted : .persistent
-      victim.object._attention.subtract([.readOnly, .deleted])
+      victim.object.state.revive(asInserted: victim.wasInserted)
       if victim.wasInserted { map.insert(victim.object, for: victim.object._key) }
       recorder?.record(.revived(victim.object))
       // Members may have left it while it was deleted.
@@ -203,7 +202,7 @@ extension ManagedObjectContext {
   private func keep(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isColumn {
       object.willChangeValues()
-      object._changed |= ColumnMask.bit(of: relationship.property)
+      object.state.markAssigned(ColumnMask.bit(of: relationship.property))
       object._setReference(relationship.property, key)
     } else {
       recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
@@ -221,9 +220,4 @@ extension DeletedClosure {
 
 extension DeletedClosure.Victim {
   fileprivate var isGone: Bool { object.phase == (wasInserted ? .detached : .deleted) }
-}
-
-extension ManagedObject {
-  /// Whether the object takes part in the graph: it is in a context and not deleted.
-  final var isAlive: Bool { phase == .persistent || phase == .inserted }
 }

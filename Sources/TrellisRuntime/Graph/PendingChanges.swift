@@ -5,7 +5,7 @@
 /// | array | life-cycle state of its objects | besides |
 /// |---|---|---|
 /// | ``inserted`` | inserted; detached once the insertion was withdrawn or deleted again | |
-/// | ``changed`` | persistent; deleted once the object was deleted after its change | `isNoted` is true |
+/// | ``changed`` | persistent; deleted once the object was deleted after its change | `isInChangedList` is true |
 /// | ``deleted`` | deleted | an object that was changed before is in ``changed`` too |
 ///
 /// Only the methods below write them.
@@ -54,7 +54,7 @@ struct PendingChanges {
   mutating func dropFormerInserts() { inserted.removeAll { $0.phase != .inserted } }
 
   /// Drops objects that have no changes any more, or belong to no context.
-  mutating func dropUnchanged() { changed.removeAll { !$0.isNoted || $0.phase == .detached } }
+  mutating func dropUnchanged() { changed.removeAll { !$0.isInChangedList || $0.phase == .detached } }
 
   /// Drops objects that are not deleted any more.
   mutating func dropRevived() { deleted.removeAll { $0.phase != .deleted } }

@@ -9,25 +9,25 @@ extension ManagedObject {
   }
 
   /// The row was read: the hook is called before the first access, when the fetch is over.
-  @_spi(Generated) public final func _noteFetch() { _attention.insert(.fetched) }
+  @_spi(Generated) public final func _noteFetch() { state.setAwaitsDidFetch(true) }
 
   /// Calls the hook. Transient values that it sets are what the object has from the start, and no changes. What the hook itself
   /// makes the object load again is no reason to call it again.
   final func runDidFetch() {
     guard let context = link.context, isAlive, !context.isRunning(.didFetch, of: self) else {
-      _attention.remove(.fetched)
+      state.setAwaitsDidFetch(false)
       return
     }
     // The next access asks again.
     if let problem = context.nesting(.didFetch, of: self) { return context.reportToThrow(problem) }
-    _attention.remove(.fetched)
-    let wasClean = _changed == 0
+    state.setAwaitsDidFetch(false)
+    let wasClean = changedBits == 0
     context.run(.didFetch, of: self) { _didFetch() }
-    _attention.remove(.fetched)
+    state.setAwaitsDidFetch(false)
     guard wasClean, phase == .persistent, !hasChanges else { return }
-    _changed = 0
+    state.replaceChanged(by: 0)
     extras?.forgetCommitted()
-    if isNoted && context.pending.removeLastChanged(self) { isNoted = false }
+    if isInChangedList && context.pending.removeLastChanged(self) { state.setInChangedList(false) }
   }
 }
 

@@ -23,7 +23,7 @@ extension ManagedObjectContext {
   @discardableResult func sweep(sparingRecent: Bool) -> Int {
     let generation = sweeper.generation
     let dropped = map.removeUnreferenced { object in
-      object.phase == .persistent && !object.isNoted && !(sparingRecent && object.generation == generation)
+      object.phase == .persistent && !object.isInChangedList && !(sparingRecent && object.generation == generation)
     }
     sweeper.didSweep(leaving: map.count)
     if dropped > 0 { observation?.forget { map[$0] == nil } }

@@ -53,7 +53,7 @@ struct ChangedRows {
   private mutating func read(_ keys: [Int64], entity: Int, _ context: ManagedObjectContext) throws {
     for key in keys { known[key] = .some(nil) }
     try context.connection().rows(of: entity, keys: keys) { row in
-      if let object = context.map[row.key], object.phase == .persistent, !object.isNoted {
+      if let object = context.map[row.key], object.phase == .persistent, !object.isInChangedList {
         // It is going to be shown, and the row is here.
         known[row.key] = .some(try context.object(of: row, batch: 0))
       } else {
@@ -65,5 +65,5 @@ struct ChangedRows {
 
 extension ManagedObject {
   /// Whether the values are those that were last read or saved.
-  fileprivate var isAsStored: Bool { phase == .persistent && !isNoted && !_attention.contains(.fault) }
+  fileprivate var isAsStored: Bool { phase == .persistent && !isInChangedList && !accessFlags.contains(.fault) }
 }

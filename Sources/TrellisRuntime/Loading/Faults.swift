@@ -5,7 +5,7 @@ extension ManagedObjectContext {
   /// when the store fails the object reads as placeholders until it is used again.
   func fulfilFault(of object: ManagedObject) {
     guard object.phase == .persistent else {
-      object._attention.remove(.fault)
+      object.state.endFault()
       return
     }
     do {
@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     let entity = type(of: object)._entity
     var found = [object]
     for key in batch.siblings(from: object._key, property: -1) where key != object._key {
-      guard let sibling = map[key], sibling._attention.contains(.fault), type(of: sibling)._entity == entity else {
+      guard let sibling = map[key], sibling.accessFlags.contains(.fault), type(of: sibling)._entity == entity else {
         continue
       }
       found.append(sibling)
@@ -48,15 +48,15 @@ extension ManagedObjectContext {
   }
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
-    guard object._changed != 0, let extras = object.extras, extras.committed != nil else {
+    guard object.changedBits != 0, let extras = object.extras, extras.committed != nil else {
       // What a fault has beside its row was loaded since it became one.
-      if !object.isNoted && !object._attention.contains(.fault) { object.extras = nil }
+      if !object.isInChangedList && !object.accessFlags.contains(.fault) { object.extras = nil }
       return try replaceRow(of: object, with: row)
     }
     // The new row becomes what was committed; what was set since is put back on top of it.
     let edited = object._copyRow()
-    var edits = (0..<63).filter { object._changed & ColumnMask.bit(of: $0) != 0 }
-    if object._changed & ColumnMask.bit(of: 63) != 0 {
+    var edits = (0..<63).filter { object.changedBits & ColumnMask.bit(of: $0) != 0 }
+    if object.changedBits & ColumnMask.bit(of: 63) != 0 {
       edits += object.changedNumbers.filter { $0 >= 63 }
     }
     try replaceRow(of: object, with: row)
@@ -66,7 +66,7 @@ extension ManagedObjectContext {
 
   /// The object's row is gone: the object is deleted, what was loaded of it stays readable.
   func markGone(_ object: ManagedObject) {
-    object._attention.remove(.fault)
+    object.state.endFault()
     if object.extras != nil { backlog.returning.insert(object._key) }
     forgetPairs(of: object)
     detach(object)

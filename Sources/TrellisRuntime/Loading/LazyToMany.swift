@@ -112,7 +112,7 @@ extension ManagedObjectContext {
   private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ place: Int64) {
     // The parent of a child keeps its order without places.
     guard relationship.isOrdered, parent == nil, let inverse = runtime.inverse(of: relationship), inverse.isColumn,
-      !member._attention.contains(.fault), !member.hasOwnReference(inverse)
+      !member.accessFlags.contains(.fault), !member.hasOwnReference(inverse)
     else { return }
     member._setPlace(inverse.property, place == 0 ? nil : place)
   }
@@ -211,6 +211,6 @@ private struct ListLoading {
       // A list that was read before others added the owner knows nothing of it.
       return !list.hasLost(owner)
     }
-    return member._attention.contains(.fault) || member._reference(inverse.property) == owner
+    return member.accessFlags.contains(.fault) || member._reference(inverse.property) == owner
   }
 }

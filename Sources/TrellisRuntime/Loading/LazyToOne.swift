@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     var wanted: [Int64] = [key]
     var last = key
     for sibling in batch.siblings(from: object._key, property: relationship.property) {
-      guard let sibling = map[sibling], !sibling._attention.contains(.fault) else { continue }
+      guard let sibling = map[sibling], !sibling.accessFlags.contains(.fault) else { continue }
       let reference = sibling._reference(relationship.property)
       // Siblings in a row often share a partner: skipping repeats here keeps the sort below small.
       if reference > 0 && reference != last && map[reference] == nil { wanted.append(reference) }

@@ -17,7 +17,7 @@ extension ManagedObjectContext {
     if row.problem != nil { throw unreadable(row) }
     object.batch = batch
     object.generation = sweeper.generation
-    if observation != nil { object._attention.insert(.observed) }
+    if observation != nil { object.state.setObserved(true) }
     map.insert(object, for: row.key)
     return object
   }
@@ -28,7 +28,7 @@ extension ManagedObjectContext {
     guard type(of: object)._entity == row.entity else { throw unreadable(row) }
     object.generation = sweeper.generation
     if batch != 0 { object.batch = batch }
-    let isFault = object._attention.contains(.fault)
+    let isFault = object.accessFlags.contains(.fault)
     guard object.phase == .persistent,
       isFault || (row.version != object.version && !object.isEdited && !backlog.contains(row.key))
     else { return }
@@ -39,11 +39,11 @@ extension ManagedObjectContext {
   func replaceRow(of object: ManagedObject, with row: RowReader) throws {
     row.problem = nil
     // A fault was announced when it became one.
-    if !object._attention.contains(.fault) { object.announceAll() }
+    if !object.accessFlags.contains(.fault) { object.announceAll() }
     object._read(row)
     if row.problem != nil { throw unreadable(row) }
-    object.version = row.version
-    object._attention.remove(.fault)
+    object.state.takeVersion(row.version)
+    object.state.endFault()
     if info(of: object).hooks.contains(.didFetch) { object._noteFetch() }
   }
 

@@ -93,7 +93,7 @@ extension ManagedObjectContext {
   /// The row of an object is another one in the store.
   func forgetRow(of object: ManagedObject) {
     switch object.phase {
-    case .persistent where object.isNoted: backlog.noteNewRow(object._key)
+    case .persistent where object.isInChangedList: backlog.noteNewRow(object._key)
     case .persistent: turnIntoFault(object)
     case .deleted: backlog.noteNewRow(object._key)
     case .inserted, .detached: break
@@ -108,7 +108,7 @@ extension ManagedObjectContext {
       backlog.remove(key)
       guard let object = map[key] else { return }
       // The versions of the new row begin anew, and say nothing about the one that was read.
-      if object.phase != .inserted { object.version = ManagedObject.versionOfNoRow }
+      if object.phase != .inserted { object.state.forgetVersion() }
       forgetRow(of: object)
     }
   }
@@ -118,13 +118,11 @@ extension ManagedObjectContext {
   private func adopt(_ object: ManagedObject) {
     do {
       guard let theirs = try storedVersions(of: [object])[object._key] else { return }
-      object.phase = .persistent
+      object.state.adoptRow(version: theirs.version, edits: info(of: object).storedMask.bits)
       recorder?.addInserts(of: self)
       pending.dropFormerInserts()
       recorder?.forgetInserts(of: self)
-      object.version = theirs.version
       object.needExtras().keep(theirs.row)
-      object._changed = info(of: object).storedMask.bits
       noteChanged(object)
       forgetViews(of: object)
     } catch {

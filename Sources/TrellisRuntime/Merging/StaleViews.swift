@@ -27,7 +27,7 @@ extension ManagedObjectContext {
 
   /// The partners that show an object by what its row refers to, and the relationships in which they do.
   func partnersInRow(of object: ManagedObject) -> [(partner: ManagedObject, relationship: RelationshipInfo)] {
-    guard !object._attention.contains(.fault) else { return [] }
+    guard !object.accessFlags.contains(.fault) else { return [] }
     var partners: [(partner: ManagedObject, relationship: RelationshipInfo)] = []
     for relationship in info(of: object).allRelationships where relationship.isColumn {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
@@ -152,7 +152,7 @@ extension ManagedObjectContext {
     list.keepNotes { key in
       guard let member = map[key], member.isAlive else { return false }
       // A member of a list that was not loaded may have been moved only, which its row does not say.
-      if member._attention.contains(.fault) { return !wasLoaded && keepsOrder }
+      if member.accessFlags.contains(.fault) { return !wasLoaded && keepsOrder }
       guard member._reference(inverse.property) == owner._key else { return false }
       return !wasLoaded && keepsOrder || member.hasOwnReference(inverse)
     } removed: {
@@ -199,7 +199,7 @@ extension ManagedObjectContext {
     let stored = Set(stored)
     list.keepNotes { key in
       guard let member = map[key], member.isAlive else { return false }
-      if member._attention.contains(.fault) { return stored.contains(key) }
+      if member.accessFlags.contains(.fault) { return stored.contains(key) }
       return member._reference(inverse.property) == owner._key
         && (stored.contains(key) || member.hasOwnReference(inverse))
     } removed: {
@@ -208,14 +208,14 @@ extension ManagedObjectContext {
   }
 
   private func isTakenOut(_ key: Int64, of owner: ManagedObject, _ inverse: RelationshipInfo) -> Bool {
-    guard let member = map[key], !member._attention.contains(.fault) else { return false }
+    guard let member = map[key], !member.accessFlags.contains(.fault) else { return false }
     return member.phase == .deleted || member._reference(inverse.property) != owner._key
   }
 
   /// The partner whose row was set to the object here stays; once it goes, the store is asked.
   private func forgetPartner(_ key: Int64, of owner: ManagedObject, _ relationship: RelationshipInfo) {
     guard !relationship.isTransient, let inverse = runtime.inverse(of: relationship) else { return }
-    if key > 0, let partner = map[key], partner.isAlive, !partner._attention.contains(.fault),
+    if key > 0, let partner = map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == owner._key, partner.hasOwnReference(inverse)
     {
       backlog.contestedPartners.insert(ContestedPartner(owner: owner._key, property: relationship.property))
@@ -264,7 +264,7 @@ extension ManagedObject {
   /// Whether a reference in the object's row was set here since it was last read or saved.
   final func hasOwnReference(_ reference: RelationshipInfo) -> Bool {
     if phase == .inserted { return true }
-    guard _changed & ColumnMask.bit(of: reference.property) != 0, let committed = extras?.committed else {
+    guard changedBits & ColumnMask.bit(of: reference.property) != 0, let committed = extras?.committed else {
       return false
     }
     return !_value(reference.property).isSame(as: committed.value(reference.property))

@@ -4,7 +4,7 @@ public import TrellisStorage
 extension ManagedObject {
   /// Called before a value is read: loads the row if it is not there.
   @_spi(Generated) @inlinable @inline(__always) public final func _willRead(_ property: Int) {
-    if !_attention.isClear { _slowRead(property) }
+    if !state.flags.isClear { _slowRead(property) }
   }
 
   /// Called before a value is written. A transient value is noted like a stored one, so that it can be taken back, and is
@@ -12,36 +12,36 @@ extension ManagedObject {
   ///
   /// - Returns: whether to write. Writes to deleted and detached objects are ignored and reported.
   @_spi(Generated) @inlinable @inline(__always) public final func _willWrite(_ property: Int) -> Bool {
-    if !_attention.isClear || _changed == 0 {
+    if !state.flags.isClear || state.changed == 0 {
       guard _slowWrite(property) else { return false }
     }
-    _changed |= ColumnMask.bit(of: property)
+    state.markAssigned(ColumnMask.bit(of: property))
     return true
   }
 
   /// Called by initialisers of objects that have unique keys: notes the attributes that were given, by the bits of
   /// ``ColumnMask``, as only those are moved to an object that turns out to have the same key.
-  @_spi(Generated) @inlinable @inline(__always) public final func _noteAssigned(_ properties: UInt64) {
-    _changed |= properties
+  @_spi(Generated) @inlinable @inline(__always) public final func _markAssigned(_ properties: UInt64) {
+    state.markAssigned(properties)
   }
 
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
-    if _attention.contains(.fault) { fulfilFault(property) }
-    if _attention.contains(.fetched) { runDidFetch() }
-    if _attention.contains(.probed) { link.context?.probed.append(property) }
+    if accessFlags.contains(.fault) { fulfilFault(property) }
+    if accessFlags.contains(.fetched) { runDidFetch() }
+    if accessFlags.contains(.probed) { link.context?.probed.append(property) }
     noteRead(property)
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
-    if _attention.contains(.fault) && link.context != nil { fulfilFault(property) }
-    if _attention.contains(.fetched) { runDidFetch() }
-    guard !_attention.contains(.readOnly) else {
+    if accessFlags.contains(.fault) && link.context != nil { fulfilFault(property) }
+    if accessFlags.contains(.fetched) { runDidFetch() }
+    guard !accessFlags.contains(.readOnly) else {
       reportIgnoredWrite(property)
       return false
     }
     // What could not be loaded is not written to either, lest a placeholder counts as the old value.
-    if _attention.contains(.fault) { return false }
-    if _changed == 0 || _attention.contains(.unrecorded) { willChangeValues() }
+    if accessFlags.contains(.fault) { return false }
+    if changedBits == 0 || accessFlags.contains(.unrecorded) { willChangeValues() }
     announce(property)
     return true
   }
@@ -49,11 +49,11 @@ extension ManagedObject {
   /// Called before the first change of a value since the last save, and since changes were last recorded: keeps the row as it
   /// was, and tells the context that there is something to save.
   final func willChangeValues() {
-    _attention.remove(.unrecorded)
+    state.setUnrecorded(false)
     guard let context = link.context else { return }
     if let recorder = context.recorder { recorder.recordValues(of: self) }
     // A deleted object changes when a partner goes elsewhere; its delete may be taken back.
-    guard _changed == 0, phase == .persistent || phase == .deleted else { return }
+    guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
     if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
     context.noteChanged(self)
   }
@@ -61,7 +61,7 @@ extension ManagedObject {
   private final func fulfilFault(_ property: Int) {
     guard let context = link.context else {
       // Without a context the values stay the placeholders that they are.
-      _attention.remove(.fault)
+      state.endFault()
       return reportContextGone(property)
     }
     context.fulfilFault(of: self)

@@ -4,7 +4,7 @@ import TrellisStorage
 extension ManagedObject {
   /// Adds the numbers of the properties that were set and whose stored value is not what the copy holds.
   final func collectChanges(since copy: RowCopyBase, _ info: EntityInfo, into changed: inout [Int]) {
-    collectDifferences(from: copy, among: _changed, info, into: &changed)
+    collectDifferences(from: copy, among: changedBits, info, into: &changed)
   }
 
   /// Adds the numbers of those properties whose stored value is not what the copy holds.
@@ -29,14 +29,14 @@ extension ManagedObject {
 
   /// The numbers of the stored properties that differ from the committed row.
   final var changedNumbers: [Int] {
-    guard _changed != 0, let committed = extras?.committed, let context = link.context else { return [] }
+    guard changedBits != 0, let committed = extras?.committed, let context = link.context else { return [] }
     var changed: [Int] = []
     collectChanges(since: committed, context.info(of: self), into: &changed)
     return changed
   }
 
   /// Whether a stored value differs from the committed row.
-  final var isEdited: Bool { _changed != 0 && !changedNumbers.isEmpty }
+  final var isEdited: Bool { changedBits != 0 && !changedNumbers.isEmpty }
 }
 
 extension Entity {

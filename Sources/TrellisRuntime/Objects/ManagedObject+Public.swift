@@ -17,10 +17,10 @@ extension ManagedObject {
   ///
   /// Objects that their context let go of alive are not: those whose insertion was rolled back, and those of a context that
   /// was reset. They have no ``managedObjectContext``.
-  public final var isDeleted: Bool { phase == .deleted || _attention.contains(.deleted) }
+  public final var isDeleted: Bool { phase == .deleted || accessFlags.contains(.deleted) }
 
   /// Whether the object's values are not loaded yet. Reading one loads them.
-  public final var isFault: Bool { _attention.contains(.fault) }
+  public final var isFault: Bool { accessFlags.contains(.fault) }
 
   /// Whether the object has anything to save: it is inserted or deleted, a stored value differs from what was last fetched
   /// or saved, or a to-many has other members.

@@ -6,27 +6,16 @@ public import TrellisStorage
 /// Objects belong to their context and to its isolation domain; they are not Sendable. Hand over an ``ObjectID`` or a
 /// snapshot instead.
 open class ManagedObject: StoredRecord {
-  /// What an access must stop for: 0 for an object whose values may be read and written at once.
+  /// Where the object is in its life, and what an access must stop for.
   ///
-  /// `@exclusivity(unchecked)` here and on the generated rows halves the cost of an access. It is sound because only
-  /// accessors touch these fields, each access is over before the next begins, and the context is confined to one domain.
-  @_spi(Generated) @exclusivity(unchecked) public final var _attention: Attention = []
-  /// Where the object is in its life.
-  @exclusivity(unchecked) final var phase: ObjectPhase
+  /// `@exclusivity(unchecked)` here and on the generated rows halves the cost of an access. It is sound because no method of the
+  /// state calls out, each access is over before the next begins, and the context is confined to one domain.
+  @exclusivity(unchecked) @usableFromInline final var state: ObjectState
   /// The fetch that brought the object, by number; 0 for none. Its siblings are loaded together with it.
   @exclusivity(unchecked) final var batch: UInt32 = 0
-  /// Whether the context has the object in its list of changed ones.
-  @exclusivity(unchecked) final var isNoted = false
   /// The sweep after which the object was last loaded.
   @exclusivity(unchecked) final var generation: UInt8 = 0
-  /// The stored properties that were set since the last save, as a ``ColumnMask``; of a new object with unique keys also
-  /// those that its initialiser was given.
-  @_spi(Generated) @exclusivity(unchecked) public final var _changed: UInt64 = 0
   @_spi(Generated) public final let _key: Int64
-  /// The row's version as last read or written; 0 when the object was never saved.
-  @exclusivity(unchecked) final var version: Int64
-  /// A version that no row has, so that a save of the object always finds a conflict.
-  static var versionOfNoRow: Int64 { -1 }
   final let link: ContextLink
   /// What few objects need, made when it is first needed.
   @exclusivity(unchecked) final var extras: ObjectExtras?
@@ -36,22 +25,16 @@ open class ManagedObject: StoredRecord {
   @_spi(Generated) public init(_insertedInto context: ManagedObjectContext) {
     _key = context.takeKey()
     link = context.link(forNew: type(of: self))
-    version = 0
-    phase = .inserted
-    if link === context.link { context.registerInserted(self) } else { standAlone() }
+    let isOwn = link === context.link
+    state = isOwn ? .inserted : .detached
+    if isOwn { context.registerInserted(self) }
   }
 
   /// Makes the object of a row. Both are borrowed, since owning them would count references up and down for each row.
   @_spi(Generated) public required init(_ row: borrowing RowReader, in link: borrowing ContextLink) {
     _key = row.key
     self.link = copy link
-    version = row.version
-    phase = .persistent
-  }
-
-  @inline(never) private final func standAlone() {
-    phase = .detached
-    _attention = .readOnly
+    state = .persistent(row.version)
   }
 
   // MARK: What generated classes override
@@ -102,40 +85,3 @@ open class ManagedObject: StoredRecord {
 
 @available(*, unavailable, message: "objects belong to their context; pass the objectID or the snapshot instead")
 extension ManagedObject: @unchecked Sendable {}
-
-/// Where an object is in its life.
-enum ObjectPhase: UInt8 {
-  /// Its row is in the store, as far as the context knows.
-  case persistent
-  /// It was made in the context and never saved.
-  case inserted
-  /// It will be deleted by the next save.
-  case deleted
-  /// It is of no context any more: deleted and saved, its insertion withdrawn, or its context reset or gone.
-  case detached
-}
-
-/// What an access to an object must stop for.
-@_spi(Generated) public struct Attention: OptionSet, Sendable {
-  public let rawValue: UInt8
-
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// Whether nothing has to be looked after.
-  @inlinable public var isClear: Bool { rawValue == 0 }
-
-  /// The values are not loaded.
-  static let fault = Attention(rawValue: 1)
-  /// The object is deleted or detached: its values are readable, and writes are ignored.
-  static let readOnly = Attention(rawValue: 2)
-  /// Changes are recorded, and this object's values are not copied yet.
-  static let unrecorded = Attention(rawValue: 8)
-  /// The hook `didFetch` is to be called before the first access.
-  static let fetched = Attention(rawValue: 16)
-  /// Reads are noted, to find out which properties a key path reads.
-  static let probed = Attention(rawValue: 4)
-  /// Somebody may look at the object through Swift's Observation.
-  static let observed = Attention(rawValue: 32)
-  /// The object was deleted and is of no context any more.
-  static let deleted = Attention(rawValue: 64)
-}

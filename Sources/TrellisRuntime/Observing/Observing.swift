@@ -51,7 +51,7 @@ extension ManagedObjectContext {
       guard newValue != isObserving else { return }
       observation = newValue ? ContextObservation() : nil
       map.forEach { object in
-        if newValue { object._attention.insert(.observed) } else { object._attention.remove(.observed) }
+        object.state.setObserved(newValue)
       }
     }
   }
@@ -60,17 +60,17 @@ extension ManagedObjectContext {
 extension ManagedObject {
   /// Tells observers that a property is about to change.
   final func announce(_ property: Int) {
-    if _attention.contains(.observed) { link.context?.observation?.announce(self, property) }
+    if accessFlags.contains(.observed) { link.context?.observation?.announce(self, property) }
   }
 
   /// Tells observers that everything may change.
   final func announceAll() {
-    guard _attention.contains(.observed), let context = link.context else { return }
+    guard accessFlags.contains(.observed), let context = link.context else { return }
     context.observation?.announceAll(self, count: context.info(of: self).relationships.count)
   }
 
   final func noteRead(_ property: Int) {
-    if _attention.contains(.observed) { link.context?.observation?.noteRead(of: self, property) }
+    if accessFlags.contains(.observed) { link.context?.observation?.noteRead(of: self, property) }
   }
 
   /// What a property is called towards Observation, which knows key paths only. Nobody reads it.

@@ -125,7 +125,7 @@ extension ManagedObjectContext {
       // A deleted object, too, loses a partner that goes elsewhere: only so it stands in nobody's way any more.
       if object.phase == .deleted {
         object.willChangeValues()
-        object._changed |= ColumnMask.bit(of: relationship.property)
+        object.state.markAssigned(ColumnMask.bit(of: relationship.property))
       } else if !object._willWrite(relationship.property) {
         return
       }

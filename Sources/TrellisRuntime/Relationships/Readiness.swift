@@ -68,7 +68,7 @@ extension ManagedObjectContext {
         missing.append(key)
         continue
       }
-      if partner._attention.contains(.fault) { faults.append(partner) }
+      if partner.accessFlags.contains(.fault) { faults.append(partner) }
     }
     if !missing.isEmpty { try loadObjects(missing, entity: entity) }
     try refreshRows(faults)

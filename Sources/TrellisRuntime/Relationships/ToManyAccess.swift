@@ -38,8 +38,7 @@ extension ManagedObject {
   /// - Parameter isDeleted: whether the reason is that its row is gone.
   private final func standIn<Member: ManagedObject>(for key: Int64, isDeleted: Bool) -> Member {
     let object = Member(PlaceholderRow(key: key), in: link)
-    object.phase = .detached
-    object._attention = isDeleted ? [.readOnly, .deleted] : .readOnly
+    object.state.detach(isDeleted: isDeleted)
     return object
   }
 

@@ -38,7 +38,7 @@ extension ManagedObject {
         context.disconnect(self, relationship, old)
       } else if old == 0, phase == .inserted, relationship.isColumn {
         // A new object that is told to have nobody was given that.
-        _noteAssigned(ColumnMask.bit(of: property))
+        _markAssigned(ColumnMask.bit(of: property))
       }
       return
     }
@@ -58,7 +58,7 @@ extension ManagedObjectContext {
   /// Whether an object may take part in a change of relationships here; if not, that is reported.
   func isUsable(_ object: ManagedObject, as role: String, in relationship: RelationshipInfo) -> Bool {
     let isOurs = object.link === link
-    if isOurs && object._attention.contains(.fault) { fulfilFault(of: object) }
+    if isOurs && object.accessFlags.contains(.fault) { fulfilFault(of: object) }
     guard isOurs, object.phase != .detached, object.phase != .deleted else {
       let why = isOurs ? "is deleted" : whereabouts(of: object)
       report(
@@ -68,6 +68,6 @@ extension ManagedObjectContext {
       return false
     }
     // What could not be loaded was reported already.
-    return !object._attention.contains(.fault)
+    return !object.accessFlags.contains(.fault)
   }
 }

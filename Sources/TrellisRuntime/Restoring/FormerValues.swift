@@ -43,7 +43,7 @@ extension ManagedObjectContext {
   /// - Throws: as ``rollback(_:_:)``.
   func discardChanges(of object: ManagedObject) throws {
     adoptWaitingLists(of: object)
-    guard object.isNoted else { return }
+    guard object.isInChangedList else { return }
     let info = info(of: object)
     try rollback(
       object, info.entity.properties.indices.filter { info.relationships[$0]?.home != .inverseColumn })
@@ -62,12 +62,11 @@ extension ManagedObjectContext {
   /// Takes objects that are as they were last fetched or saved off the list of changed ones.
   func forgetUnchanged(_ objects: [ManagedObject]) {
     var isAny = false
-    for object in objects where object.isNoted && object.phase == .persistent && !object.hasChanges {
-      if object._changed & info(of: object).transients.bits != 0 { continue }
+    for object in objects where object.isInChangedList && object.phase == .persistent && !object.hasChanges {
+      if object.changedBits & info(of: object).transients.bits != 0 { continue }
       // Partners whose rows refer to the object may have changes, of which the store knows nothing.
       if object.extras?.partners.isEmpty == false { continue }
-      object.isNoted = false
-      object._changed = 0
+      object.state.didSave()
       object.extras?.forgetCommitted()
       isAny = true
     }
@@ -77,12 +76,12 @@ extension ManagedObjectContext {
   // MARK: Values
 
   private func restore(_ attributes: [Int], of object: ManagedObject) {
-    let attributes = attributes.filter { object._changed & ColumnMask.bit(of: $0) != 0 }
+    let attributes = attributes.filter { object.changedBits & ColumnMask.bit(of: $0) != 0 }
     if attributes.isEmpty { return }
     object.willChangeValues()
     for mask in ColumnMask.masks(of: attributes) { object.restoreCommitted(mask) }
     // The last bit may stand for others, which are compared anyway.
-    for number in attributes where number < 63 { object._changed &= ~ColumnMask.bit(of: number) }
+    for number in attributes where number < 63 { object.state.unmark(ColumnMask.bit(of: number)) }
   }
 
   // MARK: Partners

@@ -80,7 +80,7 @@ extension ManagedObjectContext {
   /// - Throws: as ``rollback(_:_:)``.
   func rollbackEverything(of object: ManagedObject) throws {
     adoptWaitingLists(of: object)
-    guard object.isNoted else { return }
+    guard object.isInChangedList else { return }
     let numbers = Array(info(of: object).entity.properties.indices)
     try adoptStoredReferences(of: object, numbers)
     try rollback(object, numbers)

@@ -7,9 +7,9 @@ extension IdentifiedObject {
     guard let context = link.context else { return [] }
     _willRead(-1)
     context.probed.removeAll()
-    _attention.insert(.probed)
+    state.setProbed(true)
     let value = self[keyPath: path]
-    _attention.remove(.probed)
+    state.setProbed(false)
     if let view = value as? any ToManyView, let property = view.property(of: self) { context.probed.append(property) }
     defer { context.probed.removeAll() }
     return context.probed.filter { $0 >= 0 }

@@ -31,7 +31,7 @@ extension ManagedObjectContext {
   func coupleDisagreements() throws -> [CoupleAgreement] {
     guard runtime.hasCouples else { return [] }
     var found: [CoupleAgreement] = []
-    for object in inserted + changed where object.isAlive && object._changed != 0 {
+    for object in inserted + changed where object.isAlive && object.changedBits != 0 {
       for relationship in info(of: object).couples where object.hasOwnReference(relationship) {
         found += formerPartner(of: object, relationship).map { [$0] } ?? []
         found += try presentPartner(of: object, relationship).map { [$0] } ?? []
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
   private func formerPartner(of object: ManagedObject, _ relationship: RelationshipInfo) -> CoupleAgreement? {
     guard case .integer(let key)? = object.extras?.committed?.value(relationship.property),
       key != object._reference(relationship.property), let former = map[key], former !== object, former.isAlive,
-      !former._attention.contains(.fault), former._reference(relationship.property) == object._key,
+      !former.accessFlags.contains(.fault), former._reference(relationship.property) == object._key,
       !former.hasOwnReference(relationship)
     else { return nil }
     return CoupleAgreement(object: object, relationship: relationship, partner: former, other: nil)
@@ -54,7 +54,7 @@ extension ManagedObjectContext {
   ) throws -> CoupleAgreement? {
     let key = object._reference(relationship.property)
     guard key > 0, key != object._key else { return nil }
-    if map[key]?._attention.contains(.fault) != false { try loadForChange([key], of: relationship) }
+    if map[key]?.accessFlags.contains(.fault) != false { try loadForChange([key], of: relationship) }
     guard let partner = map[key], partner.isAlive else { return nil }
     let other = partner._reference(relationship.property)
     if other == object._key { return nil }

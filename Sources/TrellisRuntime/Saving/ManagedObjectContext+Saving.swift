@@ -173,13 +173,12 @@ extension ManagedObjectContext {
     saveCount += 1
     recorder?.addInserts(of: self)
     for object in plan.inserted {
-      object.phase = .persistent
-      object.version = 1
+      object.state.didInsert()
       settle(object)
       // One that was deleted before may find what others have left to it.
       if backlog.returning.contains(object._key) { forgetViews(of: object) }
     }
-    for (object, _) in plan.updated { object.version += 1 }
+    for (object, _) in plan.updated { object.state.didUpdate() }
     for object in changed where object.phase == .persistent { settle(object) }
     for object in deleted { detach(object) }
     // Others may have made an object in memory a member of what went.
@@ -192,8 +191,7 @@ extension ManagedObjectContext {
   }
 
   private func settle(_ object: ManagedObject) {
-    object._changed = 0
-    object.isNoted = false
+    object.state.didSave()
     guard let extras = object.extras else { return }
     extras.forgetCommitted()
     for entry in extras.lists { entry.list.didSave() }

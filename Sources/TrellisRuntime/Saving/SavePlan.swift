@@ -25,7 +25,7 @@ struct SavePlan {
     var numbers: [Int] = []
     for object in context.changed where object.phase == .persistent {
       numbers.removeAll(keepingCapacity: true)
-      if object._changed != 0, let committed = object.extras?.committed {
+      if object.changedBits != 0, let committed = object.extras?.committed {
         object.collectChanges(since: committed, context.info(of: object), into: &numbers)
       }
       if !numbers.isEmpty {

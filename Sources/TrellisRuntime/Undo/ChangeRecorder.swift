@@ -11,8 +11,8 @@ final class ChangeRecorder {
 
   init(_ context: ManagedObjectContext) {
     knownInserts = context.inserted.count
-    for object in context.inserted { object._attention.insert(.unrecorded) }
-    for object in context.changed { object._attention.insert(.unrecorded) }
+    for object in context.inserted { object.state.setUnrecorded(true) }
+    for object in context.changed { object.state.setUnrecorded(true) }
   }
 
   // MARK: What changes call, before they are made
@@ -39,7 +39,7 @@ final class ChangeRecorder {
     addInserts(of: context)
     var taken = changes
     taken.close()
-    for object in changes.touched { object._attention.insert(.unrecorded) }
+    for object in changes.touched { object.state.setUnrecorded(true) }
     changes = ChangeSet()
     copied.removeAll(keepingCapacity: true)
     return taken

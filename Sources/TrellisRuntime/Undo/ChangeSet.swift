@@ -68,7 +68,7 @@ struct RecordedValues {
 
   init(_ object: ManagedObject) {
     self.object = object
-    changedBefore = object._changed
+    changedBefore = object.changedBits
     version = object.version
     row = object._copyRow()
     transients = object._copyTransients()
@@ -79,7 +79,7 @@ struct RecordedValues {
     guard let info = object.link.context?.info(of: object) else { return false }
     differences = []
     // While the row is of one version, a value can only differ that has been set, or was set before and has been put back.
-    let candidates = object.version == version ? changedBefore | object._changed : info.storedMask.bits
+    let candidates = object.version == version ? changedBefore | object.changedBits : info.storedMask.bits
     object.collectDifferences(from: row, among: candidates, info, into: &differences)
     if transients != nil { differences += info.transientNumbers }
     return !differences.isEmpty

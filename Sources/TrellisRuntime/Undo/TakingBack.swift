@@ -23,7 +23,7 @@ extension ManagedObjectContext {
     for change in changes.changes {
       switch change {
       case .values(let values):
-        if values.object.isAlive && values.object._attention.contains(.fault) { try refreshRows([values.object]) }
+        if values.object.isAlive && values.object.accessFlags.contains(.fault) { try refreshRows([values.object]) }
       case .member(let member):
         let owner = member.owner ?? map[member.ownerKey]
         if let owner, owner.isAlive, member.relationship.isOrdered { _ = loadedList(of: owner, member.relationship) }
@@ -78,7 +78,7 @@ private struct TakingBack {
 
   private mutating func restore(_ values: RecordedValues) {
     let object = values.object
-    if object.isAlive && object._attention.contains(.fault) { context.fulfilFault(of: object) }
+    if object.isAlive && object.accessFlags.contains(.fault) { context.fulfilFault(of: object) }
     object.willChangeValues()
     for relationship in context.info(of: object).allRelationships
     where relationship.isColumn && values.differences.contains(relationship.property) {
@@ -88,7 +88,7 @@ private struct TakingBack {
     for mask in ColumnMask.masks(of: values.differences) {
       object._restore(mask, from: values.row)
       if let transients = values.transients { object._restoreTransients(mask, from: transients) }
-      object._changed |= mask.bits
+      object.state.markAssigned(mask.bits)
     }
   }
 
@@ -142,7 +142,7 @@ private struct TakingBack {
         if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
       } else if inverse.isColumn {
         // Both rows hold the reference, and others may have written one of them since.
-        if partner !== object, !partner._attention.contains(.fault) { context.letGo(partner, inverse, object._key) }
+        if partner !== object, !partner.accessFlags.contains(.fault) { context.letGo(partner, inverse, object._key) }
       } else if partner.extras?.partner(inverse.property) == object._key {
         partner.needExtras().setPartner(inverse.property, 0)
       }
@@ -176,7 +176,7 @@ private struct TakingBack {
       let inverse = context.runtime.inverse(of: relationship),
       let key = object.extras?.partner(relationship.property)
     else { return }
-    if key > 0, let partner = context.map[key], partner.isAlive, !partner._attention.contains(.fault),
+    if key > 0, let partner = context.map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == object._key
     {
       return
@@ -206,24 +206,20 @@ private struct TakingBack {
 
   private mutating func revive(_ object: ManagedObject) {
     switch object.phase {
-    case .deleted: object.phase = .persistent
+    case .deleted: object.state.revive()
     case .detached where context.map[object._key] == nil: becomeNew(object)
     default:
       // It was deleted and brought back in one step.
       doomed[object._key] = nil
       return
     }
-    object._attention.subtract([.readOnly, .deleted])
     revived.insert(object._key)
     context.recorder?.record(.revived(object))
   }
 
   private mutating func becomeNew(_ object: ManagedObject) {
-    object.phase = .inserted
-    object.version = 0
     // What it has was given to it, wherever it is new.
-    object._changed = context.info(of: object).storedMask.bits
-    object.isNoted = false
+    object.state.becomeNew(changed: context.info(of: object).storedMask.bits)
     object.extras?.forgetCommitted()
     for entry in object.extras?.lists ?? [] { entry.list.load([]) }
     context.map.insert(object, for: object._key)
@@ -258,7 +254,7 @@ extension TakingBack {
   private func forgetWrongMembers() {
     for (owner, list, key, relationship) in returned {
       guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn, let member = context.map[key],
-        member.isAlive, !member._attention.contains(.fault), member._reference(inverse.property) != owner
+        member.isAlive, !member.accessFlags.contains(.fault), member._reference(inverse.property) != owner
       else { continue }
       if list.contains(key) { list.remove(key) }
     }

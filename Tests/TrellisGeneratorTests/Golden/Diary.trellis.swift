@@ -92,10 +92,10 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _noteAssigned(0x6)
-    if id != nil { _noteAssigned(0x1) }
-    if createdAt != nil { _noteAssigned(0x8) }
-    if mood != nil { _noteAssigned(0x10) }
+    _markAssigned(0x6)
+    if id != nil { _markAssigned(0x1) }
+    if createdAt != nil { _markAssigned(0x8) }
+    if mood != nil { _markAssigned(0x10) }
   }
 
   public var id: Foundation.UUID {
@@ -619,7 +619,7 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
     unsafe _row = Snapshot(objectID: .unassigned, name: name)
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _noteAssigned(0x1)
+    _markAssigned(0x1)
   }
 
   public var name: Swift.String {

@@ -684,7 +684,7 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _noteAssigned(0xffffff)
+    _markAssigned(0xffffff)
   }
 
   public var string: Swift.String {
@@ -1724,30 +1724,30 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    if string != nil { _noteAssigned(0x1) }
-    if bool != nil { _noteAssigned(0x2) }
-    if int16 != nil { _noteAssigned(0x4) }
-    if int32 != nil { _noteAssigned(0x8) }
-    if int64 != nil { _noteAssigned(0x10) }
-    if float != nil { _noteAssigned(0x20) }
-    if double != nil { _noteAssigned(0x40) }
-    if decimal != nil { _noteAssigned(0x80) }
-    if wholeDecimal != nil { _noteAssigned(0x100) }
-    if date != nil { _noteAssigned(0x200) }
-    if now != nil { _noteAssigned(0x400) }
-    if data != nil { _noteAssigned(0x800) }
-    if uuid != nil { _noteAssigned(0x1000) }
-    if new != nil { _noteAssigned(0x2000) }
-    if url != nil { _noteAssigned(0x4000) }
-    if weather != nil { _noteAssigned(0x8000) }
-    if level != nil { _noteAssigned(0x10000) }
-    if kind != nil { _noteAssigned(0x20000) }
-    if grade != nil { _noteAssigned(0x40000) }
-    if words != nil { _noteAssigned(0x80000) }
-    if numbers != nil { _noteAssigned(0x100000) }
-    if dates != nil { _noteAssigned(0x200000) }
-    if levels != nil { _noteAssigned(0x400000) }
-    if address != nil { _noteAssigned(0x800000) }
+    if string != nil { _markAssigned(0x1) }
+    if bool != nil { _markAssigned(0x2) }
+    if int16 != nil { _markAssigned(0x4) }
+    if int32 != nil { _markAssigned(0x8) }
+    if int64 != nil { _markAssigned(0x10) }
+    if float != nil { _markAssigned(0x20) }
+    if double != nil { _markAssigned(0x40) }
+    if decimal != nil { _markAssigned(0x80) }
+    if wholeDecimal != nil { _markAssigned(0x100) }
+    if date != nil { _markAssigned(0x200) }
+    if now != nil { _markAssigned(0x400) }
+    if data != nil { _markAssigned(0x800) }
+    if uuid != nil { _markAssigned(0x1000) }
+    if new != nil { _markAssigned(0x2000) }
+    if url != nil { _markAssigned(0x4000) }
+    if weather != nil { _markAssigned(0x8000) }
+    if level != nil { _markAssigned(0x10000) }
+    if kind != nil { _markAssigned(0x20000) }
+    if grade != nil { _markAssigned(0x40000) }
+    if words != nil { _markAssigned(0x80000) }
+    if numbers != nil { _markAssigned(0x100000) }
+    if dates != nil { _markAssigned(0x200000) }
+    if levels != nil { _markAssigned(0x400000) }
+    if address != nil { _markAssigned(0x800000) }
   }
 
   public var string: Swift.String? {
@@ -2815,30 +2815,30 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _noteAssigned(0x800000)
-    if string != nil { _noteAssigned(0x1) }
-    if bool != nil { _noteAssigned(0x2) }
-    if int16 != nil { _noteAssigned(0x4) }
-    if int32 != nil { _noteAssigned(0x8) }
-    if int64 != nil { _noteAssigned(0x10) }
-    if float != nil { _noteAssigned(0x20) }
-    if double != nil { _noteAssigned(0x40) }
-    if decimal != nil { _noteAssigned(0x80) }
-    if wholeDecimal != nil { _noteAssigned(0x100) }
-    if date != nil { _noteAssigned(0x200) }
-    if now != nil { _noteAssigned(0x400) }
-    if data != nil { _noteAssigned(0x800) }
-    if uuid != nil { _noteAssigned(0x1000) }
-    if new != nil { _noteAssigned(0x2000) }
-    if url != nil { _noteAssigned(0x4000) }
-    if weather != nil { _noteAssigned(0x8000) }
-    if level != nil { _noteAssigned(0x10000) }
-    if kind != nil { _noteAssigned(0x20000) }
-    if grade != nil { _noteAssigned(0x40000) }
-    if words != nil { _noteAssigned(0x80000) }
-    if numbers != nil { _noteAssigned(0x100000) }
-    if dates != nil { _noteAssigned(0x200000) }
-    if levels != nil { _noteAssigned(0x400000) }
+    _markAssigned(0x800000)
+    if string != nil { _markAssigned(0x1) }
+    if bool != nil { _markAssigned(0x2) }
+    if int16 != nil { _markAssigned(0x4) }
+    if int32 != nil { _markAssigned(0x8) }
+    if int64 != nil { _markAssigned(0x10) }
+    if float != nil { _markAssigned(0x20) }
+    if double != nil { _markAssigned(0x40) }
+    if decimal != nil { _markAssigned(0x80) }
+    if wholeDecimal != nil { _markAssigned(0x100) }
+    if date != nil { _markAssigned(0x200) }
+    if now != nil { _markAssigned(0x400) }
+    if data != nil { _markAssigned(0x800) }
+    if uuid != nil { _markAssigned(0x1000) }
+    if new != nil { _markAssigned(0x2000) }
+    if url != nil { _markAssigned(0x4000) }
+    if weather != nil { _markAssigned(0x8000) }
+    if level != nil { _markAssigned(0x10000) }
+    if kind != nil { _markAssigned(0x20000) }
+    if grade != nil { _markAssigned(0x40000) }
+    if words != nil { _markAssigned(0x80000) }
+    if numbers != nil { _markAssigned(0x100000) }
+    if dates != nil { _markAssigned(0x200000) }
+    if levels != nil { _markAssigned(0x400000) }
   }
 
   public var string: Swift.String {
@@ -3477,30 +3477,30 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    if string != nil { _noteAssigned(0x1) }
-    if bool != nil { _noteAssigned(0x2) }
-    if int16 != nil { _noteAssigned(0x4) }
-    if int32 != nil { _noteAssigned(0x8) }
-    if int64 != nil { _noteAssigned(0x10) }
-    if float != nil { _noteAssigned(0x20) }
-    if double != nil { _noteAssigned(0x40) }
-    if decimal != nil { _noteAssigned(0x80) }
-    if wholeDecimal != nil { _noteAssigned(0x100) }
-    if date != nil { _noteAssigned(0x200) }
-    if now != nil { _noteAssigned(0x400) }
-    if data != nil { _noteAssigned(0x800) }
-    if uuid != nil { _noteAssigned(0x1000) }
-    if new != nil { _noteAssigned(0x2000) }
-    if url != nil { _noteAssigned(0x4000) }
-    if weather != nil { _noteAssigned(0x8000) }
-    if level != nil { _noteAssigned(0x10000) }
-    if kind != nil { _noteAssigned(0x20000) }
-    if grade != nil { _noteAssigned(0x40000) }
-    if words != nil { _noteAssigned(0x80000) }
-    if numbers != nil { _noteAssigned(0x100000) }
-    if dates != nil { _noteAssigned(0x200000) }
-    if levels != nil { _noteAssigned(0x400000) }
-    if address != nil { _noteAssigned(0x800000) }
+    if string != nil { _markAssigned(0x1) }
+    if bool != nil { _markAssigned(0x2) }
+    if int16 != nil { _markAssigned(0x4) }
+    if int32 != nil { _markAssigned(0x8) }
+    if int64 != nil { _markAssigned(0x10) }
+    if float != nil { _markAssigned(0x20) }
+    if double != nil { _markAssigned(0x40) }
+    if decimal != nil { _markAssigned(0x80) }
+    if wholeDecimal != nil { _markAssigned(0x100) }
+    if date != nil { _markAssigned(0x200) }
+    if now != nil { _markAssigned(0x400) }
+    if data != nil { _markAssigned(0x800) }
+    if uuid != nil { _markAssigned(0x1000) }
+    if new != nil { _markAssigned(0x2000) }
+    if url != nil { _markAssigned(0x4000) }
+    if weather != nil { _markAssigned(0x8000) }
+    if level != nil { _markAssigned(0x10000) }
+    if kind != nil { _markAssigned(0x20000) }
+    if grade != nil { _markAssigned(0x40000) }
+    if words != nil { _markAssigned(0x80000) }
+    if numbers != nil { _markAssigned(0x100000) }
+    if dates != nil { _markAssigned(0x200000) }
+    if levels != nil { _markAssigned(0x400000) }
+    if address != nil { _markAssigned(0x800000) }
   }
 
   public var string: Swift.String? {
