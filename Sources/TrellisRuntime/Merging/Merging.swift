@@ -46,6 +46,7 @@ extension ManagedObjectContext {
     // A save hands its changes up, and the parent puts them together with its own.
     if readsEdited && parent != nil { mergeParent() }
     if !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
+    checkInvariants()
     if !notices.isEmpty { refreshLiveResults(after: notices) }
   }
 

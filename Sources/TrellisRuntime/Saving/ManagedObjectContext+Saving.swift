@@ -21,11 +21,13 @@ extension ManagedObjectContext {
     try checkNotPinned()
     try throwPendingFailure()
     mergeInbox(readingEdited: false)
+    checkInvariants()
     let policy = mergePolicy ?? self.mergePolicy
     let plan = try withWillSave {
       // A parent takes over what no store would be told, such as lists whose members carry the reference.
       try write(policy) { $0.isEmpty && parent == nil ? SaveOutcome() : try connection().save($0.request) }
     }
+    checkInvariants()
     publish(plan)
     runDidSave(plan)
   }

@@ -1,4 +1,5 @@
 import Trellis
+import TrellisRuntime
 import TrellisSchema
 
 /// Runtime and reference side by side.
@@ -32,6 +33,9 @@ struct Duel {
   mutating func apply(_ operation: Operation) throws {
     let before = reference.current
     try carryOut(operation)
+    if let violation = live.context.stateViolations().first {
+      throw Difference(description: "the context is out of order: \(violation)")
+    }
     switch operation {
     case .undo, .redo: break
     case .rollback, .reset, .newContext: history.clear()

@@ -1,9 +1,19 @@
 import Trellis
+import TrellisRuntime
 
 /// How an act ends, and what is looked at then.
 extension Village {
   func carryOut(_ act: Act) throws {
     let writer = writers[act.writer % writers.count]
+    try carryOut(act, writer)
+    for writer in writers {
+      if let violation = writer.context.stateViolations().first {
+        throw Difference(description: "\(Act.name(of: writer.index)) is out of order: \(violation)")
+      }
+    }
+  }
+
+  private func carryOut(_ act: Act, _ writer: Writer) throws {
     switch act.deed {
     case .merge(let looks):
       try merge(writer, looks: looks)
