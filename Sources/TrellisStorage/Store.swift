@@ -121,7 +121,7 @@ public protocol StoreConnection: AnyObject {
   /// Whether the store was written outside this ``Store`` object, for example by another process, since a connection of
   /// this store last returned true. It is called often, so it must be cheap. The default implementation returns false.
   func noticesStrangers() -> Bool
-  /// Makes every read until ``unpin()`` return the store as it is now. No save happens meanwhile.
+  /// Makes every read until ``unpin()`` return the store as it is now. The connection saves nothing meanwhile.
   ///
   /// - Throws: ``StoreError``, with the code `unsupported` if the store does not support it.
   func pin() throws

@@ -39,7 +39,7 @@ enum ColumnsEmitter {
     }
   }
 
-  /// Emits the path and its initialiser. The path has another name if the model has a property `path`.
+  /// Emits the path and its initializer. The path has another name if the model has a property `path`.
   private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let isTaken = plan.fields.contains { $0.name.name == "path" }
     let name = isTaken ? "_path" : "path"

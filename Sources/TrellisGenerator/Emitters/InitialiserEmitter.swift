@@ -1,4 +1,4 @@
-/// Emits the initialiser that inserts a new object.
+/// Emits the initializer that inserts a new object.
 enum InitialiserEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let parameters = plan.fields.filter { $0.attribute != nil } + plan.fields.filter(\.isToOne)
@@ -14,7 +14,7 @@ enum InitialiserEmitter {
     writer.line("}")
   }
 
-  /// A class that adds no argument overrides the initialiser of its parent class.
+  /// A class that adds no argument overrides the initializer of its parent class.
   private static func modifiers(of plan: EntityPlan) -> String {
     let access = plan.entity.isAbstract ? "fileprivate" : "public"
     let addsNothing = plan.ownFields.allSatisfy { $0.attribute == nil && !$0.isToOne }

@@ -34,7 +34,7 @@ enum RowStructEmitter {
     writer.line("}")
   }
 
-  /// Emits the initialiser that joins the parent class's snapshot and the class's own fields.
+  /// Emits the initializer that joins the parent class's snapshot and the class's own fields.
   private static func emitJoining(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let own = plan.hasRow ? ", _ own: \(plan.rowType)" : ""
     writer.block("fileprivate init(_ inherited: \(plan.parentName ?? "").Snapshot\(own))") { writer in

@@ -4,7 +4,7 @@ import TrellisSchema
 ///
 /// ```swift
 /// let query = SearchQuery("커피 cof")
-/// query.matches("아이스커피, iced Coffee")   // true: 커피 stands inside a word, and a word begins with cof
+/// query.matches("아이스커피, iced Coffee")   // true: 커피 is inside a word, and a word begins with cof
 /// ```
 /// The query is split into words. A text matches if it contains all of them, in any order. Case and diacritics are
 /// ignored, and composed and decomposed spellings are equal.

@@ -56,8 +56,8 @@ public enum ArithmeticOperator: Hashable, Sendable, CaseIterable {
   case remainder
   /// Bitwise operators on two integers. Nil for any other operands.
   case bitAnd, bitOr, bitXor
-  /// Shifts the bits of an integer by another integer. Bits beyond the 64 are lost, and a negative number stays
-  /// negative. Nil for a negative shift.
+  /// Shifts the bits of an integer by another integer. Bits shifted out of the 64 are lost, and a right shift keeps the
+  /// sign. Nil for a negative shift.
   case shiftLeft, shiftRight
   /// Nil for an integer to a negative power, and for a decimal to a power other than an integer from 0 to 1,000.
   case power

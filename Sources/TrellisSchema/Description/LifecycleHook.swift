@@ -1,6 +1,6 @@
 /// An event in the lifecycle of an object at which a function of the app is called, if the model lists it.
 public enum LifecycleHook: String, Hashable, Sendable, CaseIterable {
-  /// The object was created; called at the end of its initialiser.
+  /// The object was created; called at the end of its initializer.
   case didInsert
   /// The object's row was read; called before the first access to its values after that.
   case didFetch

@@ -58,7 +58,7 @@ struct ModelResolver {
     return line.reversed()
   }
 
-  // MARK: Where relationships lie
+  // MARK: Homes of relationships
 
   /// A relationship's home before columns are numbered.
   private enum RelationshipHomePlan {

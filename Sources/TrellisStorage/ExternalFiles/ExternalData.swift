@@ -8,7 +8,7 @@ public import TrellisSchema
 /// ```swift
 /// let handle = image.snapshot.data           // no file is read
 /// print(handle?.count ?? 0)
-/// let bytes = try handle?.load()             // now it is
+/// let bytes = try handle?.load()             // now it is read
 /// ```
 /// Two values are equal if their bytes are. A handle remains valid while its container is open, even if the object
 /// changes or is deleted, because files with handles in memory are not collected. After a save, large bytes are no

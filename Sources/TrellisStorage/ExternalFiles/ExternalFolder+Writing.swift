@@ -75,7 +75,7 @@ extension ExternalFolder {
     if (try? files.isFolder(path)) == true { try? prepare() }
   }
 
-  // MARK: The folder
+  // MARK: Folder
 
   /// Creates the folder, acquires a shared lock, and marks the folder for collection.
   private func prepare() throws(StoreError) {

@@ -25,7 +25,7 @@ package struct StoreFeatures: Hashable, Sendable {
 
   package var isEmpty: Bool { compatible.isEmpty && readOnlyCompatible.isEmpty && incompatible.isEmpty }
 
-  // MARK: What may be done
+  // MARK: Permissions
 
   /// The error that forbids opening the file; nil if it may be opened.
   package func refusal(of name: String) -> StoreError? {

@@ -1,5 +1,5 @@
 /// The sum of reals: exact, and rounded once at the end. The result does not depend on the order of the values, and
-/// cancellation loses nothing.
+/// cancellation leaves no rounding error.
 package struct RealSum: Sendable {
   /// The sum so far is `high + low`, as long as that is exact.
   private var high = 0.0

@@ -40,7 +40,7 @@ public final class ExternalFile: Sendable {
     bytes.count == size && ContentDigest(of: bytes) == digest
   }
 
-  // MARK: The text in a row
+  // MARK: References in rows
 
   /// The text by which a row refers to the file: the 64 digits of the digest, a colon, and the size in bytes.
   package var reference: String { Self.reference(digest, size) }
