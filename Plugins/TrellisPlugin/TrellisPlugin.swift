@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Turns each `X.model.json` of a target into `X.trellis.swift` before the target is compiled.
+/// Generates `X.trellis.swift` from each `X.model.json` of a target before the target is compiled.
 @main struct TrellisPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
     guard let module = target.sourceModule else { return [] }
@@ -14,9 +14,11 @@ import PackagePlugin
     }
   }
 
-  /// One output, whose name does not depend on what is in the model: a build plan is kept until the set of files changes.
+  /// The command with one output. The output's name does not depend on the content of the model, because a build plan
+  /// is reused until the set of files changes.
   ///
-  /// - Parameter besides: The models before this one, whose names it may not use again; so a clash is reported once.
+  /// - Parameter besides: The models before this one. Their names are not available to this model, so that a clash is
+  ///   reported once.
   private func command(for model: URL, besides: [URL], tool: URL, in directory: URL) -> Command {
     let output = directory.appending(path: ModelFileName.output(of: model))
     return .buildCommand(
@@ -25,12 +27,13 @@ import PackagePlugin
       outputFiles: [output])
   }
 
-  /// Two models of one name would write one file, and Swift cannot have two files of one name in a module either.
+  /// Whether all models have distinct names. Two models with the same name would generate the same file, and a Swift
+  /// module cannot contain two files with the same name.
   private func areDistinct(_ models: [URL], in target: any Target) -> Bool {
     var seen: [String: URL] = [:]
     var isGood = true
     for model in models {
-      // File systems that know no case would mix up names that differ only by that.
+      // Case-insensitive file systems cannot distinguish names that differ only in case.
       guard let first = seen.updateValue(model, forKey: ModelFileName.output(of: model).lowercased()) else { continue }
       isGood = false
       Diagnostics.error(
@@ -41,7 +44,7 @@ import PackagePlugin
   }
 }
 
-/// How model files and what is made of them are called.
+/// The names of model files and of generated files.
 enum ModelFileName {
   static let ending = ".model.json"
 
@@ -51,7 +54,7 @@ enum ModelFileName {
 }
 
 extension URL {
-  /// The path as the tool takes it: without percent escapes, and on Windows without the slash before the drive.
+  /// The path for the tool's arguments: without percent escapes, and on Windows without the slash before the drive.
   fileprivate var toolPath: String {
     let path = path(percentEncoded: false)
     #if os(Windows)

@@ -1,27 +1,27 @@
 public import TrellisSchema
 
-/// The Swift file of a model: classes, enums, and the description that the runtime makes stores from.
+/// The Swift file of a model: classes, enums, and the description from which the runtime creates stores.
 ///
 /// ```swift
 /// let file = try GeneratedFile(description, modelFileName: "Diary.model.json")
 /// print(file.name)   // Diary.trellis.swift
 /// ```
 public struct GeneratedFile: Hashable, Sendable {
-  /// The file's name, which depends on the model file's name alone.
+  /// The file's name, which depends only on the model file's name.
   public let name: String
   public let text: String
 
-  /// Writes the Swift text of a model.
+  /// Generates the Swift code of a model.
   ///
-  /// The text depends on nothing but the arguments: the same model gives the same text, everywhere and always.
+  /// The code depends only on the arguments: the same model always gives the same code.
   ///
   /// - Parameters:
-  ///   - description: The model, as its file declares it.
-  ///   - modelFileName: The file's name without its folder, for the first line.
-  ///   - foundationPredicates: Whether each class tells which property a key path leads to, as `#Predicate` needs it.
-  /// - Throws: ``GeneratorError`` when the description is no model or has names that Swift cannot take. The checks on model
-  ///   files find all of that earlier, with a place in the file.
-  /// - Complexity: linear in the size of the text.
+  ///   - description: The model, as declared in its file.
+  ///   - modelFileName: The name of the model file without its folder, for the first line.
+  ///   - foundationPredicates: Whether classes have a key path table, which `#Predicate` needs.
+  /// - Throws: ``GeneratorError`` if the description is not a valid model or has names that Swift does not accept. The
+  ///   checks on model files find these errors earlier, with their position in the file.
+  /// - Complexity: linear in the length of the code.
   public init(
     _ description: ModelDescription, modelFileName: String, foundationPredicates: Bool = false
   ) throws(GeneratorError) {
@@ -37,7 +37,7 @@ public struct GeneratedFile: Hashable, Sendable {
   }
 }
 
-/// Writes the Swift text of a model. See ``GeneratedFile``.
+/// Generates the Swift code of a model. See ``GeneratedFile``.
 public func generate(
   _ description: ModelDescription, modelFileName: String, foundationPredicates: Bool = false
 ) throws(GeneratorError) -> String {
@@ -49,7 +49,7 @@ public func generate(
   return writer.text
 }
 
-/// Why there is no Swift for a description.
+/// The reason why no Swift code can be generated for a description.
 public struct GeneratorError: Error, Hashable, CustomStringConvertible {
   public let description: String
 

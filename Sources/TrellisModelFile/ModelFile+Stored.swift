@@ -1,34 +1,37 @@
 public import TrellisSchema
 
-/// Why the text of a model that a store carries cannot be used.
+/// The reason why a stored model text cannot be used.
 public struct StoredModelFault: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Kind: String, Hashable, Sendable {
-    /// The text has words that this version of Trellis does not know; a newer one wrote it.
+    /// The text contains words that this version of Trellis does not know, because a newer version wrote it.
     case newerFormat = "newer-format"
-    /// The text is none that any version of Trellis writes.
+    /// The text was not written by any version of Trellis.
     case damaged = "damaged"
-    /// The text, or the model in it, is beyond ``Limits``.
+    /// The text or its model exceeds ``Limits``.
     case limit = "limit"
   }
 
   public let kind: Kind
-  /// What is wrong with it and where, as a sentence. It may name entities and properties.
+  /// The problem and its position, as a sentence. It may name entities and properties.
   public let message: String
 
   public var description: String { "\(message) [\(kind.rawValue)]" }
 }
 
 extension ModelFile {
-  /// Reads the text of a model that a store carries, which an earlier Trellis may have written under other rules.
+  /// Reads the model text from a store, which an earlier version of Trellis may have written under other rules.
   ///
-  /// What is asked for is what the text must have to be a model at all: the grammar, parents, types, destinations, inverses.
-  /// Names, patterns and predicates may be any, since no code is made of them; a default or a bound that does not fit its type
-  /// any more is left out. The text may come from a hostile file: it cannot trap, and what is beyond ``Limits`` is refused.
+  /// Only the checks needed for a valid model apply: the grammar, parents, types, destinations, inverses. Names,
+  /// patterns and predicates may be arbitrary, because no code is generated from them; a default or a bound that no
+  /// longer matches its type is left out. The text may come from a hostile file: it cannot cause a trap, and text that
+  /// exceeds ``Limits`` is refused.
   ///
-  /// - Parameter bytes: the text, as ``ModelDescription/canonicalJSON()`` writes it.
-  /// - Returns: a description that can be resolved into a ``Model``. It is equal to the one whose canonical text it is.
+  /// - Parameter bytes: the text, as from ``ModelDescription/canonicalJSON()``.
+  /// - Returns: a description that can be resolved to a ``Model``. It equals the description that the text was made
+  ///   from.
   /// - Throws: ``StoredModelFault``.
-  /// - Complexity: linear in the length of the text, and in the number of relationships times those of their destinations.
+  /// - Complexity: linear in the length of the text, and in the number of relationships times those of their
+  ///   destinations.
   public static func parseStored(_ bytes: [UInt8]) throws(StoredModelFault) -> ModelDescription {
     let findings = Findings()
     let draft = bytes.withUnsafeBufferPointer { readStored($0, findings) }
@@ -57,7 +60,7 @@ extension ModelFile {
       pass(&draft, findings)
       guard findings.errorCount == 0 else { return nil }
     }
-    // What does not fit is left out; it would bind new values only.
+    // Rules and defaults that do not match are left out. They would only affect new values.
     let ignored = Findings()
     AttributeRulesCheck.check(&draft, ignored)
     Defaults.check(&draft, ignored)
@@ -66,7 +69,7 @@ extension ModelFile {
 }
 
 extension StoredModelFault {
-  /// - Parameter diagnostics: what was found, in the order of the text.
+  /// - Parameter diagnostics: the findings, in the order of the text.
   fileprivate init(_ diagnostics: [Diagnostic]) {
     let errors = diagnostics.filter { $0.severity == .error }
     let unknown = errors.first { Self.unknown.contains($0.code) }
@@ -81,7 +84,7 @@ extension StoredModelFault {
       message: "The stored model cannot be read at \(place): \(first.message)")
   }
 
-  /// What a newer Trellis would have written.
+  /// Codes for texts of a newer version of Trellis.
   private static let unknown: Set<DiagnosticCode> = [.unknownKey, .unknownWord, .unknownType]
   private static let large: Set<DiagnosticCode> = [.fileTooLarge, .tooDeep, .tooMany, .parentChainTooLong]
 }

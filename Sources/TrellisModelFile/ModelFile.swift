@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Reads model files: bytes in, a description or diagnostics out.
+/// Parses model files to a description or diagnostics.
 ///
 /// ```swift
 /// let result = ModelFile.parse(bytes, path: "Diary.model.json")
@@ -8,15 +8,15 @@ import TrellisSchema
 /// if let description = result.description { generate(from: description) }
 /// ```
 public struct ModelFile {
-  /// Reads and checks one model file.
+  /// Parses and checks a model file.
   ///
-  /// Nothing in the file can trap or hang: files beyond ``Limits`` are refused with a message.
+  /// No file can cause a trap or a hang: files that exceed ``Limits`` are refused with a message.
   ///
   /// - Parameters:
   ///   - bytes: the file's content, UTF-8 with or without a byte order mark.
-  ///   - path: how messages call the file; it is not opened.
-  ///   - neighbors: other models of the same target, whose names this one may not use again.
-  /// - Complexity: linear in the size of the file, but for sorting what was found.
+  ///   - path: the name of the file in messages. The file is not opened.
+  ///   - neighbors: other models of the same target. Their names are not available to this model.
+  /// - Complexity: linear in the size of the file, except for sorting the findings.
   public static func parse(_ bytes: [UInt8], path: String, besides neighbors: [Neighbor] = []) -> ModelFileResult {
     let findings = Findings()
     let draft = bytes.withUnsafeBufferPointer { parse($0, findings) }

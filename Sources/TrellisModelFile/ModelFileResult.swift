@@ -1,25 +1,25 @@
 public import TrellisSchema
 
-/// What reading a model file came to.
+/// The result of parsing a model file.
 public struct ModelFileResult: Sendable {
-  /// How messages call the file.
+  /// The name of the file in messages.
   public let path: String
-  /// The model; nil if there is any error.
+  /// The model; nil if there are errors.
   public let description: ModelDescription?
-  /// Whether the file asks for classes that `#Predicate` can be used with. It is no part of the description, since it
-  /// changes nothing about what is stored.
+  /// Whether the file requests classes that work with `#Predicate`. It is not part of the description, because it does
+  /// not affect the stored data.
   public let foundationPredicates: Bool
-  /// Errors and warnings in the order of their places in the file.
+  /// Errors and warnings, in the order of the file.
   public let diagnostics: [Diagnostic]
-  /// How many errors were found beyond those in ``diagnostics``.
+  /// The number of errors not included in ``diagnostics``.
   public let omittedErrorCount: Int
 
-  /// Whether the model cannot be used.
+  /// Whether the model is unusable because of errors.
   public var hasErrors: Bool { description == nil }
 
-  /// All diagnostics as text, one line each and a line for each note; empty when there are none.
+  /// All diagnostics as text, one line each and one line per note; empty if there are none.
   ///
-  /// - Parameter limit: how many diagnostics are written out; the rest is counted in a last line.
+  /// - Parameter limit: the maximum number of printed diagnostics. A last line counts the others.
   public func rendered(limit: Int = Limits.shownDiagnostics) -> String {
     var text = diagnostics.prefix(limit).map { $0.rendered() + "\n" }.joined()
     let hidden = max(0, diagnostics.count - limit) + omittedErrorCount

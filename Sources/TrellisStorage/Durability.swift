@@ -1,7 +1,8 @@
-/// What a save has brought to safety when it returns.
+/// The guarantee that a save gives when it returns.
 public enum Durability: String, Hashable, Sendable, CaseIterable {
-  /// A save that has returned survives a power cut.
+  /// A completed save survives a power failure.
   case durable
-  /// A save that has returned survives a crash of the program; a power cut may undo the latest saves, never a part of one.
+  /// A completed save survives a crash of the process. A power failure may undo the latest saves, but never a part of
+  /// one.
   case relaxed
 }

@@ -1,10 +1,10 @@
-/// How keys are taken from a store.
+/// The reservation of object keys in a store.
 package enum KeyReservation {
-  /// How many keys a container takes when it opens a store: so many that inserting never has to ask the store, and 2³¹ openings
-  /// fit into 63 bits.
+  /// The number of keys that a container reserves when it opens a store. An insert never has to access the store, and
+  /// 2³¹ openings fit into 63 bits.
   package static let size: Int64 = 1 << 32
 
-  /// Why no more can be taken.
+  /// The error when no keys are left.
   package static func exhausted(_ store: String) -> StoreError {
     StoreError(.limit, "\(store) has no keys left.", remedy: "Copy the objects into a new store.")
   }

@@ -2,7 +2,7 @@ public import Foundation
 public import TrellisQuery
 public import TrellisSchema
 
-// What `localizedDescription` shows of the errors of this module and of those below: what `description` says.
+// `localizedDescription` of the errors of this module and of the modules below it is their `description`.
 
 extension StoreError: LocalizedError {
   public var errorDescription: String? { description }

@@ -1,36 +1,37 @@
 package import TrellisSchema
 
-/// Rows that are not as their objects remember them: somebody else changed or deleted them. Nothing was written.
+/// The rows that changed since their objects were read: another context or process changed or deleted them. Nothing was
+/// written.
 ///
-/// The ways out are to save again with a merge policy, which says who wins; to refresh the objects, which keeps the edits on
-/// top of the new values, and to save again; or to roll back.
+/// To resolve the conflict, save again with a merge policy, which decides which side wins; or refresh the objects,
+/// which keeps the edits on top of the new values, and save again; or roll back.
 public struct SaveConflict: Error, Sendable, CustomStringConvertible {
-  /// One object whose row is another one by now.
+  /// An object with a changed row.
   public struct Row: Hashable, Sendable {
     /// The number of the object's entity in the model.
     public var entity: Int
     /// The object's key.
     public var key: Int64
-    /// The name of the entity; stores may leave it out, contexts fill it in.
+    /// The name of the entity. Stores may leave it nil; contexts set it.
     public var entityName: String?
-    /// What both sides did to it; stores leave it out, contexts fill it in.
+    /// The changes on both sides. Stores leave it nil; contexts set it.
     public var kind: Kind?
-    /// The names of the properties that both sides have set; empty when one side deleted the object.
+    /// The names of the properties that both sides set; empty if one side deleted the object.
     public var properties: [String] = []
-    /// The values of the row by column, as it was read, as it is here and as it is in the store. Nil where there is none.
+    /// The values of the row by column: as it was read, as in this context, and as in the store. Nil if there is none.
     package var original: [StoredValue]?
     package var mine: [StoredValue]?
     package var theirs: [StoredValue]?
-    /// The classes of the entity and of those above it.
+    /// The classes of the entity and its ancestors.
     package var lineage: [ObjectIdentifier] = []
 
-    /// What both sides did to an object.
+    /// The changes of both sides to an object.
     public enum Kind: Hashable, Sendable {
-      /// Both changed it.
+      /// Both sides changed the object.
       case changedByBoth
-      /// It was changed here, and somebody else deleted it.
+      /// The object was changed in this context and deleted elsewhere.
       case deletedByOthers
-      /// It was deleted here, and somebody else changed it.
+      /// The object was deleted in this context and changed elsewhere.
       case deletedHere
     }
 

@@ -1,6 +1,6 @@
-/// Why a store could not do what it was asked: a code to switch over, a sentence for a person, and the way out.
+/// A failed store operation: a code to switch over, a message for a person, and a remedy.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it is. The set may grow.
+  /// The kind of the failure. More kinds may be added.
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
@@ -10,27 +10,27 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let libraryUnavailable = Code(rawValue: "library-unavailable")
     /// The file or its folder cannot be opened.
     public static let cannotOpen = Code(rawValue: "cannot-open")
-    /// The file is not one of Trellis's.
+    /// The file is not a Trellis store.
     public static let foreignFile = Code(rawValue: "foreign-file")
     /// The file is damaged.
     public static let damaged = Code(rawValue: "damaged")
     /// The file was written with another model.
     public static let otherModel = Code(rawValue: "other-model")
-    /// Another program has migrated the file to another model while it was open.
+    /// Another process migrated the file to another model while it was open.
     public static let migratedByOthers = Code(rawValue: "migrated-by-others")
     /// The file was written by a newer version of Trellis.
     public static let newerFormat = Code(rawValue: "newer-format")
-    /// A file beside the store, with the data of an attribute, is not there.
+    /// A file with the external data of an attribute is missing.
     public static let missingFile = Code(rawValue: "missing-file")
-    /// A file is there already that was not to be replaced.
+    /// The file exists already and was not to be replaced.
     public static let fileExists = Code(rawValue: "file-exists")
     /// The store is read-only.
     public static let readOnly = Code(rawValue: "read-only")
-    /// Somebody else held the store for longer than the time-out.
+    /// The store was locked elsewhere for longer than the timeout.
     public static let busy = Code(rawValue: "busy")
-    /// Others wrote the same objects faster than a save could take that over.
+    /// Other writers changed the same objects faster than a save could merge the changes.
     public static let contended = Code(rawValue: "contended")
-    /// Another program has changed, replaced or removed the file while it was open.
+    /// Another process changed, replaced or removed the file while it was open.
     public static let changedByOthers = Code(rawValue: "changed-by-others")
     /// The disk is full.
     public static let full = Code(rawValue: "disk-full")
@@ -38,28 +38,28 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let inputOutput = Code(rawValue: "input-output")
     /// Two objects would have the same unique key.
     public static let notUnique = Code(rawValue: "not-unique")
-    /// A reference would lead nowhere.
+    /// A reference would be dangling.
     public static let danglingReference = Code(rawValue: "dangling-reference")
-    /// A stored value does not fit its attribute.
+    /// A stored value is invalid for its attribute.
     public static let unreadableValue = Code(rawValue: "unreadable-value")
     /// A value cannot be stored.
     public static let unstorableValue = Code(rawValue: "unstorable-value")
-    /// The container, and its store with it, was closed.
+    /// The container was closed, and its store with it.
     public static let closed = Code(rawValue: "closed")
-    /// The store cannot do what was asked, and no store of its kind can.
+    /// The operation is not supported by this kind of store.
     public static let unsupported = Code(rawValue: "unsupported")
-    /// A limit of the store was passed.
+    /// A limit of the store was exceeded.
     public static let limit = Code(rawValue: "limit")
-    /// A mistake in Trellis or in a store.
+    /// A bug in Trellis or in a store.
     public static let internalError = Code(rawValue: "internal-error")
   }
 
   public var code: Code
-  /// What happened and where, as a sentence. It holds no user data.
+  /// The failure and its place, as a sentence without user data.
   public var message: String
-  /// What can be done about it, as a sentence.
+  /// The remedy, as a sentence.
   public var remedy: String
-  /// The entity and the properties concerned, where there are any.
+  /// The entity and the properties, if there are any.
   public var entity: String?
   public var properties: [String]
 

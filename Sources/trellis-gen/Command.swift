@@ -1,10 +1,10 @@
-/// What the tool is asked to do.
+/// A command of the tool.
 enum Command {
-  /// Write the Swift file of a model, which has other models beside it in its target.
+  /// Writes the Swift file of a model. `besides` are other models of the same target.
   case generate(model: String, output: String, besides: [String])
-  /// Say what is wrong with models.
+  /// Reports the errors of models.
   case check([String])
-  /// Show the Swift of a model.
+  /// Prints the Swift code of a model.
   case show(String)
   case help
 
@@ -17,7 +17,7 @@ enum Command {
 
     """
 
-  /// Nil when the arguments say nothing of the kind.
+  /// Returns nil if the arguments are invalid.
   init?(_ arguments: [String]) {
     switch (arguments.first, arguments.count) {
     case ("--help", _), ("-h", _): self = .help

@@ -1,4 +1,4 @@
-// What differs from platform to platform: a few calls of the C library, so that nothing here needs Foundation.
+// Platform-specific calls of the C library, so that the tool does not need Foundation.
 
 #if canImport(Darwin)
   import Darwin
@@ -12,9 +12,9 @@
   import CRT
 #endif
 
-/// Files and streams, by paths in UTF-8.
+/// Files and streams. Paths are in UTF-8.
 enum Platform {
-  /// The content of a file; nil when it cannot be read.
+  /// The content of a file; nil if it cannot be read.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = open(path, "rb") else { return nil }
     defer { fclose(file) }
@@ -30,14 +30,14 @@ enum Platform {
 
   /// Replaces the content of a file.
   ///
-  /// - Returns: whether all of it was written.
+  /// - Returns: whether all of the text was written.
   static func write(_ text: String, to path: String) -> Bool {
     guard let file = open(path, "wb") else { return false }
     let isWritten = put(text, file)
     return fclose(file) == 0 && isWritten
   }
 
-  /// Removes a file; one that is not there is no trouble.
+  /// Removes a file, if it exists.
   static func remove(_ path: String) {
     #if os(Windows)
       _ = path.withCString(encodedAs: UTF16.self) { _wremove($0) }

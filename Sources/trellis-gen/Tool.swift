@@ -1,10 +1,10 @@
 import TrellisGenerator
 import TrellisModelFile
 
-/// Carries a command out. Problems go to the error stream, in the form in which build systems show them; the output stream is
-/// for what was asked to be printed.
+/// Runs a command. Problems are written to the error stream, in the format that build systems recognize; the output
+/// stream is for requested output.
 enum Tool {
-  /// Why a command came to nothing, when that has been said already.
+  /// A failed command, after its error was reported.
   struct Failure: Error {}
 
   static func run(_ command: Command) throws(Failure) {
@@ -21,7 +21,7 @@ enum Tool {
     do {
       text = try Self.text(of: model, besides: besides)
     } catch {
-      // An old output would go on compiling as if nothing were wrong.
+      // An old output would still compile as if there were no error.
       Platform.remove(output)
       throw error
     }
@@ -37,12 +37,12 @@ enum Tool {
     if !isGood { throw Failure() }
   }
 
-  /// The Swift of a model file.
+  /// The Swift code of a model file.
   ///
-  /// - Parameter besides: The models of the same target whose names this one may not use again.
+  /// - Parameter besides: The other models of the same target. Their names are not available to this model.
   private static func text(of path: String, besides: [String] = []) throws(Failure) -> String {
     guard let bytes = Platform.read(path) else { try fail("\(path): error: The file cannot be read.") }
-    // A model that cannot be read is reported where it is generated.
+    // Another model that cannot be read is reported when that model itself is generated.
     let others = besides.compactMap { other in Platform.read(other).flatMap { ModelFile.Neighbor($0, path: other) } }
     let result = ModelFile.parse(bytes, path: path, besides: others)
     Platform.complain(result.rendered())

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// The properties of a class.
+/// Emits the properties of a class.
 enum AccessorEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     for field in plan.ownFields {

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// The arguments of a description, without those that say what is so anyway.
+/// The arguments of a description, without those that equal their default.
 struct Arguments {
   private(set) var codes: [Code] = []
 
@@ -33,7 +33,7 @@ struct Arguments {
 
   static func code(of value: StoredValue) -> Code {
     switch value {
-    // No model names a file.
+    // A model never refers to a file.
     case .null, .file: .plain(".null")
     case .integer(let number): .plain(".integer(\(number))")
     case .real(let number): .plain(".real(\(Numbers.literal(number)))")

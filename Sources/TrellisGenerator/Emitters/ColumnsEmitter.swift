@@ -1,4 +1,4 @@
-/// The properties by name, for predicates and sorts.
+/// Emits the properties by name, for predicates and sorts.
 enum ColumnsEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let name = plan.name
@@ -22,7 +22,7 @@ enum ColumnsEmitter {
     }
   }
 
-  /// What lives in memory only cannot be asked for.
+  /// Whether a field is stored. A predicate cannot use a field that exists in memory only.
   static func isStored(_ field: Field) -> Bool {
     switch field.kind {
     case .attribute, .reference: true
@@ -39,7 +39,7 @@ enum ColumnsEmitter {
     }
   }
 
-  /// Writes the path and its initialiser. The path has another name where the model has a property `path`.
+  /// Emits the path and its initializer. The path has another name if the model has a property `path`.
   private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let isTaken = plan.fields.contains { $0.name.name == "path" }
     let name = isTaken ? "_path" : "path"

@@ -1,9 +1,10 @@
 import TrellisSchema
 
-/// The descriptions in the generated code: the model as its file declares it, from which the runtime makes everything else.
+/// Emits the descriptions in the generated code: the model as declared in its file, from which the runtime derives
+/// everything else.
 enum DescriptionEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    // Classes below have a description of their own, which overrides nothing.
+    // Each subclass has its own description, which is no override.
     let prefix = plan.isRoot ? "" : "@_nonoverride "
     writer.write("\(prefix)fileprivate static let _description = ", code(of: plan.description))
   }

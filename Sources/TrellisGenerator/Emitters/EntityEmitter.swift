@@ -1,4 +1,4 @@
-/// An entity: its class, and the types and fetches beside it.
+/// Emits an entity: its class, and the types and fetches that belong to it.
 enum EntityEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.blank()

@@ -1,9 +1,9 @@
 import TrellisSchema
 
-/// An enum of the model.
+/// Emits an enum of the model.
 ///
-/// One of many cases looks its raw values up in tables: a `switch` over thousands, or a literal of them, takes the compiler a time
-/// that grows faster than their number.
+/// A large enum looks up its raw values in tables, because the compile time of a `switch` or a literal with thousands
+/// of cases grows faster than their number.
 enum EnumEmitter {
   private static func isLarge(_ enumeration: EnumDescription) -> Bool { enumeration.cases.count > 128 }
 
@@ -23,7 +23,7 @@ enum EnumEmitter {
       writer.blank()
       emitInitialiser(of: enumeration, rawType: rawType, to: &writer)
       writer.blank()
-      // A case may have the name of a module, which hides that in expressions and not in types.
+      // A case may have the name of a module. It shadows the module in expressions, but not in types.
       let type = TypeName.enumDescription
       writer.write("fileprivate static let _description: \(type) = ", description(of: enumeration))
     }
@@ -64,7 +64,7 @@ enum EnumEmitter {
     }
   }
 
-  /// The raw values in the order of the cases, and the way from one to the other.
+  /// Emits the raw values in the order of the cases, and tables for both directions.
   private static func emitTables(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
     let values = enumeration.cases.map { literal($0.rawValue) }
     writer.write("private static let _rawValues: [\(rawType)] = ", .filledList(values))
@@ -113,12 +113,12 @@ enum EnumEmitter {
     switch value {
     case .text(let text): .string(text)
     case .integer(let number): .plain("\(number)")
-    // The name check has refused what is neither.
+    // The name check rejected all other raw values.
     default: .plain("0")
     }
   }
 
-  /// Names and raw values as lists of plain literals, which the compiler reads in a time that grows with their number alone.
+  /// Names and raw values as lists of plain literals, which compile in linear time.
   private static func description(of enumeration: EnumDescription) -> Code {
     var arguments = Arguments()
     arguments.add(.string(enumeration.name))

@@ -1,7 +1,8 @@
-/// `all` and `where`.
+/// Emits `all` and `where`.
 ///
-/// Classes in a hierarchy each have their own, of different types, and the narrowest must win. For `all` the compiler does so
-/// by itself; of several `where` it takes the one with the fewest generic parameters that is not marked as second choice.
+/// Each class in a hierarchy has its own versions with different types, and the most derived must win overload
+/// resolution. For `all` the compiler prefers it already; among several `where` it chooses the one with the fewest
+/// generic parameters that is not disfavored.
 enum FetchEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.line("/// What to fetch: requests of this class's objects, to be kept and passed on.")
@@ -28,8 +29,8 @@ enum FetchEmitter {
     emitFormat(plan, levels, to: &writer)
   }
 
-  /// The `where` that takes a format. What tells the classes of a hierarchy apart comes last here, as the format is given by
-  /// its place.
+  /// Emits the `where` with a format. The type parameters that distinguish the classes of a hierarchy come last here,
+  /// because the format has no label.
   private static func emitFormat(_ plan: EntityPlan, _ levels: [String], to writer: inout CodeWriter) {
     writer.blank()
     writer.line("/// A fetch of the objects for which a predicate in a format string holds.")

@@ -1,9 +1,10 @@
 import TrellisSchema
 
-/// The calls of the functions that people write for the hooks which the model lists.
+/// Emits the calls of the functions that the app implements for the hooks in the model.
 ///
-/// Each class overrides, so that a child's objects pass through its parents' functions first; and each has a protocol of its own
-/// that requires its functions, so that the compiler says which one is missing and what it looks like.
+/// Each class overrides the hooks, so that an object first passes through the functions of its parent classes. Each
+/// class also has its own protocol that requires its functions, so that the compiler reports a missing one with its
+/// signature.
 enum HookEmitter {
   static func emitOverrides(_ plan: EntityPlan, to writer: inout CodeWriter) {
     for hook in plan.description.hooks {
@@ -34,7 +35,7 @@ enum HookEmitter {
     }
   }
 
-  /// What people have to write.
+  /// Emits the protocol with the functions that the app has to implement.
   static func emitProtocol(_ plan: EntityPlan, to writer: inout CodeWriter) {
     if plan.description.hooks.isEmpty { return }
     writer.blank()

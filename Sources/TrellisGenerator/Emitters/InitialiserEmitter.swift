@@ -1,8 +1,8 @@
-/// The initialiser that inserts a new object.
+/// Emits the initializer that inserts a new object.
 enum InitialiserEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let parameters = plan.fields.filter { $0.attribute != nil } + plan.fields.filter(\.isToOne)
-    // An attribute of this name has the word first.
+    // The label is longer if an attribute is named `context`.
     let context = parameters.contains { $0.name.name == "context" } ? "managedObjectContext" : "context"
     emitDoc(parameters, of: plan, to: &writer)
     let codes: [Code] =
@@ -14,7 +14,7 @@ enum InitialiserEmitter {
     writer.line("}")
   }
 
-  /// A class that adds no argument has the same initialiser as the one above.
+  /// A class that adds no argument overrides the initializer of its parent class.
   private static func modifiers(of plan: EntityPlan) -> String {
     let access = plan.entity.isAbstract ? "fileprivate" : "public"
     let addsNothing = plan.ownFields.allSatisfy { $0.attribute == nil && !$0.isToOne }
@@ -52,12 +52,12 @@ enum InitialiserEmitter {
       writer.line("if let \(field.name.spelled) { self.\(field.name.member) = \(field.name.spelled) }")
     }
     guard plan.hooks.contains(.didInsert), !plan.entity.isAbstract else { return }
-    // Once, when the lowest class is done too.
+    // Called once, after the most derived class is initialised.
     writer.line(
       plan.height == 0 ? "_finishInsert()" : "if Swift.type(of: self) == \(plan.name).self { _finishInsert() }")
   }
 
-  /// Which attributes were given: those that must be, and those that are.
+  /// Emits notes of the assigned attributes: those with a required argument, and those with a given optional one.
   private static func emitAssigned(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let attributes = plan.ownFields.filter { $0.attribute != nil }
     let isGiven = { (field: Field) in plan.defaults[field.number] == nil && field.attribute?.isOptional == false }
@@ -80,7 +80,7 @@ enum InitialiserEmitter {
     return fields.map { .plain("\($0.name.argument): \($0.name.spelled)") }
   }
 
-  /// The value of an own field from its argument.
+  /// The value of one of the class's own fields, from its argument.
   private static func value(of field: Field, _ plan: EntityPlan) -> Code {
     guard let attribute = field.attribute else { return .plain("nil") }
     let name = field.name.spelled

@@ -1,7 +1,7 @@
-/// Which property a key path leads to, for predicates of Foundation: those know key paths and no names.
+/// Emits the table from key paths to properties, for Foundation predicates, which contain key paths but no names.
 ///
-/// A key path differs from that of the class above to the same property, so each class has all of them. What lives in memory only
-/// is left out, so that it cannot be asked for.
+/// A key path differs from the parent class's key path to the same property, so each class lists all of them.
+/// Properties that exist in memory only are left out, so that predicates cannot use them.
 enum KeyPathEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     guard let identity = plan.identityKeyPaths else { return }

@@ -1,17 +1,17 @@
 import TrellisQuery
 import TrellisSchema
 
-/// A predicate as the Swift expression that builds it. Types are left to the compiler, so that no name in it can be mistaken for
-/// one of the model's.
+/// A predicate as the Swift expression that builds it. The compiler infers the types, so that no name in it can refer
+/// to a type of the model.
 ///
-/// A literal of many elements takes the compiler a time that grows faster than their number, so the elements of a long list are
-/// appended one by one, in statements before the expression.
+/// The compile time of a literal grows faster than its number of elements, so the elements of a long list are appended
+/// one by one, in statements before the expression.
 final class PredicateCode {
   let parameters: [RequestPlan.Parameter]
   private(set) var statements: [Code] = []
   private var listCount = 0
 
-  /// The number of elements up to which a list is a literal.
+  /// The maximum number of elements of a list that is written as a literal.
   private static let shortList = 16
 
   init(parameters: [RequestPlan.Parameter]) { self.parameters = parameters }
@@ -52,7 +52,7 @@ final class PredicateCode {
     return .plain(name)
   }
 
-  /// Where a list is a parameter the one comparison stands for all of its values.
+  /// Code of a comparison. If a list is a parameter, one comparison represents all of its values.
   private func code(_ comparison: Comparison) -> Code {
     guard case .parameter(let number) = comparison.right, parameters[number].shape == .list else {
       return .call(".comparison", [initialiser(comparison, right: right(of: comparison))])
@@ -80,7 +80,7 @@ final class PredicateCode {
     return options.isEmpty ? [] : [.plain("options: [\(options.joined(separator: ", "))]")]
   }
 
-  /// The right side; of a range the bound that the relation is about.
+  /// The right side of a comparison; for a range, the bound that the relation compares with.
   private func right(of comparison: Comparison) -> Code {
     guard case .parameter(let number) = comparison.right, parameters[number].shape == .range else {
       return code(comparison.right)
@@ -140,6 +140,6 @@ final class PredicateCode {
 }
 
 extension RequestPlan.Parameter {
-  /// A value of the parameter as stores keep it.
+  /// The code for a value of the parameter in its stored form.
   func stored(_ name: String) -> String { isObject ? ".integer(\(name).objectID.key)" : "\(name).storedValue" }
 }

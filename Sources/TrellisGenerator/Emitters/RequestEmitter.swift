@@ -1,7 +1,7 @@
 import TrellisQuery
 import TrellisSchema
 
-/// The fetch requests of the model as functions, whose parameters are the predicate's variables.
+/// Emits the fetch requests of the model as functions. Their parameters are the predicate's variables.
 enum RequestEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     for request in plan.requests {
@@ -82,7 +82,7 @@ extension RequestPlan.Parameter {
 }
 
 extension String {
-  /// Without what would end a block of code in a comment.
+  /// The text without a fence that would end a code block in a comment.
   fileprivate var replacingFences: String {
     var result = ""
     var run = 0

@@ -1,4 +1,4 @@
-/// Access to values, references and places by property number.
+/// Emits access to values, references and positions by property number.
 enum RowAccessEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     emitValues(plan, to: &writer)

@@ -1,4 +1,4 @@
-/// Keeping a copy of the row before it changes, and going back to it.
+/// Emits copying of the row before a change, and restoring it.
 enum RowCopyEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     guard plan.hasRow else { return }
@@ -17,7 +17,7 @@ enum RowCopyEmitter {
     }
   }
 
-  /// What the functions that go back to a copy take.
+  /// The parameters of the functions that restore a copy.
   static let parameters = ["_ properties: \(TypeName.columnMask)", "from copy: \(TypeName.rowCopyBase)"]
 
   private static func emitStart(_ plan: EntityPlan, superCall: String, to writer: inout CodeWriter) {

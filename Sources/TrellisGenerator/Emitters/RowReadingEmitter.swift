@@ -1,4 +1,4 @@
-/// Making an object from a row, and reading a row again.
+/// Emits creating an object from a row, and reading a row again.
 enum RowReadingEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let modifiers = "@_spi(Generated) public"
@@ -34,12 +34,12 @@ enum RowReadingEmitter {
     }
   }
 
-  /// What a transient attribute holds in an object that comes from a store.
+  /// The initial value of a transient attribute in an object loaded from a store.
   private static func initialValue(of field: Field, _ plan: EntityPlan) -> Code {
     guard let value = plan.defaults[field.number] else {
       return .plain(field.attribute?.isOptional == true ? "nil" : ".placeholder")
     }
-    // A default is never nil, so there is nothing optional about it.
+    // A default is never nil, so its rounding needs no optional chaining.
     return .wrapped("", value, field.rounding(isOptional: false))
   }
 }

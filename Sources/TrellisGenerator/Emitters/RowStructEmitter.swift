@@ -1,4 +1,4 @@
-/// The snapshot, and in a hierarchy the struct of what a class adds to the one above.
+/// Emits the snapshot and, in a hierarchy, the struct of the fields that a class adds to its parent class.
 enum RowStructEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.line("/// The stored values of one object: a value that may go anywhere.")
@@ -34,7 +34,7 @@ enum RowStructEmitter {
     writer.line("}")
   }
 
-  /// Makes the snapshot of a class from the one above and from what the class adds.
+  /// Emits the initializer that joins the parent class's snapshot and the class's own fields.
   private static func emitJoining(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let own = plan.hasRow ? ", _ own: \(plan.rowType)" : ""
     writer.block("fileprivate init(_ inherited: \(plan.parentName ?? "").Snapshot\(own))") { writer in

@@ -1,6 +1,6 @@
-/// Writing the columns of a row that belong to some properties, or to all.
+/// Emits writing the columns of some or all properties of a row.
 ///
-/// Columns go in their order: a class's attributes, its references, then the places beside those references.
+/// Columns are in order: a class's attributes, its references, then the order columns of those references.
 enum RowWritingEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let columns = Self.columns(of: plan)
@@ -32,7 +32,7 @@ enum RowWritingEmitter {
     return columns.sorted { $0.number < $1.number }
   }
 
-  /// Neighbouring columns of one property share a test.
+  /// Adjacent columns of one property share a test.
   private static func emitMarked(_ columns: ArraySlice<Column>, to writer: inout CodeWriter) {
     var rest = columns
     while let first = rest.first {

@@ -1,7 +1,8 @@
-/// `snapshot` and `committed`.
+/// Emits `snapshot` and `committed`.
 ///
-/// In a hierarchy their type differs from class to class, which overriding cannot express; and properties of different types
-/// in a class and in one above it are ambiguous. Extensions of a protocol for ever narrower `Self` are not: the narrowest wins.
+/// In a hierarchy their type differs by class, which overriding cannot express, and properties of different types in a
+/// class and its parent class are ambiguous. Protocol extensions with ever narrower `Self` are not ambiguous: the
+/// narrowest wins.
 enum SnapshotAccessEmitter {
   private static let snapshotDoc = "/// The stored values as they are now."
   private static let committedDoc =

@@ -1,6 +1,6 @@
-/// Comparing, encoding and decoding a snapshot.
+/// Emits comparing, encoding and decoding of a snapshot.
 ///
-/// Written out in short calls, since what the compiler derives by itself is most of what an entity costs to build.
+/// The code is written out in short calls, because derived conformances would make up most of an entity's compile time.
 enum SnapshotConformanceEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     emitEquality(plan, to: &writer)

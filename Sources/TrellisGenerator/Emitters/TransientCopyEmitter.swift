@@ -1,4 +1,4 @@
-/// Keeping a copy of transient values before they change, and going back to it.
+/// Emits copying of transient values before a change, and restoring them.
 enum TransientCopyEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     let fields = plan.ownTransients

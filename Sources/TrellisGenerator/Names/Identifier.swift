@@ -1,32 +1,32 @@
-/// A name as Swift spells it, with backticks where it would be a keyword.
+/// A Swift identifier, in backticks if it is a keyword.
 struct Identifier: Hashable {
-  /// The name itself.
+  /// The name without backticks.
   let name: String
 
   init(_ name: String) { self.name = name }
 
-  /// The name where it is declared or stands alone.
+  /// The name in a declaration or on its own.
   var spelled: String { Keywords.all.contains(name) ? "`\(name)`" : name }
 
-  /// The name as the label of an argument in a call, where one word is a keyword.
+  /// The name as an argument label in a call. Only `inout` needs backticks there.
   var argument: String { name == "inout" ? "`inout`" : name }
 
-  /// The name as the label of a parameter, where few words are keywords.
+  /// The name as a parameter label. Few keywords need backticks there.
   var label: String { Keywords.notLabels.contains(name) ? "`\(name)`" : name }
 
-  /// The name after a dot, where keywords are ordinary names.
+  /// The name after a dot, where most keywords are ordinary names.
   var member: String { Keywords.special.contains(name) ? "`\(name)`" : name }
 
-  /// The name where it stands alone beside others, which it must not be mistaken for.
+  /// The name on its own, qualified with `self` if one of the other names would shadow it.
   func member(besides others: String...) -> String {
     others.contains(name) ? "self.\(member)" : spelled
   }
 
-  /// The name with its first word in small letters: `Diary` gives `diary`, `URLStore` gives `urlStore`.
+  /// The name with its first word in lowercase: `Diary` gives `diary`, `URLStore` gives `urlStore`.
   var lowerCamel: Identifier {
     let scalars = Array(name.unicodeScalars)
     let capitals = scalars.prefix { $0.properties.isUppercase }.count
-    // The last capital of several begins the next word, unless nothing small follows.
+    // The last of several capitals begins the next word, unless no lowercase letter follows.
     let startsWord = capitals > 1 && capitals < scalars.count && scalars[capitals].properties.isLowercase
     let count = startsWord ? capitals - 1 : capitals
     var lowered = ""
@@ -36,7 +36,8 @@ struct Identifier: Hashable {
     return Identifier(lowered)
   }
 
-  /// Whether Swift takes the name as it is, in backticks at most. Models use letters, digits and underscores of ASCII.
+  /// Whether Swift accepts the name, at most with backticks. Names of models consist of ASCII letters, digits and
+  /// underscores.
   var isUsable: Bool {
     guard let first = name.utf8.first, !Keywords.special.contains(name), name != "_" else { return false }
     return Self.isLetter(first) && name.utf8.allSatisfy { Self.isLetter($0) || ($0 >= 0x30 && $0 <= 0x39) }

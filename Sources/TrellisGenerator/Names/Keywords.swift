@@ -1,7 +1,7 @@
-/// The words that Swift reads as its own in places where generated code has names.
+/// Swift keywords, by the positions in which generated code uses names.
 enum Keywords {
-  /// Those that need backticks where they are declared or stand alone. Words that are keywords in some contexts only are
-  /// among them where an expression could begin with them.
+  /// Keywords that need backticks in a declaration or on their own, including contextual keywords that can begin an
+  /// expression.
   static let all: Set<String> = [
     "Any", "Protocol", "Self", "Type", "actor", "any", "as", "associatedtype", "async", "await", "borrow", "break",
     "case",
@@ -17,9 +17,9 @@ enum Keywords {
     "yield",
   ]
 
-  /// Those that need backticks even as the label of a parameter.
+  /// Keywords that need backticks even as a parameter label.
   static let notLabels: Set<String> = ["inout", "let", "var"]
 
-  /// Those that mean something of their own even after a dot.
+  /// Keywords that have a special meaning even after a dot.
   static let special: Set<String> = ["init", "self", "Self", "Type", "Protocol", "Any"]
 }

@@ -1,8 +1,8 @@
 import TrellisSchema
 
-/// The last line of defence against names that would not compile, or would silently mean something else.
+/// The last check for names that would not compile or would silently change the meaning of the code.
 ///
-/// The checks on model files refuse them first, with a place and a remedy.
+/// The checks on model files reject such names first, with a position and a remedy.
 enum NameCheck {
   static func check(_ model: Model) throws(GeneratorError) {
     let description = model.description
@@ -36,7 +36,7 @@ enum NameCheck {
     }
   }
 
-  /// A class has the requests of its parents too.
+  /// Checks the names of fetch requests. A class also inherits the requests of its parents.
   private static func checkRequests(of entity: Entity, in model: Model) throws(GeneratorError) {
     var names = ReservedNames.members
     for level in ModelPlan.lineage(entity, in: model) {

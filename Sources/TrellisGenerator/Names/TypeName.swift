@@ -1,4 +1,5 @@
-/// The types of Trellis as generated code spells them: with their module, so that no type of the user's can be meant instead.
+/// The types of Trellis as written in generated code: qualified by module, so that no type of the app can be meant
+/// instead.
 enum TypeName {
   static let attributeDescription = "TrellisSchema.AttributeDescription"
   static let attributeRules = "TrellisSchema.AttributeRules"

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Default values as Swift expressions, of which none can trap.
+/// Default values as Swift expressions. None of them can trap.
 enum DefaultExpression {
   static func code(
     of value: DefaultValue, for attribute: Attribute, in model: Model, entity: Entity
@@ -41,7 +41,7 @@ enum DefaultExpression {
     }
   }
 
-  /// Whole numbers are exact as literals; others are exact as text.
+  /// An integer is exact as a literal; any other decimal is exact as text.
   private static func decimal(_ text: String) -> Code {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     let isWhole = !digits.isEmpty && digits.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }

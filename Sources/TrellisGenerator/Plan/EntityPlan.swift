@@ -1,37 +1,37 @@
 import TrellisSchema
 
-/// Everything about an entity that the emitters look up.
+/// The properties of an entity that the emitters use.
 struct EntityPlan {
   let entity: Entity
   let description: EntityDescription
-  /// What the model is called behind `ObjectModel`'s dot.
+  /// The name of the model as a member of `ObjectModel`.
   let modelName: String
-  /// The class above; nil for a root.
+  /// The parent class; nil for a root.
   let parentName: String?
-  /// The number of levels below.
+  /// The number of levels of subclasses.
   let height: Int
-  /// Inherited fields first.
+  /// The fields, inherited ones first.
   let fields: [Field]
-  /// The fields that the class declares itself.
+  /// The fields that the class itself declares.
   let ownFields: [Field]
-  /// The fields that lie in the row, inherited ones first, in the order of their columns.
+  /// The fields stored in the row, inherited ones first, in the order of their columns.
   let rowFields: [Field]
-  /// Those of them that the class declares itself.
+  /// The fields stored in the row that the class itself declares.
   let ownRowFields: [Field]
-  /// Whether `id` is the object's identity, declared in this class.
+  /// Whether this class declares an `id` that returns the object's identity.
   let providesID: Bool
-  /// Whether the class says that it is identifiable: where `id` is declared, by the model or by itself.
+  /// Whether the class declares conformance to `Identifiable`: it has an `id`, from the model or generated.
   let isIdentifiable: Bool
-  /// The names of the identity in key paths; nil where the class need not tell which property a key path leads to.
+  /// The names of the identity in key paths; nil if the class needs no key path table.
   let identityKeyPaths: [String]?
-  /// The default values of attributes, as Swift, by property number.
+  /// The default values of attributes as Swift code, by property number.
   let defaults: [Int: Code]
-  /// The hooks of the class and of those above it.
+  /// The hooks of the class and its parent classes.
   let hooks: Set<LifecycleHook>
-  /// Whether objects remember which values they were given, as those are moved when another object with their unique key is
-  /// found at save.
+  /// Whether objects record their assigned values. If a save finds another object with the same unique key, these
+  /// values are moved to it.
   let notesAssigned: Bool
-  /// The fetch requests that the entity declares.
+  /// The fetch requests that the entity itself declares.
   let requests: [RequestPlan]
 
   init(
@@ -62,7 +62,7 @@ struct EntityPlan {
     ownFields = Array(fields[firstOwn...])
     rowFields = fields.filter { $0.column != nil }
     ownRowFields = ownFields.filter { $0.column != nil }
-    // A to-many is not Hashable, so it cannot be what identifies an object.
+    // A to-many relationship is not Hashable, so it cannot be the identity.
     let ownID = fields[firstOwn...].first { $0.name.name == "id" }
     let hasUsableID = ownID.map { if case .toMany = $0.kind { false } else { true } } ?? false
     isIdentifiable = providesID || hasUsableID
@@ -73,14 +73,14 @@ extension EntityPlan {
   var name: String { entity.name }
   var isRoot: Bool { parentName == nil }
   var isInHierarchy: Bool { entity.isInHierarchy }
-  /// The struct that holds what the class itself declares. For a root, that is the snapshot.
+  /// The struct with the class's own fields. For a root, it is the snapshot.
   var rowType: String { isRoot ? "Snapshot" : Self.ownFieldsType }
-  /// The struct of what a class adds to the one above.
+  /// The name of the struct with the fields that a class adds to its parent class.
   static let ownFieldsType = "_Fields"
-  /// Whether the class holds a row of its own. A root does always: the object's identity is in it.
+  /// Whether the class has a row of its own. A root always has one, because it contains the object's identity.
   var hasRow: Bool { isRoot || !ownRowFields.isEmpty }
   var inheritedRowFields: ArraySlice<Field> { rowFields.prefix(rowFields.count - ownRowFields.count) }
   var ownTransients: [Field] { ownFields.filter(\.isTransient) }
-  /// The own references with a place beside them.
+  /// The class's own references with an order column.
   var ownPlaces: [Field] { ownFields.filter { $0.placeColumn != nil } }
 }

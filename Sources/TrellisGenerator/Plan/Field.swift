@@ -1,17 +1,17 @@
 import TrellisSchema
 
-/// A property as generated code sees it: its number, its name and type in Swift, and where it lies.
+/// A property in generated code: its number, its Swift name and type, and its storage.
 ///
-/// A class, because emitters hand fields around a lot and an attribute is much to copy.
+/// A class rather than a struct, because emitters pass fields around often and an attribute is expensive to copy.
 final class Field {
   enum Kind {
-    /// An attribute in the row, by its column.
+    /// An attribute stored in the row, with its column.
     case attribute(Attribute, column: Int)
     /// An attribute in memory only.
     case transient(Attribute)
-    /// A to-one in the row, by its column; the second is the column with the place in the other side's order.
+    /// A to-one stored in the row, with its column and the column of its position in the inverse's order.
     case reference(Relationship, column: Int, place: Int?)
-    /// A to-one that lies at the other end, or in memory only.
+    /// A to-one stored at the other end, or in memory only.
     case partner(Relationship)
     case toMany(Relationship)
   }
@@ -20,11 +20,11 @@ final class Field {
   let number: Int
   let name: Identifier
   let doc: String?
-  /// The class, struct or enum without `?`: of an attribute's value, or of a relationship's objects.
+  /// The class, struct or enum without `?`: the type of an attribute's value or of a relationship's objects.
   let base: String
-  /// For a relationship, the name of the other end in Swift.
+  /// The Swift name of a relationship's inverse.
   let inverseName: String?
-  /// Where a transient value or the place of a reference is kept.
+  /// The name of the private property for a transient value or the position of a reference.
   var storage = ""
 
   init(_ property: Property, in model: Model) {
@@ -59,7 +59,7 @@ extension Field {
     }
   }
 
-  /// The type of the class's property.
+  /// The type of the property in the class.
   var type: String {
     switch kind {
     case .attribute(let attribute, _), .transient(let attribute): attribute.isOptional ? base + "?" : base
@@ -68,14 +68,14 @@ extension Field {
     }
   }
 
-  /// The type of the row's field.
+  /// The type of the field in the row.
   var rowType: String {
     if isReference { return "\(TypeName.objectID)<\(base)>?" }
     guard let attribute, isExternal else { return type }
     return TypeName.externalData + (attribute.isOptional ? "?" : "")
   }
 
-  /// Whether the row holds a handle, and the property loads what it leads to.
+  /// Whether the row holds a handle to external data that the property loads.
   var isExternal: Bool {
     if case .attribute(let attribute, _) = kind { attribute.description.isExternal } else { false }
   }
@@ -83,7 +83,7 @@ extension Field {
   var isReference: Bool { if case .reference = kind { true } else { false } }
   var isTransient: Bool { if case .transient = kind { true } else { false } }
 
-  /// The column of the value or of the reference; nil for what lies in no row.
+  /// The column of the value or the reference; nil if the field is not stored in the row.
   var column: Int? {
     switch kind {
     case .attribute(_, let column), .reference(_, let column, _): column
@@ -91,10 +91,10 @@ extension Field {
     }
   }
 
-  /// The column of the place beside a reference.
+  /// The order column of a reference.
   var placeColumn: Int? { if case .reference(_, _, let place) = kind { place } else { nil } }
 
-  /// Whether the property is a relationship to one object.
+  /// Whether the property is a to-one relationship.
   var isToOne: Bool {
     switch kind {
     case .reference, .partner: true

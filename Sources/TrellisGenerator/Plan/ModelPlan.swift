@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Everything about a model that the emitters look up.
+/// The properties of a model that the emitters use.
 struct ModelPlan {
   let model: Model
   let entities: [EntityPlan]
@@ -45,20 +45,21 @@ struct ModelPlan {
     return height - lineage(entity, in: model).count
   }
 
-  /// The entity and its ancestors, from itself upwards.
+  /// The entity and its ancestors, from the entity upwards.
   static func lineage(_ entity: Entity, in model: Model) -> [Entity] {
     var line = [entity]
     while let parent = line[line.count - 1].parent { line.append(model.entities[parent]) }
     return line
   }
 
-  /// Whether a class gets an `id` from its object's identity: when neither it nor a class above or below it has one.
+  /// Whether a class gets an `id` for its object's identity: neither the class nor its ancestors or descendants have
+  /// one.
   private static func providesID(_ entity: Entity, in model: Model) -> Bool {
     guard isFreeOfID(entity, in: model) else { return false }
     return entity.parent.map { !isFreeOfID(model.entities[$0], in: model) } ?? true
   }
 
-  /// Whether no property of the entity, of those above and of those below is called `id`.
+  /// Whether neither the entity nor its ancestors or descendants have a property `id`.
   private static func isFreeOfID(_ entity: Entity, in model: Model) -> Bool {
     entity.subtree.allSatisfy { member in model.entities[member].properties.allSatisfy { $0.swiftName != "id" } }
   }

@@ -1,6 +1,7 @@
-/// Names of the private properties beside a class's row: `_memo` for the transient `memo`, `_diaryPlace` for the place beside `diary`.
+/// The names of private properties of a class: `_memo` for the transient `memo`, `_diaryPlace` for the position of
+/// `diary`.
 enum PrivateNames {
-  /// What generated classes and the class above all of them have with an underscore.
+  /// Names with an underscore that generated classes or their common base class use.
   private static let taken: Set<String> = [
     "_changes", "_committed", "_copyRow", "_copyTransients", "_description",
     "_didFetch", "_didInsert", "_didSave", "_finishInsert", "_noteFetch", "_validateDelete", "_validateInsert",
@@ -13,12 +14,12 @@ enum PrivateNames {
     "_slowRead", "_slowWrite", "_value", "_willRead", "_willWrite",
   ]
 
-  /// The function behind `snapshot` in a hierarchy, where each class needs another name for it.
+  /// The function that implements `snapshot` in a hierarchy, where each class needs a different name.
   static func snapshot(of entity: String) -> String { "_\(Identifier(entity).lowerCamel.name)Snapshot" }
-  /// The function behind `committed` in a hierarchy.
+  /// The function that implements `committed` in a hierarchy.
   static func committed(of entity: String) -> String { "_\(Identifier(entity).lowerCamel.name)Committed" }
 
-  /// - Parameter lineage: the names of the class and of those above it.
+  /// - Parameter lineage: the names of the class and its parent classes.
   static func assign(to fields: [Field], lineage: [String]) {
     var names = taken.union(lineage.flatMap { [snapshot(of: $0), committed(of: $0)] })
     for field in fields {

@@ -1,13 +1,13 @@
 import TrellisQuery
 import TrellisSchema
 
-/// A fetch request of the model with its names resolved: what the function in Swift is made of.
+/// A fetch request of the model with resolved names, from which its Swift function is generated.
 struct RequestPlan {
   struct Parameter {
     let name: Identifier
-    /// One value's type.
+    /// The type of a single value.
     let type: String
-    /// Whether values are objects, which are known by their keys.
+    /// Whether the values are objects, which are identified by their keys.
     let isObject: Bool
     let shape: FormatVariable.Shape
   }
@@ -57,7 +57,7 @@ struct RequestPlan {
     return SortKey(path, descending: key.isDescending, kind: attribute.valueKind)
   }
 
-  /// Where a dotted path of names leads.
+  /// Resolves a dotted path of names to a property path and its last property.
   private static func walk(_ names: String, from start: Entity, in model: Model) -> (PropertyPath, Property)? {
     var path = PropertyPath(variable: 0)
     var entity: Entity? = start

@@ -3,7 +3,7 @@ import TrellisSchema
 
 /// The Swift types of attributes.
 enum SwiftType {
-  /// The type's full name, so that no type of the user's can be meant instead.
+  /// The type's qualified name, so that no type of the app can be meant instead.
   static func name(of type: AttributeType) -> String {
     switch type {
     case .string: "Swift.String"
@@ -23,7 +23,7 @@ enum SwiftType {
     }
   }
 
-  /// The type of values that no single attribute tells more about.
+  /// The type of values that belong to no single attribute.
   static func name(of type: FormatType) -> String {
     switch type {
     case .integer: "Swift.Int64"
@@ -50,8 +50,8 @@ enum SwiftType {
 }
 
 extension Field {
-  /// What follows a value that is to be kept: dates are whole microseconds, so that what was set equals what comes back from a
-  /// store.
+  /// The suffix that rounds a value before it is stored: dates are rounded to whole microseconds, so that a value
+  /// equals itself after a round trip through a store.
   ///
   /// - Parameter isOptional: Whether the value may be nil.
   func rounding(isOptional: Bool) -> String {
@@ -63,7 +63,7 @@ extension Field {
     }
   }
 
-  /// What is kept of a value.
+  /// The code that converts a value to the form in which the row holds it.
   ///
   /// - Parameter isOptional: Whether the value may be nil.
   func kept(_ value: String, isOptional: Bool) -> String {

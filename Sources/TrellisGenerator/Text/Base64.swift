@@ -1,4 +1,4 @@
-/// Base64 text of bytes. The tool does without Foundation, which would slow its start.
+/// Base64 encoding. The tool avoids Foundation, which would slow down its launch.
 enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".unicodeScalars)
 

@@ -1,21 +1,21 @@
-/// A piece of an expression that knows where it may be broken over lines.
+/// A piece of an expression with its possible line breaks.
 indirect enum Code {
   /// Text that stays on one line.
   case plain(String)
-  /// A string literal of this content.
+  /// A string literal with this content.
   case string(String)
   /// `label: value`.
   case labeled(String, Code)
   case list([Code])
-  /// A list whose lines, when it is broken, are filled with as many elements as fit.
+  /// A list. When broken, each line is filled with as many elements as fit.
   case filledList([Code])
   /// `name ?? value`
   case otherwise(String, Code)
   /// An expression between two texts.
   case wrapped(String, Code, String)
-  /// `head(arguments)`; when it is broken, each argument takes a line.
+  /// `head(arguments)`. When broken, each argument takes a line.
   case call(String, [Code])
-  /// `head(arguments)`; when it is broken, lines are filled with as many arguments as fit.
+  /// `head(arguments)`. When broken, each line is filled with as many arguments as fit.
   case filledCall(String, [Code])
 
   /// The expression on one line.
@@ -49,7 +49,7 @@ indirect enum Code {
     case .labeled(let label, let value): value.write(to: &writer, "\(prefix)\(label): ", suffix)
     case .list(let elements):
       writer.line(prefix + "[")
-      // The last element has a comma too, unless it is the only one: so says the formatter.
+      // As the formatter requires, the last element has a comma, unless it is the only one.
       Self.write(elements, to: &writer, last: elements.count > 1 ? "," : "")
       writer.line("]" + suffix)
     case .filledList(let elements):
@@ -77,7 +77,7 @@ indirect enum Code {
     writer.outdent()
   }
 
-  /// Breaks before the operator, and behind the equals sign of an assignment: so does the formatter.
+  /// As the formatter does, breaks before the operator and after the equals sign of an assignment.
   private static func writeOtherwise(
     _ name: String, _ value: Code, to writer: inout CodeWriter, _ prefix: String, _ suffix: String
   ) {

@@ -1,6 +1,6 @@
-/// Collects lines of Swift at the right indentation.
+/// Collects lines of Swift code with their indentation.
 struct CodeWriter {
-  /// The width at which lines are broken: that of the package's formatting rules.
+  /// The maximum line length, as in the package's formatting rules.
   static let width = 120
 
   private(set) var text = ""
@@ -8,7 +8,7 @@ struct CodeWriter {
 
   init() { text.reserveCapacity(1 << 16) }
 
-  /// The characters that fit on a line here.
+  /// The number of characters that fit on a line at the current indentation.
   var room: Int { Self.width - margin.utf8.count }
 
   mutating func line(_ content: String) {
@@ -22,7 +22,7 @@ struct CodeWriter {
   mutating func indent() { margin += "  " }
   mutating func outdent() { margin.removeLast(min(2, margin.count)) }
 
-  /// Writes `header {`, what is inside, and `}`.
+  /// Writes `header {`, the body, and `}`.
   mutating func block(_ header: String, _ body: (inout CodeWriter) -> Void) {
     line(header + " {")
     indent()
@@ -31,7 +31,7 @@ struct CodeWriter {
     line("}")
   }
 
-  /// Writes a function with its body; the parameters are broken over several lines if need be.
+  /// Writes a function with its body. The parameters are broken over several lines if needed.
   mutating func function(
     _ head: String, _ parameters: [String], _ result: String = "", _ body: (inout CodeWriter) -> Void
   ) {
@@ -42,7 +42,7 @@ struct CodeWriter {
     line("}")
   }
 
-  /// Writes a function whose body is one expression, on one line if it fits.
+  /// Writes a function with a single expression as its body, on one line if it fits.
   mutating func function(
     _ head: String, _ parameters: [String], _ result: String = "", returning expression: String
   ) {
@@ -51,19 +51,19 @@ struct CodeWriter {
     function(head, parameters, result) { $0.line(expression) }
   }
 
-  /// Writes a block whose body is one expression, on one line if it fits.
+  /// Writes a block with a single expression as its body, on one line if it fits.
   mutating func block(_ header: String, returning expression: String) {
     let short = "\(header) { \(expression) }"
     if short.fits(room) { return line(short) }
     block(header) { $0.line(expression) }
   }
 
-  /// Writes an expression between a prefix and a suffix, broken over several lines if need be.
+  /// Writes an expression between a prefix and a suffix, broken over several lines if needed.
   mutating func write(_ prefix: String = "", _ code: Code, _ suffix: String = "") {
     code.write(to: &self, prefix, suffix)
   }
 
-  /// Writes a doc comment, with long lines wrapped between words.
+  /// Writes a doc comment. Long lines are wrapped between words.
   mutating func doc(_ comment: String?) {
     guard let comment else { return }
     for line in DocComment.lines(of: comment, room: room) { self.line(line) }
@@ -71,6 +71,6 @@ struct CodeWriter {
 }
 
 extension String {
-  /// Whether the text takes no more than so many columns.
+  /// Whether the text fits into a number of columns.
   func fits(_ room: Int) -> Bool { utf8.count <= room || count <= room }
 }

@@ -1,4 +1,4 @@
-/// A model's `doc` as the lines of a doc comment.
+/// Converts a `doc` of a model to the lines of a doc comment.
 enum DocComment {
   static func lines(of comment: String, room: Int) -> [String] {
     var lines: [String] = []
@@ -9,7 +9,7 @@ enum DocComment {
     return lines
   }
 
-  /// The text without characters that a source file should not have.
+  /// The text without characters that do not belong in a source file.
   static func cleaned(_ text: some StringProtocol) -> String {
     var cleaned = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

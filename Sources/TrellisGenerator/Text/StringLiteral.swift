@@ -1,4 +1,4 @@
-/// Text as a Swift string literal, whatever it contains.
+/// Converts arbitrary text to a Swift string literal.
 enum StringLiteral {
   static func flat(_ content: String) -> String {
     if isPlain(content) { return "\"\(content)\"" }
@@ -7,13 +7,13 @@ enum StringLiteral {
     return literal + "\""
   }
 
-  /// Writes a literal of several lines that stand for one.
+  /// Writes a multi-line literal for a single line of text.
   static func write(_ content: String, to writer: inout CodeWriter, _ prefix: String, _ suffix: String) {
     writer.line(prefix + "\"\"\"")
-    // A literal that has its lines to itself needs no more indentation.
+    // A literal that begins its own line needs no further indentation.
     let isAlone = prefix.isEmpty || prefix == "?? "
     if !isAlone { writer.indent() }
-    // A backslash at the end of a line joins it with the next; it needs room too.
+    // A backslash at the end of a line joins it with the next line. It takes one column.
     let lines = broken(content, room: max(20, writer.room - 1))
     for (number, line) in lines.enumerated() { writer.line(number == lines.count - 1 ? line : line + "\\") }
     writer.line("\"\"\"" + suffix)
@@ -31,7 +31,7 @@ enum StringLiteral {
       word += piece
       wordCount += piece.unicodeScalars.count
       if lineCount + wordCount > room {
-        // What has no space to break at is broken anywhere.
+        // A text without spaces is broken anywhere.
         if lineCount == 0 { swap(&line, &word); swap(&lineCount, &wordCount) }
         lines.append(line)
         line = ""
@@ -45,12 +45,12 @@ enum StringLiteral {
       }
     }
     if lines.isEmpty || lineCount + wordCount > 0 { lines.append(line + word) }
-    // A space at the very end would be lost on whoever tidies up.
+    // Editors and formatters may remove a space at the end of the last line.
     if let last = lines.last, last.hasSuffix(" ") { lines[lines.count - 1] = last.dropLast() + "\\u{20}" }
     return lines
   }
 
-  /// Whether nothing needs an escape: ASCII without control characters, quotes and backslashes.
+  /// Whether the text needs no escapes: ASCII without control characters, quotes and backslashes.
   private static func isPlain(_ content: String) -> Bool {
     content.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
   }
@@ -67,8 +67,8 @@ enum StringLiteral {
     }
   }
 
-  /// Whether a reader sees the scalar where it stands. Invisible ones, and those that turn the direction of the text, could
-  /// make the source look like something else.
+  /// Whether the scalar is visible. Invisible scalars and those that change the direction of text could make the source
+  /// look different from what it is.
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
     switch scalar.properties.generalCategory {

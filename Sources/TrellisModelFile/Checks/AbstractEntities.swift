@@ -1,4 +1,4 @@
-/// An abstract entity has a child of which there can be objects.
+/// Checks that each abstract entity has a concrete descendant.
 enum AbstractEntities {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     var hasObjects = draft.entities.map { !($0.isAbstract?.value ?? false) }

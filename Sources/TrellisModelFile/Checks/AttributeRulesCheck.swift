@@ -1,6 +1,7 @@
 import TrellisSchema
 
-/// A rule applies to the attribute's type, and some value can obey all rules. Establishes least and greatest values.
+/// Checks that each rule applies to the attribute's type, and that some value can satisfy all rules. Sets minimum and
+/// maximum values.
 enum AttributeRulesCheck {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let reader = StoredValueReader(draft.enums)
@@ -108,7 +109,7 @@ enum AttributeRulesCheck {
 }
 
 extension AttributeType {
-  /// Whether its values have a least and a greatest.
+  /// Whether values of the type have a minimum and a maximum.
   var hasOrder: Bool {
     switch self {
     case .int16, .int32, .int64, .float, .double, .decimal, .date: true
@@ -116,7 +117,7 @@ extension AttributeType {
     }
   }
 
-  /// Whether its values have a length.
+  /// Whether values of the type have a length.
   var hasLength: Bool {
     switch self {
     case .string, .data, .array: true
@@ -126,7 +127,7 @@ extension AttributeType {
 }
 
 extension StoredValue {
-  /// Compares numbers, dates, and decimals, whose texts are canonical.
+  /// Compares numbers, dates, and canonical decimal texts.
   func isLess(than other: StoredValue) -> Bool {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): left < right

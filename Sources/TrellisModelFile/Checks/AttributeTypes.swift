@@ -1,10 +1,11 @@
 import TrellisSchema
 
-/// The type of an attribute is a scalar, a list of scalars, an enum of the model or one of its Codable types.
+/// Checks that the type of each attribute is a scalar, a list of scalars, an enum of the model or one of its `Codable`
+/// types.
 enum AttributeTypes {
   private static let scalars = Dictionary(uniqueKeysWithValues: AttributeType.scalars.map { ($0.spelling, $0) })
 
-  /// What other systems call our types.
+  /// Names of the types in other systems.
   private static let otherNames = [
     "int": "int64", "integer": "int64", "long": "int64", "number": "double", "text": "string", "boolean": "bool",
     "datetime": "date", "timestamp": "date", "binary": "data", "blob": "data", "bytes": "data", "guid": "uuid",
@@ -65,7 +66,7 @@ enum AttributeTypes {
 }
 
 extension String {
-  /// What stands between square brackets.
+  /// The text between square brackets.
   fileprivate var listElement: String? {
     hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : nil
   }

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// A default fits its attribute's type and obeys its rules. Establishes defaults in their stored form.
+/// Checks that each default matches its attribute's type and satisfies its rules. Sets defaults in their stored form.
 enum Defaults {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let reader = StoredValueReader(draft.enums)
@@ -44,7 +44,8 @@ enum Defaults {
       }
     }
 
-    /// `now` for dates and `new` for UUIDs; other types that are not text get told whose words they are.
+    /// Handles `now` for dates and `new` for UUIDs. For other types except text, the error says which type each word is
+    /// for.
     private func special(_ node: JSONNode) -> DefaultValue? {
       switch (node.string, type) {
       case ("now", .date): .now

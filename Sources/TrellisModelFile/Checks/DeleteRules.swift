@@ -1,7 +1,7 @@
 import TrellisSchema
 
-/// Rules that can be declared but hardly obeyed: a reference that must be there and must be cleared, a first object that
-/// needs another before it.
+/// Warns of rules that can be declared but hardly satisfied: a required reference that a delete must clear, or a
+/// required circle in which the first object needs another one before it.
 enum DeleteRules {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for (number, entity) in draft.entities.enumerated() {

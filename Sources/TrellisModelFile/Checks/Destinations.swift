@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// The destination of a relationship is an entity of the model. Establishes its number.
+/// Checks that the destination of each relationship is an entity of the model. Sets its number.
 enum Destinations {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for entity in draft.entities.indices {

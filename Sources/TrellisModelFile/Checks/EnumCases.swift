@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// An enum has cases, each with a name and a raw value of its own that Swift can tell apart.
+/// Checks that each enum has cases with distinct names and raw values that Swift can tell apart.
 enum EnumCases {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for enumeration in draft.enums {
@@ -65,6 +65,6 @@ enum EnumCases {
 }
 
 extension String {
-  /// The clause, or a full stop where there is none.
+  /// The clause, or a full stop if it is empty.
   var orFullStop: String { isEmpty ? "." : self }
 }

@@ -1,8 +1,8 @@
 import TrellisQuery
 import TrellisSchema
 
-/// The predicates of fetch requests: read, and checked against the model, as a program would at its first fetch. Their
-/// variables become parameters in Swift.
+/// Parses the predicates of fetch requests and checks them against the model, as the first fetch would at run time.
+/// Their variables become parameters in Swift.
 enum FetchPredicates {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     guard draft.entities.contains(where: { $0.fetchRequests.contains { $0.predicate != nil } }),
@@ -30,7 +30,7 @@ enum FetchPredicates {
       : error.message
   }
 
-  /// A variable is the label of a parameter.
+  /// Checks a variable, which becomes the label of a parameter.
   private static func check(
     _ variable: FormatVariable, of path: String, in predicate: Located<String>, _ findings: Findings
   ) {

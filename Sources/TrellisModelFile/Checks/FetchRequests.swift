@@ -1,7 +1,7 @@
 import TrellisSchema
 
-/// A fetch request sorts by attributes that have an order, its own or those that to-one relationships lead to, and prefetches
-/// what relationships lead to.
+/// Checks that fetch requests sort by attributes with an order, their own or at the end of to-one relationships, and
+/// that they prefetch relationships.
 enum FetchRequests {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let lookup = PropertyLookup(draft: draft, findings: findings)
@@ -16,7 +16,8 @@ enum FetchRequests {
     }
   }
 
-  /// A class has the functions of its parents too, and one of the same name would be mistaken for theirs.
+  /// Checks the name of a request: a class inherits the functions of its parents, and one of the same name would hide
+  /// theirs.
   private static func checkName(
     _ request: FetchRequestDraft, of entity: Int, _ draft: Draft, _ findings: Findings
   ) {

@@ -1,9 +1,9 @@
 import TrellisSchema
 
-/// Both ends of a relationship name each other. Establishes the other end of each relationship.
+/// Checks that both ends of a relationship name each other. Sets the inverse of each relationship.
 ///
-/// The entities must match exactly: if the other end were declared by an ancestor of the destination, objects of the
-/// ancestor's other children would come to stand where only the destination's may.
+/// The entities must match exactly: if an ancestor of the destination declared the inverse, objects of the ancestor's
+/// other children could appear where only the destination's objects are allowed.
 enum Inverses {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     let found = draft.entities.indices.map { entity in
@@ -21,7 +21,7 @@ enum Inverses {
     let findings: Findings
     let entity: Int
 
-    /// The other end if it is there and matches; reports when it does not.
+    /// The inverse if it exists and matches; otherwise reports the problem and returns nil.
     func inverse(of relationship: RelationshipDraft) -> RelationshipPlace? {
       guard let name = relationship.description.inverse else {
         warnOfMissing(relationship)
@@ -46,7 +46,7 @@ enum Inverses {
       return nil
     }
 
-    /// A relationship that an entity declares or inherits.
+    /// The relationship with this name that an entity declares or inherits.
     private func place(of name: String, from entity: Int) -> RelationshipPlace? {
       for candidate in [entity] + draft.entities[entity].ancestors {
         if case .relationship(let index)? = draft.entities[candidate].properties[name] {
@@ -70,7 +70,7 @@ enum Inverses {
       draft.entities[relationship.destination].name.value
     }
 
-    /// The relationships by which a destination leads back to this entity.
+    /// The destination's relationships that lead back to this entity.
     private func waysBack(_ relationship: RelationshipDraft) -> [RelationshipDraft] {
       if findings.isFull { return [] }
       return draft.entities[relationship.destination].relationships.filter {
@@ -82,7 +82,7 @@ enum Inverses {
 
     private func warnOfMissing(_ relationship: RelationshipDraft) {
       let waysBack = waysBack(relationship)
-      // The other end names this one: it is reported there, as an error.
+      // The other end names this one. That is reported there, as an error.
       if waysBack.contains(where: { $0.description.inverse == relationship.name.value }) { return }
       let free = waysBack.filter { $0.description.inverse == nil }
       let destination = destinationName(relationship)
@@ -152,7 +152,7 @@ enum Inverses {
 
     private func reportAsymmetry(_ place: RelationshipPlace, of relationship: RelationshipDraft) {
       let other = draft.entities[place.entity].relationships[place.index]
-      // The other end wrongly names itself, which is reported there.
+      // The other end wrongly names itself. That is reported there.
       if other.description.inverse == other.name.value, place.entity != entity { return }
       let fact = other.description.inverse.map { "names \($0.quoted) as its inverse" } ?? "names no inverse"
       findings.error(

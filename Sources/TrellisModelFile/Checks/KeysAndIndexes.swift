@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Unique keys and indexes name properties that lie in the row, each once.
+/// Checks that unique keys and indexes name properties that are stored in the row, each once.
 enum KeysAndIndexes {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for number in draft.entities.indices {
@@ -72,7 +72,7 @@ struct PropertyLookup {
     return nil
   }
 
-  /// Reports a property that does not lie in the row.
+  /// Reports a property that is not stored in the row.
   func requireColumn(_ found: Found, user: String, at offset: Int) {
     let reason: String
     let declaration: Located<String>
@@ -106,7 +106,8 @@ struct PropertyLookup {
     return "lies at its other end, '\(draft.path(inverse.entity, other.name.value))'"
   }
 
-  /// A one-to-one lies on the required side, else on the alphabetically first, as ``Model`` has it.
+  /// Whether a one-to-one is stored on this side: on the required side, otherwise on the alphabetically first, as in
+  /// ``Model``.
   private func liesHere(
     _ here: RelationshipDraft, _ place: RelationshipPlace, _ there: RelationshipDraft, _ other: RelationshipPlace
   ) -> Bool {

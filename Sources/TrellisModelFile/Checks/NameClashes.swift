@@ -1,6 +1,7 @@
 import TrellisSchema
 
-/// Types of one model have different names, and entities differ by more than case, because SQL knows no case.
+/// Checks that the types of a model have different names, and that entity names differ by more than case, because SQL
+/// ignores case.
 enum NameClashes {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     checkEntities(draft, findings)
@@ -42,7 +43,7 @@ enum NameClashes {
     }
   }
 
-  /// A former name belongs to one thing, and to none that is still there.
+  /// Checks that each former name is used once, and is not the name of an existing entity or property.
   private static func checkRenames(_ draft: Draft, _ findings: Findings) {
     checkRenames(
       draft.entities.map { ($0.name, $0.renamedFrom) }, things: "entities", findings)

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Names are Swift identifiers of letters, digits and underscores that Swift and Trellis leave free.
+/// Checks that names are Swift identifiers of letters, digits and underscores, and not reserved by Swift or Trellis.
 enum Names {
   private enum Start {
     case upper, lower, any
@@ -23,7 +23,7 @@ enum Names {
 
   // MARK: Types
 
-  /// The model's name is only a member of `ObjectModel` in Swift.
+  /// Checks the model's name, which in Swift is only a member of `ObjectModel`.
   private static func checkModel(_ name: Located<String>, _ findings: Findings) {
     guard checkIdentifier(name, "model", .upper, findings), ReservedNames.swiftWords.contains(name.value) else {
       return

@@ -1,14 +1,16 @@
 extension ModelFile {
-  /// Another model of the same target: Swift has the types of both in one module.
+  /// Another model of the same target. Swift declares the types of both in one module.
   public struct Neighbor: Sendable {
     let fileName: String
-    /// The model's name without regard to case, as models become members of `ObjectModel`.
+    /// The lowercased name of the model, because models become members of `ObjectModel`.
     let model: String
-    /// The types that the model makes, with what they are. Codable types are the user's own; two models may share one.
+    /// The kinds of the types that the model generates, by name. `Codable` types are declared by the app, so two models
+    /// may share one.
     let made: [String: String]
     let codableTypes: Set<String>
 
-    /// Reads the names of a model file; nil for one that is no model, which is reported where it is generated.
+    /// Reads the names of a model file; nil if the file is no model, which is reported when that file itself is
+    /// generated.
     public init?(_ bytes: [UInt8], path: String) {
       let findings = Findings()
       guard
@@ -26,7 +28,7 @@ extension ModelFile {
   }
 }
 
-/// Models of one target make different types, and have different names themselves.
+/// Checks that the models of one target generate different types and have different names.
 enum NeighborClashes {
   static func check(_ draft: Draft, besides neighbors: [ModelFile.Neighbor], _ findings: Findings) {
     for neighbor in neighbors {

@@ -1,4 +1,5 @@
-/// A parent is an entity of the model, and no entity is its own ancestor. Establishes each entity's ancestors.
+/// Checks that each parent is an entity of the model, and that no entity is its own ancestor. Sets each entity's
+/// ancestors.
 enum Parents {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for number in draft.entities.indices { findParent(of: number, &draft, findings) }
@@ -24,7 +25,7 @@ enum Parents {
         + findings.suggestions.clause(for: name.value, among: draft.entities.lazy.map(\.name.value)).orFullStop)
   }
 
-  /// Parents before children; entities in or below a circle do not appear.
+  /// The entities with parents before children. Entities in or below a cycle are left out.
   private static func orderFromRoots(_ draft: Draft) -> [Int] {
     var children: [[Int]] = draft.entities.map { _ in [] }
     var order: [Int] = []

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// A pattern is a regular expression of the kind that saving matches: what this reads is what counts then.
+/// Checks that a pattern is a regular expression, with the same parser that validates values on save.
 enum Patterns {
   static func check(_ text: String, of path: String, at offset: Int, _ findings: Findings) {
     do {
@@ -13,7 +13,7 @@ enum Patterns {
     }
   }
 
-  /// Whether the whole text matches; nil for a pattern that is none.
+  /// Whether the whole text matches; nil for an invalid pattern.
   static func matches(_ text: String, _ pattern: String) -> Bool? {
     guard let pattern = try? Pattern(pattern) else { return nil }
     return pattern.match(text) == .matches

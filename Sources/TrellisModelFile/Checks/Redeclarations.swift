@@ -1,7 +1,7 @@
 import TrellisSchema
 
-/// A property is declared once, by an entity or one of its ancestors, under a name that differs from all others by more
-/// than case. Its name in Swift is its own too.
+/// Checks that each property is declared once in an entity and its ancestors, with a name that differs from all others
+/// by more than case, and with a unique name in Swift.
 enum Redeclarations {
   private struct Declared {
     let thing: String
@@ -19,7 +19,7 @@ enum Redeclarations {
     }
   }
 
-  /// The properties that an entity declares, by folded name and by name in Swift.
+  /// The properties that an entity declares, by folded name and by Swift name.
   private struct Scope {
     var byFoldedName: [String: Declared] = [:]
     var bySwiftName: [String: Declared] = [:]

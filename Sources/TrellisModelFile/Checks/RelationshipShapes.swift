@@ -1,6 +1,7 @@
 import TrellisSchema
 
-/// Order and counts are for to-many relationships; both ends of a relationship are stored, or neither.
+/// Checks that only to-many relationships have an order and counts, and that either both ends of a relationship are
+/// stored or neither.
 enum RelationshipShapes {
   static func check(_ draft: inout Draft, _ findings: Findings) {
     for (number, entity) in draft.entities.enumerated() {

@@ -1,23 +1,23 @@
-/// The checks in their order. Each uses only what earlier ones established; after a stage with errors nothing follows,
-/// because later stages would only repeat its errors in other words.
+/// The checks in their order. Each check relies only on earlier ones. After a stage with errors the checking stops,
+/// because later stages would only report the same errors in other words.
 enum Rulebook {
   typealias Pass = @Sendable (inout Draft, Findings) -> Void
 
   static let stages: [[Pass]] = [
-    // What things are called, and which entity comes from which.
+    // Names, and parents of entities.
     [Names.check, NameClashes.check, EnumCases.check, Parents.check],
-    // What each property is.
+    // The type or destination of each property.
     [Redeclarations.check, AttributeTypes.check, Destinations.check],
-    // How properties fit each other and their own rules.
+    // Consistency of properties with each other and with their own rules.
     [Inverses.check, AttributeRulesCheck.check, Defaults.check, AbstractEntities.check],
-    // What rests on relationships that match.
+    // Checks that rely on matching inverses.
     [RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check, FetchPredicates.check],
   ]
 
-  /// What a model must be that a store carries, whatever the rules were under which it was written.
+  /// The checks that a stored model must pass, whatever the rules were when it was written.
   static let stored: [Pass] = [Parents.check, AttributeTypes.check, Destinations.check, Inverses.check]
 
-  /// Whether the model passes every check.
+  /// Runs the checks; returns whether the model passes all of them.
   static func check(_ draft: inout Draft, _ findings: Findings) -> Bool {
     for stage in stages {
       for pass in stage { pass(&draft, findings) }

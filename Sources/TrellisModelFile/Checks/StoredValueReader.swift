@@ -1,15 +1,15 @@
 import TrellisSchema
 
-/// Turns a value of the file into its stored form, exactly or not at all.
+/// Converts a value of the file to its stored form, exactly or not at all.
 struct StoredValueReader {
-  /// Why a value does not fit: what it should be, as the end of a sentence.
+  /// The reason why a value does not match its type: the expected value, as the end of a sentence.
   struct Misfit: Error {
     let expected: String
   }
 
-  /// The raw values of each enum's cases, by name.
+  /// The raw values of each enum's cases, by enum name and case name.
   private let rawValues: [String: [String: StoredValue]]
-  /// The names of each enum's cases, in their order.
+  /// The names of each enum's cases, in order.
   let caseNames: [String: [String]]
 
   init(_ enums: [EnumDraft]) {
@@ -92,7 +92,7 @@ struct StoredValueReader {
     return .blob(bytes)
   }
 
-  /// A scheme, a colon, and something without white space behind it; Foundation judges the rest.
+  /// Reads a URL: a scheme, a colon, and text without white space. Foundation validates the rest.
   private func url(_ node: JSONNode) throws(Misfit) -> StoredValue {
     let text = try text(node, "a URL")
     let scheme = text.utf8.prefix(while: { $0.isWord || $0.isDigit || "+-.".utf8.contains($0) })

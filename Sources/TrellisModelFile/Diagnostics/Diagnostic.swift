@@ -1,13 +1,12 @@
-/// One problem of a model file: where it is, what it is, and the way out.
+/// A problem in a model file: its position, a description, and a remedy.
 public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   public enum Severity: String, Hashable, Sendable {
     case error, warning, note
   }
 
-  /// A place in a file. Lines and columns count from 1.
+  /// A position in a file. Lines and columns count from 1.
   ///
-  /// Columns count Unicode scalars, which is what editors call characters for nearly all text; a byte order mark
-  /// takes no column.
+  /// Columns count Unicode scalars, which most editors call characters. A byte order mark takes no column.
   public struct Position: Hashable, Sendable {
     public let line: Int
     public let column: Int
@@ -18,7 +17,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Something else that one must see to understand a problem, at its own place.
+  /// Another position that helps to understand a problem.
   public struct Note: Hashable, Sendable {
     public let message: String
     public let position: Position
@@ -36,7 +35,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   public let position: Position
   public let notes: [Note]
 
-  /// `file:line:column: error: sentence [code]`, then a line for each note.
+  /// The text `file:line:column: error: sentence [code]`, followed by a line for each note.
   public func rendered() -> String {
     var text = "\(path):\(position.line):\(position.column): \(severity.rawValue): \(message) [\(code.rawValue)]"
     for note in notes { text += "\n\(path):\(note.position.line):\(note.position.column): note: \(note.message)" }

@@ -1,4 +1,4 @@
-/// The stable name of a kind of problem. Each has a section in `Docs/ModelErrors.md`.
+/// The stable name of a kind of problem. Each kind has a section in `Docs/ModelErrors.md`.
 public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
   // The text
   case fileTooLarge = "file-too-large"

@@ -1,4 +1,4 @@
-/// What the passes have found so far, by byte offset. Positions are counted once, at the end.
+/// The problems found so far, by byte offset. Lines and columns are computed once, at the end.
 final class Findings {
   typealias Note = (message: String, offset: Int)
 
@@ -7,7 +7,7 @@ final class Findings {
     let code: DiagnosticCode
     let message: String
     let offset: Int
-    /// For a place inside a JSON string that begins at the offset: how far inside its text, in bytes of UTF-8.
+    /// For a position inside a JSON string that begins at `offset`: the offset in its text, in bytes of UTF-8.
     var textOffset: Int?
     let notes: [Note]
 
@@ -21,7 +21,7 @@ final class Findings {
   private(set) var omittedErrorCount = 0
   let suggestions = Suggestions()
 
-  /// Whether nothing more is kept, so that looking for good advice is in vain.
+  /// Whether no further findings are kept, so that computing suggestions is of no use.
   var isFull: Bool { kept.count >= Limits.keptDiagnostics }
 
   func error(_ code: DiagnosticCode, at offset: Int, _ message: String, notes: [Note] = []) {
@@ -31,8 +31,8 @@ final class Findings {
   }
 
   /// - Parameters:
-  ///   - offset: where a JSON string begins.
-  ///   - textOffset: the place in the string's text, in bytes of UTF-8.
+  ///   - offset: the offset of a JSON string.
+  ///   - textOffset: the offset in the string's text, in bytes of UTF-8.
   func error(_ code: DiagnosticCode, at offset: Int, inText textOffset: Int, _ message: String) {
     errorCount += 1
     guard !isFull else { return omittedErrorCount += 1 }
@@ -45,12 +45,12 @@ final class Findings {
     kept.append(Finding(severity: .warning, code: code, message: message, offset: offset, notes: notes))
   }
 
-  /// Everything found, with lines and columns, in the order of the file.
+  /// All findings with lines and columns, in the order of the file.
   func diagnostics(in bytes: UnsafeBufferPointer<UInt8>, path: String) -> [Diagnostic] {
     guard !kept.isEmpty else { return [] }
     let placed = kept.map { (finding: $0, place: $0.place(in: bytes)) }
     let positions = Positions(of: placed.flatMap { [$0.place] + $0.finding.notes.map(\.offset) }, in: bytes)
-    // Sorting by place keeps the order of passes where two findings share one.
+    // Findings at the same position keep the order of the passes.
     let sorted = placed.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
     return sorted.map { _, entry in
       let (finding, place) = entry

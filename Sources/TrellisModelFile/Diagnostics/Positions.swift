@@ -1,4 +1,4 @@
-/// Lines and columns of some byte offsets, counted in one sweep over the file however long its lines are.
+/// Lines and columns of byte offsets, computed in one pass over the file for lines of any length.
 struct Positions {
   private var found: [Int: Diagnostic.Position] = [:]
 

@@ -1,14 +1,14 @@
 extension String {
-  /// The text on one line and of bounded length, whatever names have got into it.
+  /// The text on one line and of bounded length, even if it contains arbitrary names.
   var asMessage: String {
     if utf8.count <= 2_000, utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { return self }
     return shown(upTo: 1_000)
   }
 
-  /// The text in single quotes, fit for one line of a message: long ones cut, control characters written out.
+  /// The text in single quotes on one line: long texts are truncated, control characters are escaped.
   var quoted: String { "'\(shown)'" }
 
-  /// The text, fit for one line of a message.
+  /// The text on one line, truncated and escaped for a message.
   var shown: String {
     if utf8.count <= 64, utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { return self }
     return shown(upTo: 64)

@@ -1,7 +1,7 @@
 import TrellisSchema
 
 extension Draft {
-  /// The model without its places.
+  /// The model without file offsets.
   var description: ModelDescription {
     ModelDescription(
       name: name.value, version: version, doc: doc, enums: enums.map(\.description),
@@ -34,7 +34,7 @@ extension EntityDraft {
 }
 
 extension String {
-  /// Whether a sort key or an element of an index begins with the sign for descending order.
+  /// Whether a sort key or an index element has the sign for descending order.
   var isDescending: Bool { utf8.first == UInt8(ascii: "-") }
 
   var withoutSign: String { isDescending ? String(dropFirst()) : self }

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// A word of the file and where it stands.
+/// A value of the file with its offset.
 struct Located<Value> {
   var value: Value
   let offset: Int
@@ -11,7 +11,7 @@ struct Located<Value> {
   }
 }
 
-/// The model as the file declares it, with the places that messages point at. Passes fill in what they establish.
+/// The model as declared in the file, with the offsets that messages refer to. Each pass fills in its results.
 struct Draft {
   var name: Located<String>
   var version: String?
@@ -22,11 +22,11 @@ struct Draft {
   var entities: [EntityDraft] = []
   var foundationPredicates = false
 
-  /// Established by the grammar: keys of one object are unique.
+  /// Set by the grammar: keys of one object are unique.
   var entityNumbers: [String: Int] = [:]
   var enumNumbers: [String: Int] = [:]
 
-  /// How messages call a property: `Entity.property`.
+  /// The name of a property in messages: `Entity.property`.
   func path(_ entity: Int, _ property: String) -> String { "\(entities[entity].name.value).\(property)" }
 }
 
@@ -59,9 +59,9 @@ struct EntityDraft {
   var doc: String?
   var userInfo: [UserInfoEntry] = []
 
-  /// Own properties by name; of two with one name the first.
+  /// The entity's own properties by name. Of two with the same name, the first.
   var properties: [String: PropertyPlace] = [:]
-  /// The parent's number, and the ancestors from the parent up. Established by the pass over parents.
+  /// The number of the parent, and the ancestors from the parent up. Set by the pass over parents.
   var parent: Int?
   var ancestors: [Int] = []
 }
@@ -75,14 +75,14 @@ struct AttributeDraft {
   var name: Located<String>
   /// The type as written, without a question mark.
   var typeName: Located<String>
-  /// The attribute's own object; without members for the short form.
+  /// The object that declares the attribute; empty for the short form.
   var object: JSONObject
-  /// What is known so far: the type after the pass over types, default and rules after theirs.
+  /// The description so far: the pass over types sets the type, later passes set default and rules.
   var description: AttributeDescription
-  /// Whether the type is known, so that later passes can use it.
+  /// Whether the type is valid, so that later passes can use it.
   var hasType = false
 
-  /// Where a key's value stands, or the attribute's name when the key is absent.
+  /// The offset of a key's value, or of the attribute's name if the key is absent.
   func place(of key: String) -> Int { object[key]?.value.offset ?? name.offset }
 }
 
@@ -90,9 +90,9 @@ struct RelationshipDraft {
   var name: Located<String>
   var object: JSONObject
   var description: RelationshipDescription
-  /// The destination's number. Established by the pass over destinations.
+  /// The number of the destination. Set by the pass over destinations.
   var destination = -1
-  /// The other end, when there is one and it matches. Established by the pass over inverses.
+  /// The inverse; nil if there is none or it does not match. Set by the pass over inverses.
   var inverse: RelationshipPlace?
 
   func place(of key: String) -> Int { object[key]?.value.offset ?? name.offset }

@@ -64,7 +64,7 @@ extension GrammarReader {
   }
 }
 
-/// The cases read so far, and the integer that the next one without a value gets.
+/// The cases read so far, and the integer for the next case without a value.
 private struct CaseList {
   let type: EnumDescription.RawType
   let keyed: KeyedObject

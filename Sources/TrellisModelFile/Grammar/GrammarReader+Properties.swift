@@ -32,7 +32,7 @@ extension GrammarReader {
     }
   }
 
-  /// An attribute of which only the type is known: a name, with a question mark when it is optional.
+  /// An attribute with only its type: the type's name, with a question mark if it is optional.
   private func attribute(_ name: Located<String>, type: Located<String>, _ object: JSONObject) -> AttributeDraft {
     let isOptional = type.value.utf8.last == UInt8(ascii: "?")
     return AttributeDraft(

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Turns the JSON tree into a draft of the model: checks keys and kinds of values, and knows nothing of meaning.
+/// Converts the JSON tree to a draft of the model. It checks keys and kinds of values, but not their meaning.
 struct GrammarReader {
   let findings: Findings
 
@@ -33,13 +33,13 @@ struct GrammarReader {
     return draft
   }
 
-  /// Whether there are no more things than a limit allows; reports when there are.
+  /// Whether a count is within a limit; reports an error if it is not.
   func isWithin(_ limit: Int, _ count: Int, _ things: String, at offset: Int) -> Bool {
     if count > limit { findings.error(.tooMany, at: offset, "There are \(count) \(things); there may be \(limit).") }
     return count <= limit
   }
 
-  /// The members of an object whose values are objects too, such as entities by name.
+  /// The members of an object that maps names to objects, such as entities by name.
   func namedObjects(_ keyed: KeyedObject, _ key: String, _ thing: String) -> [(Located<String>, JSONNode, JSONObject)] {
     (keyed.nested(key)?.members ?? []).compactMap { member in
       guard let object = member.value.object else {

@@ -1,13 +1,13 @@
 import TrellisSchema
 
-/// One object of the grammar: reports unknown and missing keys, and gives the values in their types.
+/// An object of the grammar. It reports unknown and missing keys, and returns typed values.
 struct KeyedObject {
   let object: JSONObject
-  /// How messages call it: `attribute 'Diary.mood'`.
+  /// The name of the object in messages: `attribute 'Diary.mood'`.
   let owner: String
   let findings: Findings
 
-  /// - Parameter keys: all keys that it may have.
+  /// - Parameter keys: all valid keys.
   init(
     _ object: JSONObject, at offset: Int, owner: String, keys: [String], required: [String] = [], _ findings: Findings
   ) {
@@ -18,7 +18,7 @@ struct KeyedObject {
     for member in object.members where !keys.contains(member.key) {
       if let key = reportUnknown(member, keys) { meant.insert(key) }
     }
-    // A misspelt key is reported once, as unknown, and not as missing too.
+    // A misspelled key is reported once, as unknown, and not as missing as well.
     for key in required where object[key] == nil && !meant.contains(key) {
       findings.error(.missingKey, at: offset, "\(owner.capitalizedFirst) needs the key '\(key)'.")
     }
@@ -59,7 +59,7 @@ struct KeyedObject {
 
   func isSet(_ key: String) -> Bool { flag(key)?.value ?? false }
 
-  /// A number of things.
+  /// A count.
   func count(_ key: String, least: Int = 0) -> Int? {
     guard let node = object[key]?.value else { return nil }
     guard case .number = node.content else {
@@ -75,7 +75,7 @@ struct KeyedObject {
     return value
   }
 
-  /// One of a few words.
+  /// One of a fixed set of words.
   func word<Word: RawRepresentable & CaseIterable>(_ key: String, _: Word.Type) -> Word? where Word.RawValue == String {
     guard let text = text(key) else { return nil }
     if let word = Word(rawValue: text.value) { return word }
@@ -110,7 +110,7 @@ struct KeyedObject {
     }
   }
 
-  /// A list whose elements are lists of names; a name alone stands for a list of one.
+  /// A list with lists of names as its elements. A single name stands for a list of one.
   func nameLists(_ key: String) -> [Located<[Located<String>]>] {
     list(key).map { node in
       let elements = node.array ?? [node]

@@ -1,9 +1,9 @@
-/// A value of a JSON file and the byte offset at which it begins.
+/// A JSON value with its byte offset.
 struct JSONNode {
   indirect enum Content {
     case null
     case bool(Bool)
-    /// The number's own text, so that nothing is lost by rounding.
+    /// The number as written, so that rounding loses nothing.
     case number(String)
     case string(String)
     case array([JSONNode])
@@ -13,7 +13,7 @@ struct JSONNode {
   let offset: Int
   let content: Content
 
-  /// What messages call it.
+  /// The kind of the value in messages.
   var kind: String {
     switch content {
     case .null: "null"
@@ -37,13 +37,13 @@ struct JSONNode {
     if case .object(let object) = content { object } else { nil }
   }
 
-  /// A whole number that fits 64 bits, written without fraction or exponent.
+  /// The number as a 64-bit integer, if it is written without fraction or exponent.
   var integer: Int64? {
     if case .number(let text) = content { Int64(text) } else { nil }
   }
 }
 
-/// The members of an object in the order of the file.
+/// The members of an object, in the order of the file.
 struct JSONObject {
   struct Member {
     let key: String

@@ -1,5 +1,5 @@
 extension JSONReader {
-  /// Whether the file is UTF-8; reports the first place that is not.
+  /// Whether the file is valid UTF-8; reports the first invalid position.
   func checkEncoding() -> Bool {
     if String(validating: bytes, as: UTF8.self) != nil { return true }
     var place = 0
@@ -10,7 +10,7 @@ extension JSONReader {
     return false
   }
 
-  /// Passes over white space, and over comments with a message.
+  /// Skips white space. Comments are reported and skipped.
   mutating func skipSpace() throws(Stop) {
     while let byte = peek() {
       switch byte {
@@ -41,7 +41,7 @@ extension JSONReader {
 
   // MARK: Strings
 
-  /// Reads a string; one in single quotes is reported and read all the same.
+  /// Reads a string. A string in single quotes is reported and read anyway.
   mutating func readString() throws(Stop) -> String {
     let start = offset
     let quote = peek() ?? UInt8(ascii: "\"")
@@ -146,7 +146,7 @@ extension JSONReader {
 
   // MARK: Numbers
 
-  /// Reads a number as its own text; one that JSON would not allow is reported.
+  /// Reads a number as written; reports it if it is not a valid JSON number.
   mutating func readNumber() -> String {
     let start = offset
     while let byte = peek(), byte.isDigit || byte.isWord || "+-.".utf8.contains(byte) { offset += 1 }

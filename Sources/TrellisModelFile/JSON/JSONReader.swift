@@ -1,9 +1,9 @@
-/// Reads strict JSON (RFC 8259) and keeps where each key and value begins.
+/// Reads strict JSON (RFC 8259) and records the offset of each key and value.
 ///
-/// Slips from which it is clear how to go on, such as a trailing comma or a comment, are reported and passed over, so that
-/// one run shows them all. Others end the reading.
+/// Recoverable mistakes, such as a trailing comma or a comment, are reported and skipped, so that one run shows all of
+/// them. Other mistakes end the reading.
 struct JSONReader {
-  /// Thrown after a problem has been reported beyond which reading makes no sense.
+  /// Thrown after an unrecoverable problem was reported.
   struct Stop: Error {}
 
   let bytes: UnsafeBufferPointer<UInt8>
@@ -16,7 +16,7 @@ struct JSONReader {
     self.findings = findings
   }
 
-  /// The file's one value; nil when reading had to stop.
+  /// The value of the file; nil if reading had to stop.
   mutating func readFile() -> JSONNode? {
     guard checkEncoding() else { return nil }
     if bytes.starts(with: Positions.byteOrderMark) { offset = Positions.byteOrderMark.count }
@@ -46,7 +46,7 @@ struct JSONReader {
     }
   }
 
-  /// Enters an object or a list; its reader leaves again.
+  /// Enters an object or a list. The caller leaves it again.
   private mutating func enter() throws(Stop) {
     depth += 1
     guard depth <= Limits.depth else {
@@ -137,7 +137,7 @@ struct JSONReader {
     var closerText: String { "'\(Character(Unicode.Scalar(closer)))'" }
   }
 
-  /// Moves to the next element of an object or list, or behind its end.
+  /// Moves to the next element of an object or list, or past its end.
   private mutating func hasNext(_ list: inout ListState) throws(Stop) -> Bool {
     let end = offset
     try skipSpace()
@@ -178,13 +178,13 @@ struct JSONReader {
 
   func peek() -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-  /// Reports that reading cannot go on from here.
+  /// Reports that reading cannot continue from here.
   func stop(_ message: String) -> Stop {
     findings.error(.malformedJSON, at: offset, message + ".")
     return Stop()
   }
 
-  /// What stands here, for a message.
+  /// The next character, for a message.
   func nextText() -> String {
     guard offset < bytes.count else { return "the end of the file" }
     var end = offset + 1
@@ -206,6 +206,6 @@ struct JSONReader {
 extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
-  /// Whether it may begin a word: a letter or an underscore.
+  /// Whether the byte may begin a word: a letter or an underscore.
   var isWord: Bool { (self | 32) >= UInt8(ascii: "a") && (self | 32) <= UInt8(ascii: "z") || self == UInt8(ascii: "_") }
 }

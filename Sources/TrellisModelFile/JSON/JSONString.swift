@@ -1,17 +1,17 @@
-/// Places inside the strings of a file, where an escape is longer than what it stands for.
+/// Maps offsets in the text of a string to offsets in the file, in which escapes are longer.
 enum JSONString {
-  /// Where in the file a place of a string's text is; the closing quote for the end of the text.
+  /// The file offset for an offset in a string's text; the closing quote for the end of the text.
   ///
   /// - Parameters:
-  ///   - textOffset: the place in the text, in bytes of UTF-8.
-  ///   - start: where the string's opening quote is. The string has been read, so its escapes are right.
+  ///   - textOffset: the offset in the text, in bytes of UTF-8.
+  ///   - start: the offset of the string's opening quote. The string was read before, so its escapes are valid.
   /// - Complexity: linear in `textOffset`.
   static func place(of textOffset: Int, inStringAt start: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var place = start + 1
     var passed = 0
     while passed < textOffset, place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
       let (length, meant) = unit(at: place, bytes)
-      // A place within what one escape stands for is that escape.
+      // An offset inside the text of one escape maps to that escape.
       guard passed + meant <= textOffset else { break }
       place += length
       passed += meant
@@ -19,7 +19,7 @@ enum JSONString {
     return place
   }
 
-  /// How long a byte or an escape is in the file, and in the text.
+  /// The length of a byte or an escape in the file, and in the text.
   private static func unit(at place: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> (length: Int, meant: Int) {
     guard bytes[place] == UInt8(ascii: "\\") else { return (1, 1) }
     guard place + 5 < bytes.count, bytes[place + 1] == UInt8(ascii: "u") else { return (2, 1) }
@@ -27,7 +27,7 @@ enum JSONString {
     switch UInt32(digits, radix: 16) ?? 0 {
     case 0..<0x80: return (6, 1)
     case 0x80..<0x800: return (6, 2)
-    // Two escapes for one scalar beyond the first plane.
+    // A surrogate pair: two escapes for one scalar beyond the Basic Multilingual Plane.
     case 0xD800..<0xE000: return (12, 4)
     default: return (6, 3)
     }

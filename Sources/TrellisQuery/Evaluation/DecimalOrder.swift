@@ -1,13 +1,13 @@
 import TrellisSchema
 
-/// Decimal texts compared as numbers: digit by digit, so of any length and without rounding.
+/// Compares decimal texts as numbers, digit by digit: any length, no rounding.
 public enum DecimalOrder {
-  /// Below zero when `left` is the smaller number, zero when they are equal, above zero otherwise.
+  /// Negative if `left` is the smaller number, zero if both are equal, positive otherwise.
   ///
-  /// Both are plain decimal texts: an optional minus, digits, and an optional point with digits. Texts of another form
-  /// come before all numbers and among themselves go by their bytes, so that the order is total whatever a store holds.
+  /// A plain decimal text is an optional minus, digits, and an optional point with digits. Texts of another form sort
+  /// before all numbers and among themselves by their bytes, so the order is total for any content of a store.
   ///
-  /// - Complexity: linear in the digits.
+  /// - Complexity: linear in the number of digits.
   public static func compare(_ left: String, _ right: String) -> Int {
     switch (PlainDecimal(left), PlainDecimal(right)) {
     case (let a?, let b?): a.compared(to: b)
@@ -17,13 +17,13 @@ public enum DecimalOrder {
     }
   }
 
-  /// The text that equal numbers share; texts that are no plain decimals stay as they are.
+  /// The text that equal numbers share. A text that is not a plain decimal is returned unchanged.
   public static func canonical(_ text: String) -> String {
     PlainDecimal(text)?.canonicalText ?? text
   }
 }
 
-/// The digits of a plain decimal text, without zeros that say nothing.
+/// The digits of a plain decimal text, without redundant zeros.
 private struct PlainDecimal {
   let isNegative: Bool
   let whole: ArraySlice<UInt8>
@@ -40,7 +40,7 @@ private struct PlainDecimal {
     guard parts.allSatisfy({ $0.allSatisfy(isDigit) }) else { return nil }
     self.whole = whole.drop { $0 == UInt8(ascii: "0") }
     fraction = parts.count == 2 ? Self.withoutTrailingZeros(parts[1]) : []
-    // There is one zero only.
+    // Zero has no sign.
     isNegative = minus && !(self.whole.isEmpty && fraction.isEmpty)
   }
 

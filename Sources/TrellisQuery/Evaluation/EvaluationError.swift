@@ -1,4 +1,4 @@
-/// Why a predicate or a sort cannot be evaluated.
+/// The reason why a predicate or a sort cannot be evaluated.
 public struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
   public let description: String
 

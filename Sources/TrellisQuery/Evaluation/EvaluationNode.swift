@@ -1,8 +1,8 @@
 public import TrellisSchema
 
-/// The tree of ``QueryPredicate``, prepared.
+/// The prepared form of a ``QueryPredicate`` tree.
 ///
-/// Payloads are references and cases have functions of their own, so that a level of nesting takes little of the stack.
+/// Payloads are references and each case has its own function, so that a nesting level takes little stack.
 @usableFromInline indirect enum EvaluationNode: Sendable {
   case constant(Bool)
   case not(EvaluationNode)
@@ -39,7 +39,7 @@ public import TrellisSchema
   }
 }
 
-/// An operand and the values among which it must be.
+/// An operand and the list of values that it is tested against.
 @usableFromInline final class PreparedList: Sendable {
   @usableFromInline let operand: PreparedOperand
   @usableFromInline let values: Set<StoredValue>
@@ -53,13 +53,13 @@ public import TrellisSchema
 
   @inlinable func holds<Object: QueryObject>(in scope: EvaluationScope<Object>) throws -> Bool {
     let value = try operand.value(in: scope)
-    // Bytes in a file equal the same bytes in a list, which hashing cannot tell.
+    // Data in a file equals the same bytes in a list, but hash values do not reflect that.
     if case .file = value { return values.contains { ValueOrder.areEqual(value, $0, kind: kind) } }
     return values.contains(ValueOrder.normalized(value, kind: kind))
   }
 }
 
-/// A condition on the members of a to-many.
+/// A condition on the members of a to-many relationship.
 @usableFromInline final class PreparedQuantifier: Sendable {
   @usableFromInline let quantifier: Quantifier
   @usableFromInline let path: PreparedPath
@@ -75,7 +75,7 @@ public import TrellisSchema
 
   @inlinable func holds<Object: QueryObject>(in scope: inout EvaluationScope<Object>) throws -> Bool {
     let members = try path.owner(in: scope)?.queryMembers(path.last) ?? []
-    // One member decides: a match for any and none, a mismatch for all.
+    // One member decides: a match for `any` and `none`, a mismatch for `all`.
     let decisive = quantifier != .all
     for member in members {
       scope.members.append((variable, member))

@@ -1,20 +1,20 @@
 import TrellisSchema
 
-/// A mask of `like`, taken apart at its `*`.
+/// A mask of `like`, split at its `*`.
 struct LikeMask {
   fileprivate enum Piece {
-    /// The UTF-8 of a text that stands for itself.
+    /// The UTF-8 bytes of literal text.
     case bytes([UInt8])
-    /// One scalar, whichever it is.
+    /// Any single scalar.
     case scalar
   }
 
-  /// What stands between two `*`.
+  /// The part between two `*`.
   fileprivate struct Part {
     var pieces: [Piece] = []
-    /// The number of scalars of every text that the part fits.
+    /// The number of scalars of any text that the part matches.
     var scalarCount = 0
-    /// The end of the pieces, as long as it is a text.
+    /// Literal bytes at the end, not yet in `pieces`.
     private var bytes: [UInt8] = []
 
     mutating func append(_ scalar: Unicode.Scalar) {
@@ -46,7 +46,7 @@ struct LikeMask {
         parts.append(part)
         part = Part()
       case "?": part.appendAnyScalar()
-      // A backslash at the very end stands for itself.
+      // A backslash at the very end is literal.
       case "\\": part.append(scalars.next() ?? scalar)
       default: part.append(scalar)
       }
@@ -55,16 +55,16 @@ struct LikeMask {
     parts.append(part)
   }
 
-  /// Whether the whole text fits.
+  /// Whether the whole text matches the mask.
   ///
-  /// - Complexity: linear in the text and the mask; for a part with `?`, in the text times that part.
+  /// - Complexity: linear in the text and the mask; for a part with `?`, linear in the text times that part.
   func matches(_ text: String) -> Bool { Array(text.utf8).withUnsafeBytes(matches) }
 
   private func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     guard let first = parts.first, let last = parts.last, var place = first.end(in: text, at: 0) else { return false }
     if parts.count == 1 { return place == text.count }
     for part in parts[1..<(parts.count - 1)] {
-      // The first place where a part fits leaves most for the parts behind it.
+      // The first position at which a part matches leaves the most text for the following parts.
       guard let end = part.firstEnd(in: text, from: place) else { return false }
       place = end
     }
@@ -74,7 +74,7 @@ struct LikeMask {
 }
 
 extension LikeMask.Part {
-  /// Where the part ends that begins at a place; nil when it does not fit there.
+  /// The end of the part if it matches at a position, otherwise nil.
   func end(in text: UnsafeRawBufferPointer, at place: Int) -> Int? {
     var place = place
     for piece in pieces {
@@ -92,7 +92,7 @@ extension LikeMask.Part {
     return place
   }
 
-  /// Where the part ends at the first place, from one on, at which it fits.
+  /// The end of the part at the first position, at or after `start`, at which it matches.
   func firstEnd(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
     if pieces.isEmpty { return start }
     if pieces.count == 1, case .bytes(let bytes) = pieces[0] {
@@ -109,7 +109,7 @@ extension LikeMask.Part {
     return nil
   }
 
-  /// Where the part has to begin to end with the text; nil when that is before a place.
+  /// The position at which the part must begin to end with the text; nil if that is before `first`.
   func start(in text: UnsafeRawBufferPointer, from first: Int) -> Int? {
     var place = text.count
     for _ in 0..<scalarCount {

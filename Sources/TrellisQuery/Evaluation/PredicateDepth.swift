@@ -1,11 +1,12 @@
 extension QueryPredicate {
-  /// How deep a predicate may be nested, for evaluation in memory and for every store.
+  /// The maximum nesting depth of a predicate, for evaluation in memory and in every store.
   ///
-  /// Evaluation, translation and SQLite's own parser go down the tree by recursion; beyond this depth a small thread's
-  /// stack would not hold them.
+  /// Evaluation, translation and SQLite's own parser recurse through the tree; beyond this depth they could overflow
+  /// the stack of a small thread.
   public static let depthLimit = 200
 
-  /// Throws when the predicate is nested deeper than ``depthLimit``. Whoever goes down the tree calls it once, first.
+  /// Throws if the predicate is nested deeper than ``depthLimit``. Code that recurses through the tree calls this
+  /// first.
   ///
   /// - Throws: ``EvaluationError``.
   /// - Complexity: linear in the number of nodes, without recursion.

@@ -1,4 +1,4 @@
-/// A predicate made ready to be asked about many objects: paths are unrolled, constants folded, lists hashed.
+/// A predicate prepared for evaluation on many objects: paths are unrolled, constants folded, lists hashed.
 ///
 /// ```swift
 /// let evaluator = try PredicateEvaluator(predicate)
@@ -7,7 +7,7 @@
 public struct PredicateEvaluator: Sendable {
   @usableFromInline let root: EvaluationNode
 
-  /// - Throws: ``EvaluationError`` when the predicate is nested too deep, or names a variable that nothing binds.
+  /// - Throws: ``EvaluationError`` if the predicate is nested too deep, or uses a variable that no quantifier binds.
   /// - Complexity: linear in the number of nodes and values.
   public init(_ predicate: QueryPredicate) throws(EvaluationError) {
     try predicate.checkDepth()
@@ -17,7 +17,7 @@ public struct PredicateEvaluator: Sendable {
 
   /// Whether the predicate holds for an object.
   ///
-  /// - Throws: what the object's methods throw.
+  /// - Throws: errors of the object's methods.
   @inlinable public func matches<Object: QueryObject>(_ object: Object) throws -> Bool {
     var scope = EvaluationScope(object)
     return try root.holds(in: &scope)

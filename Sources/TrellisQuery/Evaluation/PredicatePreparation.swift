@@ -1,11 +1,12 @@
 import TrellisSchema
 
-/// Makes an ``EvaluationNode`` of a predicate whose depth is checked.
+/// Builds an ``EvaluationNode`` from a predicate that passed the depth check.
 struct PredicatePreparation {
-  /// The variables that the quantifiers around bind; 0 always is.
+  /// The variables that enclosing quantifiers bind. Variable 0 is always bound.
   private var bound: [Int] = [0]
 
-  /// Hands each case on unopened: a frame that holds the payloads of all cases would be repeated at every level.
+  /// Passes each case on without unpacking it: a stack frame with the payloads of all cases would repeat at every
+  /// level.
   mutating func node(_ predicate: QueryPredicate) throws(EvaluationError) -> EvaluationNode {
     switch predicate {
     case .constant(let value): .constant(value)

@@ -1,16 +1,16 @@
 public import TrellisSchema
 
-/// A comparison whose constants are folded already.
+/// A comparison with folded constants.
 @usableFromInline final class PreparedComparison: Sendable {
   @usableFromInline let left: PreparedOperand
   @usableFromInline let relation: ComparisonOperator
   @usableFromInline let right: PreparedOperand
   @usableFromInline let kind: ValueKind
   @usableFromInline let options: TextOptions
-  /// The pattern on the right, where it is the same for all objects.
+  /// The pattern on the right, if it is the same for all objects.
   private let pattern: TextPattern?
   private let ignoresCase: Bool
-  /// The words on the right, where they are the same for all objects.
+  /// The search query on the right, if it is the same for all objects.
   private let query: SearchQuery?
 
   init(_ comparison: Comparison, left: PreparedOperand, right: PreparedOperand) {
@@ -57,7 +57,7 @@ public import TrellisSchema
     return (self.pattern ?? TextPattern(pattern, ignoringCase: ignoresCase)).matches(text)
   }
 
-  /// The rule for nil: equal to itself, not equal to any value, and nothing else holds for it.
+  /// The semantics of nil: nil equals nil and differs from any value; every other comparison with nil is false.
   @usableFromInline static func holds(
     _ a: StoredValue, _ relation: ComparisonOperator, _ b: StoredValue, _ kind: ValueKind
   ) -> Bool {

@@ -1,6 +1,6 @@
 public import TrellisSchema
 
-/// A value that is made of others, prepared.
+/// A prepared ``Computation``.
 @usableFromInline final class PreparedComputation: Sendable {
   @usableFromInline enum Content: Sendable {
     case arithmetic(ArithmeticOperator, PreparedOperand, PreparedOperand)

@@ -1,12 +1,12 @@
 public import TrellisSchema
 
-/// A path as evaluation walks it: through to-ones to an object, and there to a property.
+/// A prepared path: to-one relationships to an object, and a property of that object.
 @usableFromInline struct PreparedPath: Sendable {
   @usableFromInline let variable: Int
   @usableFromInline let partners: [Int]
   @usableFromInline let last: Int
 
-  /// Nil for a path without steps.
+  /// Returns nil for a path without steps.
   init?(_ path: PropertyPath) {
     var steps = path.steps
     guard let last = steps.popLast() else { return nil }
@@ -15,7 +15,7 @@ public import TrellisSchema
     partners = steps
   }
 
-  /// The object that has the last property; nil when a to-one on the way is.
+  /// The object that has the last property; nil if a to-one relationship on the way is nil.
   @inlinable func owner<Object: QueryObject>(in scope: EvaluationScope<Object>) throws -> Object? {
     guard var object = scope.object(variable) else { return nil }
     for step in partners {
@@ -26,7 +26,7 @@ public import TrellisSchema
   }
 }
 
-/// A path as evaluation walks it: through to-ones to an object.
+/// A prepared path of to-one relationships to an object.
 @usableFromInline struct PreparedWalk: Sendable {
   @usableFromInline let variable: Int
   @usableFromInline let partners: [Int]
@@ -36,7 +36,7 @@ public import TrellisSchema
     partners = path.steps
   }
 
-  /// Nil when a to-one on the way is.
+  /// The object at the end of the path; nil if a to-one relationship on the way is nil.
   @inlinable func end<Object: QueryObject>(in scope: EvaluationScope<Object>) throws -> Object? {
     var object = scope.object(variable)
     for step in partners { object = try object?.queryPartner(step) }
@@ -44,7 +44,7 @@ public import TrellisSchema
   }
 }
 
-/// One side of a comparison, with what can be done once done.
+/// One side of a comparison, with constant parts computed in advance.
 @usableFromInline enum PreparedOperand: Sendable {
   case value(StoredValue)
   case key(variable: Int)
@@ -68,13 +68,13 @@ public import TrellisSchema
     }
   }
 
-  /// Whether the value never changes, so that it was prepared with the comparison's options.
+  /// Whether the value is constant, in which case it is already folded with the comparison's options.
   @usableFromInline var isConstant: Bool {
     if case .value = self { true } else { false }
   }
 }
 
-/// The objects that variables stand for: the one asked about, and the members bound by quantifiers around.
+/// The objects bound to variables: the evaluated object, and the members bound by enclosing quantifiers.
 @usableFromInline struct EvaluationScope<Object: QueryObject> {
   @usableFromInline let root: Object
   @usableFromInline var members: [(variable: Int, object: Object)] = []

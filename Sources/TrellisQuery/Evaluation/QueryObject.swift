@@ -1,23 +1,23 @@
 public import TrellisSchema
 
-/// What a predicate is evaluated on and a sort key read from: a living object, or a row of a store in memory.
+/// An object that predicates and sort keys can be evaluated on: a managed object, or a row of a store in memory.
 ///
-/// Properties are numbered as in ``Entity/properties``. Where living objects are classes that have subclasses, a struct
-/// around the object conforms.
+/// Properties are numbered as in ``Entity/properties``. If managed objects are classes with subclasses, a struct that
+/// wraps the object conforms.
 public protocol QueryObject {
   /// The object's key.
   var queryKey: Int64 { get }
   /// The name of the object's own entity.
   var queryEntityName: String { get }
-  /// The value of an attribute; for a to-one its object's key, or null; for a to-many the number of its members.
+  /// The value of an attribute. For a to-one, the partner's key or null; for a to-many, the number of members.
   func queryValue(_ property: Int) throws -> StoredValue
-  /// The object at the other end of a to-one, wherever the reference lies; nil when there is none.
+  /// The object that a to-one relationship references, wherever the reference is stored; nil if there is none.
   func queryPartner(_ property: Int) throws -> Self?
-  /// The members of a to-many, in any order.
+  /// The members of a to-many relationship, in any order.
   func queryMembers(_ property: Int) throws -> [Self]
-  /// The members of an ordered to-many, in its order. Without an implementation of yours, those of ``queryMembers(_:)``.
+  /// The members of an ordered to-many relationship, in order. The default implementation returns ``queryMembers(_:)``.
   func queryOrderedMembers(_ property: Int) throws -> [Self]
-  /// How many members a to-many has. Without an implementation of yours, the members are counted.
+  /// The number of members of a to-many relationship. The default implementation counts ``queryMembers(_:)``.
   func queryMemberCount(_ property: Int) throws -> Int
 }
 
@@ -27,10 +27,10 @@ extension QueryObject {
 }
 
 extension QueryObject {
-  /// What a path from this object leads to: an attribute, a to-one's key or, without steps, the object's own key. Null where
-  /// the path meets a nil to-one.
+  /// The value at the end of a path from this object: an attribute, the key of a to-one or, without steps, the object's
+  /// own key. Null if a to-one relationship on the way is nil.
   ///
-  /// - Throws: what the object's methods throw.
+  /// - Throws: errors of the object's methods.
   public func value(at path: PropertyPath) throws -> StoredValue {
     if let only = path.onlyStep { return try queryValue(only) }
     var steps = path.steps

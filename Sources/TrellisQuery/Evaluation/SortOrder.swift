@@ -1,16 +1,16 @@
 public import TrellisSchema
 
-/// Sort keys made ready to order many objects, the same way as every store does.
+/// Sort keys prepared for ordering many objects, in the same way as every store does.
 ///
-/// nil comes first when ascending. Ties go by the objects' keys in the direction of the last sort key; without sort keys
-/// objects go by their keys, ascending.
+/// nil sorts first in ascending order. Ties are broken by the objects' keys, in the direction of the last sort key.
+/// Without sort keys, objects sort by their keys in ascending order.
 public struct SortOrder: Sendable {
   @usableFromInline let keys: [SortKey]
   @usableFromInline let operands: [PreparedOperand]
-  /// By key; nil for those that sort by values.
+  /// The search query of each sort key; nil for keys that sort by values.
   @usableFromInline let queries: [SearchQuery?]
 
-  /// - Throws: ``EvaluationError`` when a path starts at a variable other than 0.
+  /// - Throws: ``EvaluationError`` if a path starts at a variable other than 0.
   public init(_ keys: [SortKey]) throws(EvaluationError) {
     guard keys.allSatisfy({ $0.path.variable == 0 }) else {
       throw EvaluationError("A sort key starts at an object other than the one that is fetched.")
@@ -24,17 +24,17 @@ public struct SortOrder: Sendable {
     if case .text(let text) = value { .real(query.rank(of: text)) } else { .null }
   }
 
-  /// Below zero when `left` comes first, above zero when `right` does; zero only for the same key.
+  /// Negative if `left` sorts first, positive if `right` does, zero only for the same key.
   ///
-  /// - Throws: what the objects' methods throw.
+  /// - Throws: errors of the objects' methods.
   @inlinable public func compare<Object: QueryObject>(_ left: Object, _ right: Object) throws -> Int {
     compare(try sortValues(of: left), left.queryKey, try sortValues(of: right), right.queryKey)
   }
 
-  /// The objects in order.
+  /// The objects, sorted.
   ///
-  /// - Throws: what the objects' methods throw.
-  /// - Complexity: O(*n* log *n*) comparisons; each object's values are read once.
+  /// - Throws: errors of the objects' methods.
+  /// - Complexity: O(*n* log *n*) comparisons; the values of each object are read once.
   @inlinable public func sorted<Object: QueryObject>(_ objects: [Object]) throws -> [Object] {
     var entries: [SortEntry] = []
     entries.reserveCapacity(objects.count)
@@ -45,7 +45,7 @@ public struct SortOrder: Sendable {
     return entries.map { objects[$0.place] }
   }
 
-  /// What an object is sorted by, folded where a key's options ask for it.
+  /// The sort values of an object, folded if a key's options require it.
   @inlinable func sortValues<Object: QueryObject>(of object: Object) throws -> [StoredValue] {
     let scope = EvaluationScope(object)
     var values: [StoredValue] = []
@@ -71,7 +71,7 @@ public struct SortOrder: Sendable {
   }
 }
 
-/// An object's place among those to be sorted, and what it is sorted by.
+/// The index of an object before sorting, with its sort values.
 @usableFromInline struct SortEntry {
   @usableFromInline let place: Int
   @usableFromInline let key: Int64
@@ -85,12 +85,12 @@ public struct SortOrder: Sendable {
 }
 
 extension SortOrder {
-  /// What an object is sorted by: one value for each sort key, to be kept and compared later.
+  /// The sort values of an object, one per sort key, to be stored and compared later.
   ///
-  /// - Throws: what the object's methods throw.
+  /// - Throws: errors of the object's methods.
   package func values<Object: QueryObject>(of object: Object) throws -> [StoredValue] { try sortValues(of: object) }
 
-  /// Below zero when what has the first values and key comes before the other.
+  /// Negative if the entry with the first values and key sorts before the other.
   package func order(_ a: [StoredValue], _ aKey: Int64, _ b: [StoredValue], _ bKey: Int64) -> Int {
     compare(a, aKey, b, bKey)
   }

@@ -1,16 +1,17 @@
 import Foundation
 
-/// How texts are prepared before they are compared: the same in memory and in every store, in every language setting.
+/// Prepares texts for comparison, identically in memory and in every store, independent of the locale.
 public enum TextFolding {
-  /// The text in the form in which it is compared under these options. The result is canonically composed (NFC), so that
-  /// a part of a syllable is not found inside the syllable.
+  /// The text folded by the options. The result is canonically composed (NFC), so that a search does not match part of
+  /// a syllable.
   ///
-  /// - `caseInsensitive` is Unicode's full case folding: ß is ss, ς is σ; İ is i with a dot, and ı stays itself.
-  /// - `diacriticInsensitive` drops marks that stand above, below or across a letter. Signs that make another letter or
-  ///   syllable stay: Hangul jamo, the voicing of kana, vowel signs of Indic scripts, points of Hebrew and Arabic.
-  /// - `normalized` only unites composed and decomposed spellings.
+  /// - `caseInsensitive` is Unicode's full case folding: ß becomes ss, ς becomes σ, İ becomes i with a dot, and ı is
+  ///   unchanged.
+  /// - `diacriticInsensitive` removes marks above, below or across a letter. Signs that form another letter or syllable
+  ///   remain: Hangul jamo, the voicing of kana, vowel signs of Indic scripts, points of Hebrew and Arabic.
+  /// - `normalized` only unifies composed and decomposed spellings.
   ///
-  /// - Complexity: linear in the text; ASCII texts take a short way.
+  /// - Complexity: linear in the text; ASCII texts take a fast path.
   public static func fold(_ text: String, options: TextOptions) -> String {
     guard !options.isEmpty else { return text }
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return foldASCII(text, options) }
@@ -24,7 +25,7 @@ public enum TextFolding {
         folded.append(scalar)
         continue
       }
-      // The folding of one letter may bring a mark of its own: İ becomes i and a dot.
+      // Folding one letter may introduce a mark: İ becomes i and a dot.
       for part in caseFolded(scalar) where !ignoresMarks || !isDiacritic(part) { folded.append(part) }
     }
     return composed(String(folded))
@@ -32,7 +33,7 @@ public enum TextFolding {
 
   private static func composed(_ text: String) -> String {
     let composed = text.precomposedStringWithCanonicalMapping
-    // Comparison reads bytes; a string that Foundation made may not have them in one piece.
+    // Comparison reads bytes; a string from Foundation may not store them contiguously.
     return composed.isContiguousUTF8 ? composed : String(decoding: Array(composed.utf8), as: UTF8.self)
   }
 
@@ -40,8 +41,8 @@ public enum TextFolding {
     options.contains(.caseInsensitive) ? text.lowercased() : text
   }
 
-  /// Full case folding by way of the case mappings. Tried over all scalars, it unites what Unicode's folding table unites,
-  /// but for ı, whose upper case is I.
+  /// Full case folding through the case mappings. A test over all scalars shows that it matches Unicode's folding
+  /// table, except for ı, which has the uppercase I.
   private static func caseFolded(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
     guard scalar.properties.changesWhenCaseMapped || scalar.properties.changesWhenCaseFolded, scalar != "\u{131}" else {
       return String.UnicodeScalarView([scalar])
@@ -55,8 +56,8 @@ public enum TextFolding {
     return result
   }
 
-  /// A mark beside a letter, by its combining class: 1 lies across it, from 200 on it stands above, below or on it.
-  /// Classes between are for signs that belong to one script's spelling.
+  /// Whether the scalar is a mark on a letter, by its combining class: 1 overlays the letter, 200 and above are above,
+  /// below or attached to it. The classes between belong to the spelling of single scripts.
   private static func isDiacritic(_ scalar: Unicode.Scalar) -> Bool {
     guard scalar.value >= 0x300 else { return false }
     let combining = scalar.properties.canonicalCombiningClass.rawValue

@@ -2,10 +2,10 @@ public import TrellisSchema
 
 /// The order and equality of stored values, the same in every store.
 public enum ValueOrder {
-  /// Below zero when `left` comes first, zero when both are equal, above zero otherwise. Null comes first.
+  /// Negative if `left` sorts first, zero if both are equal, positive otherwise. Null sorts first.
   ///
-  /// Values that do not fit the kind, which a checked query never has, are still in a total order: null, numbers, texts,
-  /// blobs. A real that is not a number counts as null, as no store can hold it.
+  /// Values that do not match the kind, which a checked query never has, still have a total order: null, numbers,
+  /// texts, blobs. NaN counts as null, because no store can hold it.
   public static func compare(_ left: StoredValue, _ right: StoredValue, kind: ValueKind) -> Int {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -13,7 +13,7 @@ public enum ValueOrder {
     case (.text(let a), .text(let b)): kind == .decimal ? DecimalOrder.compare(a, b) : TextBytes.compare(a, b)
     case (.blob(let a), .blob(let b)): a.withUnsafeBytes { a in b.withUnsafeBytes { b in TextBytes.compare(a, b) } }
     case (.file(let a), .file(let b)): a == b ? 0 : order(a, b)
-    // The same bytes may lie in a file or in the row.
+    // The same bytes may be stored in a file or in the row.
     case (.file(let file), .blob(let bytes)): bytes.withUnsafeBytes(file.holds) ? 0 : 1
     case (.blob(let bytes), .file(let file)): bytes.withUnsafeBytes(file.holds) ? 0 : -1
     case (.integer(let a), .real(let b)): b.isNaN ? 1 : compare(a, b)
@@ -22,7 +22,7 @@ public enum ValueOrder {
     }
   }
 
-  /// Whether two values are equal; nulls equal each other.
+  /// Whether two values are equal. Null equals null.
   public static func areEqual(_ left: StoredValue, _ right: StoredValue, kind: ValueKind) -> Bool {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): a == b
@@ -31,12 +31,12 @@ public enum ValueOrder {
     }
   }
 
-  /// Some order of contents; nobody sorts by data.
+  /// An arbitrary but total order of contents; sorting by data has no meaning.
   private static func order(_ a: ExternalFile, _ b: ExternalFile) -> Int {
     TextBytes.compare(a.digest.text, b.digest.text)
   }
 
-  /// Whether a value counts as nil.
+  /// Whether the value counts as nil.
   static func isNil(_ value: StoredValue) -> Bool {
     switch value {
     case .null: true
@@ -45,11 +45,11 @@ public enum ValueOrder {
     }
   }
 
-  /// The value in the form in which equal ones are the same ``StoredValue``, for sets and dictionaries.
+  /// The canonical form of a value, for sets and dictionaries: equal values have the same ``StoredValue``.
   public static func normalized(_ value: StoredValue, kind: ValueKind) -> StoredValue {
     switch value {
     case .real(let real) where real.isNaN: .null
-    // Whole numbers are equal in both classes, so one of them stands for both.
+    // An integer and a real of the same value are equal, so the integer represents both.
     case .real(let real): Int64(exactly: real).map(StoredValue.integer) ?? value
     case .text(let text) where kind == .decimal: .text(DecimalOrder.canonical(text))
     default: value
@@ -63,7 +63,7 @@ public enum ValueOrder {
     return a.isNaN ? (b.isNaN ? 0 : -1) : 1
   }
 
-  /// Exact, where converting the integer to a real would round.
+  /// Compares exactly; converting the integer to a real would round.
   private static func compare(_ integer: Int64, _ real: Double) -> Int {
     if real >= 0x1p63 { return -1 }
     if real < -0x1p63 { return 1 }

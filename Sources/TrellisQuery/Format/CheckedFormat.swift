@@ -1,25 +1,26 @@
 public import TrellisSchema
 
-/// A format that was read and checked against a model: the predicate, and the variables that had no value.
+/// A format that was parsed and checked against a model: the predicate, and the variables without a value.
 public struct CheckedFormat: Sendable {
-  /// Complete when ``variables`` is empty; otherwise it has an ``Operand/parameter(_:)`` with a variable's number where the
-  /// value belongs. A list stands in it as one value that is equal, a range as bounds at both ends.
+  /// The predicate. It is complete if ``variables`` is empty; otherwise it contains an ``Operand/parameter(_:)`` with
+  /// the number of the variable in place of each missing value. A list is represented as one value compared for
+  /// equality, a range as a lower and an upper bound.
   public let predicate: QueryPredicate
-  /// In the order of their first use.
+  /// The variables without a value, in the order of first use.
   public let variables: [FormatVariable]
 
-  /// Reads and checks a format.
+  /// Parses and checks a format.
   ///
   /// ```swift
   /// let checked = try CheckedFormat("emotion == $emotion", of: diary, in: model)
   /// checked.variables.map(\.name)   // ["emotion"]
   /// ```
   /// - Parameters:
-  ///   - entity: the number of the entity whose objects are asked about.
-  ///   - arguments: the values of `%@` and its like, in order.
-  ///   - interpolated: values whose `%@` lies at a known offset, in bytes of UTF-8; they are no part of `arguments`.
-  ///   - bindings: the values of `$variables` by their names. Those that have none are collected.
-  ///   - variable: which variable of a predicate around stands for the object; 0 is the one that is fetched.
+  ///   - entity: the number of the entity that the predicate is for.
+  ///   - arguments: the values of `%@` and similar directives, in order.
+  ///   - interpolated: values by the offset of their `%@` in bytes of UTF-8. They are not part of `arguments`.
+  ///   - bindings: the values of `$variables` by name. Variables without a value are collected.
+  ///   - variable: the variable of the enclosing predicate that stands for the object; 0 is the fetched object.
   /// - Throws: ``PredicateFormatError``.
   /// - Complexity: linear in the format and the values.
   public init(

@@ -1,27 +1,27 @@
 public import TrellisSchema
 
-/// A value that is bound to a place in a format.
+/// A value bound to a placeholder of a format.
 public enum FormatArgument: Hashable, Sendable {
   case null
   case value(StoredValue, FormatType)
   case list([FormatArgument])
-  /// From the first to the second, the second included or not.
+  /// A range from the first value to the second, which is included if `isClosed`.
   case range(StoredValue, StoredValue, FormatType, isClosed: Bool)
 }
 
-/// What a value in a predicate is.
+/// The type of a value in a predicate.
 public enum FormatType: Hashable, Sendable {
   case integer, real, decimal, text, bool, date, data, uuid, url
-  /// A case of one of the model's enums, by the enum's name; nil where a value does not tell.
+  /// A case of one of the model's enums, by the enum's name; nil if the value does not determine it.
   case enumeration(String?)
   /// The name of an entity.
   case entity
-  /// An object, by the number of its entity; nil where a value does not tell.
+  /// An object, by the number of its entity; nil if the value does not determine it.
   case object(Int?)
-  /// A list or a `Codable` struct, which is kept as a JSON text.
+  /// A list or a `Codable` struct, which is stored as a JSON text.
   case json(String)
 
-  /// The type as a message names it.
+  /// The type's name in messages.
   var name: String {
     switch self {
     case .integer: "a whole number"
@@ -43,24 +43,24 @@ public enum FormatType: Hashable, Sendable {
   var isNumber: Bool { self == .integer || self == .real || self == .decimal }
 }
 
-/// A variable of a format, and what it stands for.
+/// A variable of a format, with its type and shape.
 public struct FormatVariable: Hashable, Sendable {
   public enum Shape: Hashable, Sendable {
     case one
-    /// A list, as IN takes it.
+    /// A list, for IN.
     case list
-    /// From one value to another, as BETWEEN takes them.
+    /// A range with a lower and an upper bound, for BETWEEN.
     case range
   }
 
   public let name: String
   public let type: FormatType
-  /// The type of the attributes that it is compared with, where they all have the same.
+  /// The type of the attributes that the variable is compared with, if they all have the same type.
   public internal(set) var attribute: AttributeType?
   public let shape: Shape
-  /// Where it is used first, in bytes of UTF-8.
+  /// The offset of the first use, in bytes of UTF-8.
   public let offset: Int
 
-  /// Whether it stands for a list of values.
+  /// Whether the variable stands for a list of values.
   public var isList: Bool { shape == .list }
 }

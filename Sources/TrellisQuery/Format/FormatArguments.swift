@@ -1,11 +1,11 @@
-/// The values for the places of a format, in order: interpolated ones lie at known offsets, others are taken in turn.
+/// The values for the placeholders of a format. Interpolated values have known offsets, the others are used in order.
 struct FormatArguments {
-  /// Interpolated values by the offset of their `%@`.
+  /// The interpolated values, by the offset of their `%@`.
   var interpolated: [Int: FormatArgument] = [:]
-  /// Those that were given beside the format.
+  /// The values passed separately from the format.
   var given: [FormatArgument] = []
   private var used = 0
-  /// The interpolated values' offsets, in order: an argument's number is its place there, or behind them.
+  /// The offsets of the interpolated values, in order. They number first, the values passed separately follow.
   private let offsets: [Int]
 
   init(interpolated: [Int: FormatArgument] = [:], offsets: [Int] = [], given: [FormatArgument] = []) {
@@ -42,7 +42,7 @@ struct FormatArguments {
     return type.isNumber || type == .bool
   }
 
-  /// All values must have found their place.
+  /// Throws unless all values were used.
   func finish(_ lexer: FormatLexer) throws(PredicateFormatError) {
     if let offset = interpolated.keys.min() {
       throw lexer.error(

@@ -1,10 +1,11 @@
 package import TrellisSchema
 
-/// The formats that were read for a model, so that a fetch of a repeated shape reads nothing.
+/// Cache of the formats parsed for a model, so that repeated fetches of the same shape need no parsing.
 ///
-/// A shape is a text, an entity, and the types of the arguments. Safe to use from any thread.
+/// A shape is a text, an entity, and the types of the arguments. The cache is thread-safe.
 package final class FormatCache: Sendable {
-  /// A format with its arguments: the interpolated ones by their offsets, in order, then those that were given.
+  /// A format with its arguments: first the interpolated ones with their offsets, in order, then those passed
+  /// separately.
   package struct Request: Sendable {
     package var text: String
     package var interpolated: [(offset: Int, value: FormatArgument)]
@@ -45,9 +46,9 @@ package final class FormatCache: Sendable {
     }
   }
 
-  /// A program has few formats, unless it makes them of texts; then forgetting all of them bounds the memory.
+  /// An app has few formats, unless it builds them from texts. Emptying a full cache then bounds the memory.
   private static let limit = 1_000
-  /// Of the texts that are kept, in bytes of UTF-8.
+  /// The maximum length of a cached text, in bytes of UTF-8.
   private static let lengthLimit = 4_096
 
   private let templates = Locked<[Key: FormatTemplate]>([:])
@@ -57,7 +58,7 @@ package final class FormatCache: Sendable {
   /// The predicate of a format.
   ///
   /// - Throws: ``PredicateFormatError``.
-  /// - Complexity: linear in the format the first time, then in the predicate.
+  /// - Complexity: linear in the format on first use, linear in the predicate afterwards.
   package func predicate(
     _ request: Request, of entity: Int, in model: Model
   ) throws(PredicateFormatError) -> QueryPredicate {
@@ -75,7 +76,7 @@ package final class FormatCache: Sendable {
     return try template.predicate(arguments, in: model)
   }
 
-  /// How many formats are kept.
+  /// The number of cached formats.
   package var count: Int { templates.withLock { $0.count } }
 }
 

@@ -1,15 +1,15 @@
 import TrellisSchema
 
-/// A format that was read once: its predicate, with places for the arguments whose values decide nothing but themselves.
+/// A parsed format: its predicate, with slots for the arguments that affect only their own value.
 struct FormatTemplate: Sendable {
-  /// A place for an argument.
+  /// A slot for an argument.
   struct Slot: Hashable, Sendable {
     /// The argument's number.
     let argument: Int
-    /// What it is compared with.
+    /// The type of the side that the argument is compared with.
     let type: FormatType
     let isList: Bool
-    /// Where it stands in the format.
+    /// The offset in the format.
     let start: Int
   }
 
@@ -20,7 +20,8 @@ struct FormatTemplate: Sendable {
 
   /// The predicate with the values of other arguments of the same types.
   ///
-  /// - Throws: ``PredicateFormatError`` for a value that is none of what it is compared with, such as a text for an enum.
+  /// - Throws: ``PredicateFormatError`` if a value is invalid for the compared type, such as an unknown text for an
+  ///   enum.
   /// - Complexity: linear in the predicate and the values.
   func predicate(_ arguments: [FormatArgument], in model: Model) throws(PredicateFormatError) -> QueryPredicate {
     guard !slots.isEmpty else { return predicate }
@@ -52,7 +53,7 @@ struct FormatTemplate: Sendable {
     }
   }
 
-  /// An operand whose conditions have their values.
+  /// An operand with the slots of its conditions filled.
   private func filled(
     _ operand: Operand, _ arguments: [FormatArgument], _ model: Model
   ) throws(PredicateFormatError) -> Operand {
@@ -109,7 +110,7 @@ struct FormatTemplate: Sendable {
   ) throws(PredicateFormatError) -> StoredValue {
     guard case .value(let value, let given) = argument else { return .null }
     switch (given, slot.type) {
-    // The types alone have told that these fit; they are part of the shape.
+    // The argument types, which are part of the shape, already show that these are compatible.
     case (.object, .object), (.enumeration, .enumeration): return value
     default: if given == slot.type { return value }
     }
@@ -121,9 +122,9 @@ struct FormatTemplate: Sendable {
   }
 }
 
-/// Arguments whose values decide nothing but themselves get a place in a template.
+/// Arguments that affect only their own value get a slot in a template.
 extension FormatChecker {
-  /// A side of a comparison; the number of its argument where it is one.
+  /// A side of a comparison, with the number of its argument if it is one.
   mutating func placed(_ node: FormatNode) throws(PredicateFormatError) -> (FormatSide, argument: Int?) {
     guard makesTemplate else { return (try side(node), nil) }
     switch node.content {
@@ -138,7 +139,7 @@ extension FormatChecker {
     return (try side(node), nil)
   }
 
-  /// The condition with a place for its argument, where the argument's value decides nothing else.
+  /// The condition with a slot for its argument, if the argument's value affects nothing else.
   mutating func withSlot(
     _ condition: QueryPredicate, _ left: (FormatSide, argument: Int?), _ right: (FormatSide, argument: Int?),
     at starts: (Int, Int)
@@ -151,7 +152,7 @@ extension FormatChecker {
       if let slotted = slotted(condition, right.0, left.0, number, isLeft: true, at: starts.0) { return slotted }
     default: break
     }
-    // nil is known by the arguments' types alone.
+    // Whether an argument is nil follows from the argument types alone.
     if left.argument == nil || left.0.isNull, right.argument == nil || right.0.isNull { return condition }
     dependsOnValues = true
     return condition
@@ -164,7 +165,7 @@ extension FormatChecker {
     switch (condition, argument) {
     case (.comparison(var comparison), .value(_, let given)):
       guard comparison.relation != .matches, fits(given, type, comparison.relation) else { return nil }
-      // What is searched is a text, also as the stored value of an enum.
+      // A search compares texts, including the stored values of enums.
       let type = Self.searches.contains(comparison.relation) ? given : type
       let slot = slot(FormatTemplate.Slot(argument: number, type: type, isList: false, start: start))
       if isLeft { comparison.left = slot } else { comparison.right = slot }
@@ -184,14 +185,14 @@ extension FormatChecker {
     return .parameter(slots.count - 1)
   }
 
-  /// The one type of a list's elements; nil for an empty list and where they differ.
+  /// The common type of a list's elements; nil for an empty list or mixed types.
   static func elementType(_ list: [FormatArgument]) -> FormatType? {
     guard case .value(_, let type)? = list.first else { return nil }
     let isUniform = list.allSatisfy { if case .value(_, type) = $0 { true } else { false } }
     return isUniform ? type : nil
   }
 
-  /// Whether values of one type beside another stay of their type, whatever they are.
+  /// Whether any value of one type keeps its type when compared with another type.
   private func fits(_ given: FormatType, _ type: FormatType, _ relation: ComparisonOperator) -> Bool {
     if given == type { return true }
     if Self.searches.contains(relation) { return given == .text }

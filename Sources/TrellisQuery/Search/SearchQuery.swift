@@ -1,24 +1,25 @@
 import TrellisSchema
 
-/// Words to look for in texts: what `matching` asks, in memory and in every store.
+/// Words to search for in texts: the semantics of `matching`, in memory and in every store.
 ///
 /// ```swift
 /// let query = SearchQuery("커피 cof")
-/// query.matches("아이스커피, iced Coffee")   // true: 커피 stands inside a word, and a word begins with cof
+/// query.matches("아이스커피, iced Coffee")   // true: 커피 is inside a word, and a word begins with cof
 /// ```
-/// The query is taken apart into its words, and a text matches that has all of them, in any order. Case and diacritics make
-/// no difference, and composed and decomposed spellings are the same.
+/// The query is split into words. A text matches if it contains all of them, in any order. Case and diacritics are
+/// ignored, and composed and decomposed spellings are equal.
 ///
-/// - A word that begins with a letter of a script that joins words or their endings (Hangul, Han, kana, Thai, Lao, Khmer,
-///   Myanmar), or with a picture such as an emoji, is found anywhere.
-/// - Any other word is found where a word of the text begins so: `cof` finds Coffee, `fee` does not. A word begins also
-///   where such a script meets another: `shop` finds 커피shop.
+/// - A word that begins with a letter of a script that joins words or their endings (Hangul, Han, kana, Thai, Lao,
+///   Khmer, Myanmar), or with a pictograph such as an emoji, matches anywhere.
+/// - Any other word matches the beginning of a word in the text: `cof` finds Coffee, `fee` does not. A word also begins
+///   at a change from such a script to another: `shop` finds 커피shop.
 ///
-/// What is no letter, digit, mark or picture only separates words. A query without a word matches nothing.
+/// Characters other than letters, digits, marks and pictographs only separate words. A query without words matches
+/// nothing.
 public struct SearchQuery: Hashable, Sendable {
-  /// The words, folded, each once.
+  /// The distinct words, folded.
   public let terms: [String]
-  /// Which of the words must stand where a word begins.
+  /// Whether each word matches only at the beginning of a word.
   private let areBeginnings: [Bool]
 
   /// - Complexity: linear in the text.
@@ -35,7 +36,7 @@ public struct SearchQuery: Hashable, Sendable {
     areBeginnings = terms.map(\.isBeginning)
   }
 
-  /// Whether the text has all words of the query.
+  /// Whether the text contains all words of the query.
   ///
   /// - Complexity: linear in the text for each word.
   public func matches(_ text: String) -> Bool {
@@ -52,10 +53,11 @@ public struct SearchQuery: Hashable, Sendable {
     return true
   }
 
-  /// How well a text matches, to put the best first: more for each further place at which a word stands, for whole words,
-  /// and for short texts. It depends on the text alone, so it is the same in every store, whatever else that holds.
+  /// The relevance of a text, for sorting the best matches first: higher for each further occurrence of a word, for
+  /// whole words, and for short texts. It depends on the text alone, so it is the same in every store, whatever else
+  /// the store contains.
   ///
-  /// - Returns: 0 for a text that does not match; else more, and less than the number of words.
+  /// - Returns: 0 if the text does not match; otherwise a positive number less than the number of words.
   /// - Complexity: linear in the text for each word.
   public func rank(of text: String) -> Double {
     guard !terms.isEmpty else { return 0 }
@@ -65,7 +67,7 @@ public struct SearchQuery: Hashable, Sendable {
     for number in terms.indices {
       var weight = 0.0
       forEachPlace(of: number, in: text) { place in
-        // A whole word counts like two words of which it is a piece.
+        // A whole word counts as much as two occurrences inside words.
         weight += text.isStart(place.lowerBound) && text.isEnd(place.upperBound) ? 2 : 1
         return true
       }
@@ -75,7 +77,7 @@ public struct SearchQuery: Hashable, Sendable {
     return sum
   }
 
-  /// Gives the places at which a word stands, from front to end and without overlap, for as long as `body` wants more.
+  /// Calls `body` with the occurrences of a word, front to back and without overlap, until it returns false.
   func forEachPlace(of number: Int, in text: SearchText, _ body: (Range<String.Index>) -> Bool) {
     let utf8 = text.folded.utf8
     var from = utf8.startIndex

@@ -1,20 +1,20 @@
-/// A piece of a text around the first place that a query finds, with the places in it that are worth marking.
+/// An excerpt of a text around the first match of a query, with the matches in it to highlight.
 ///
 /// ```swift
 /// let snippet = SearchQuery("커피").snippet(of: diary.content, length: 40)
 /// print(snippet.marked("[", "]"))   // …마신 아이스[커피] 한 잔…
 /// ```
 public struct SearchSnippet: Hashable, Sendable {
-  /// The piece, character for character as it stands in the text.
+  /// The excerpt, character for character as in the text.
   public let text: String
-  /// Where words of the query stand in ``text``, in order and without overlap.
+  /// The matches in ``text``, in order and without overlap.
   public let places: [Range<String.Index>]
-  /// Whether the text goes on before the piece.
+  /// Whether text before the excerpt was cut off.
   public let isCutAtStart: Bool
-  /// Whether the text goes on behind the piece.
+  /// Whether text after the excerpt was cut off.
   public let isCutAtEnd: Bool
 
-  /// The piece with marks around the places, and an ellipsis where it was cut.
+  /// The excerpt with marks around the matches, and an ellipsis at each cut.
   public func marked(_ opening: String, _ closing: String) -> String {
     var result = isCutAtStart ? "…" : ""
     var place = text.startIndex
@@ -27,15 +27,15 @@ public struct SearchSnippet: Hashable, Sendable {
 }
 
 extension SearchQuery {
-  /// The piece of a text that shows best why it was found; its beginning, without places, where it does not match.
+  /// The excerpt that best shows the match; the beginning of the text, without matches, if the text does not match.
   ///
-  /// - Parameter length: how many characters the piece has at most; 0 and less give an empty one.
+  /// - Parameter length: the maximum number of characters; 0 or less yields an empty excerpt.
   /// - Complexity: linear in the text for each word.
   public func snippet(of text: String, length: Int = 80) -> SearchSnippet {
     let length = max(0, length)
     let places = matches(text) ? places(in: text) : []
     let first = places.first?.lowerBound ?? text.startIndex
-    // A quarter of the piece before the first place, more where the text ends soon.
+    // Puts a quarter of the excerpt before the first match, more if the text ends soon.
     var start = text.index(first, offsetBy: -(length / 4), limitedBy: text.startIndex) ?? text.startIndex
     let end = text.index(start, offsetBy: length, limitedBy: text.endIndex) ?? text.endIndex
     if end == text.endIndex {
@@ -52,7 +52,7 @@ extension SearchQuery {
       isCutAtStart: start > text.startIndex, isCutAtEnd: end < text.endIndex)
   }
 
-  /// Where the words stand, by whole characters of the text as it is spelt.
+  /// The matches, extended to whole characters of the original text.
   private func places(in text: String) -> [Range<String.Index>] {
     guard let folded = FoldedCharacters(text) else { return [] }
     var found: [Range<Int>] = []
@@ -71,15 +71,15 @@ extension SearchQuery {
   }
 }
 
-/// A text folded character by character, to tell which characters a place of the folded text comes from.
+/// A text folded character by character, to map ranges of the folded text back to characters.
 private struct FoldedCharacters {
   let whole: SearchText
-  /// Where each character of the text begins, and its end.
+  /// The start of each character of the text, and the end of the text.
   private(set) var starts: [String.Index] = []
-  /// Where what becomes of each begins in the folded text, in bytes, and the end.
+  /// The byte offset of each folded character in the folded text, and its length.
   private var offsets: [Int] = []
 
-  /// Nil where characters are folded otherwise by themselves than in the text, so that nobody can tell.
+  /// Returns nil if characters fold differently on their own than in the text, because then no mapping exists.
   init?(_ text: String) {
     whole = SearchText(text)
     var length = 0
@@ -95,7 +95,7 @@ private struct FoldedCharacters {
     guard length == whole.folded.utf8.count else { return nil }
   }
 
-  /// The characters that a place touches.
+  /// The characters that a range overlaps.
   func characters(at place: Range<String.Index>) -> Range<Int> {
     let utf8 = whole.folded.utf8
     let lower = utf8.distance(from: utf8.startIndex, to: place.lowerBound)
@@ -103,12 +103,12 @@ private struct FoldedCharacters {
     return character(at: lower)..<(character(at: upper - 1) + 1)
   }
 
-  /// The last one that begins at a byte or before it.
+  /// The last character that begins at or before a byte offset.
   private func character(at offset: Int) -> Int {
     var (low, high) = (0, offsets.count - 1)
     while low < high {
       let middle = (low + high) / 2
-      // Of several that begin at one byte, the last has it; those before have become nothing.
+      // If several begin at the same byte, the last one owns it; the others folded to nothing.
       if offsets[middle + 1] <= offset { low = middle + 1 } else { high = middle }
     }
     return min(low, starts.count - 2)

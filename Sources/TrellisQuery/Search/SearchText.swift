@@ -1,7 +1,7 @@
-/// A text as searches see it: folded, and taken apart into words.
+/// A text as searches see it: folded, and split into words.
 ///
-/// A word is a run of letters, digits, marks and pictures. Inside it a part ends where a script that puts spaces between
-/// words meets one that does not: `커피shop` is one word of two parts.
+/// A word is a run of letters, digits, marks and pictographs. A part of a word ends where a script with spaces between
+/// words meets one without: `커피shop` is one word of two parts.
 struct SearchText {
   struct Part {
     let scalars: Substring.UnicodeScalarView
@@ -9,7 +9,7 @@ struct SearchText {
     let startsWord: Bool
   }
 
-  /// The options of every search.
+  /// The folding options of every search.
   static let options: TextOptions = [.caseInsensitive, .diacriticInsensitive]
 
   let folded: String
@@ -51,8 +51,8 @@ struct SearchText {
     return parts
   }
 
-  /// Whether a part of a word begins at this place, as ``parts`` has it. The place must be that of a scalar that is no
-  /// separator.
+  /// Whether a part of a word begins at this position, consistent with ``parts``. The position must be that of a scalar
+  /// other than a separator.
   func isStart(_ place: String.Index) -> Bool {
     let scalars = folded.unicodeScalars
     guard place > scalars.startIndex else { return true }
@@ -64,13 +64,13 @@ struct SearchText {
       guard before > scalars.startIndex else { return own != .spaced }
       before = scalars.index(before: before)
       kind = SearchScalar(scalars[before])
-      // Marks that follow nothing are a part of their own, of the scripts with spaces.
+      // Marks that follow nothing form a part of their own, of the scripts with spaces.
       if kind == .separator { return own != .spaced }
     }
     return kind == .separator || kind != own
   }
 
-  /// Whether a word ends at this place.
+  /// Whether a word ends at this position.
   func isEnd(_ place: String.Index) -> Bool {
     let scalars = folded.unicodeScalars
     return place == scalars.endIndex || SearchScalar(scalars[place]) == .separator

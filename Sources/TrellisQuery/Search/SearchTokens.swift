@@ -1,15 +1,16 @@
-/// What an index over texts keeps of each, and what it is asked for, so that it finds every text that a ``SearchQuery``
-/// matches. It may find others, so the query is asked about each of them too.
+/// The tokens that a full-text index stores for a text, and the query against it. The index finds every text that a
+/// ``SearchQuery`` matches. It may find others, so each result is checked against the query.
 ///
-/// Of a part of a word whose script puts spaces between words the index keeps the beginning; of any other part all pairs of
-/// neighbouring scalars, and the last one alone. So a single letter is the beginning of a pair, or of that last one.
+/// For a part of a word in a script with spaces between words, the index stores its beginning. For any other part it
+/// stores all pairs of adjacent scalars, and the last scalar alone. A single letter is therefore a prefix of a pair or
+/// that last token.
 package enum SearchTokens {
-  /// Longer words are told apart by their first scalars only.
+  /// Longer words are distinguished only by their first scalars.
   private static let longestToken = 32
-  /// A few words narrow a search down as well as many.
+  /// The maximum number of terms in an index query. A few terms narrow the results as well as many.
   private static let mostAsked = 32
 
-  /// What is kept of a text, in words with spaces between them. Each stands there once.
+  /// The distinct tokens of a text, separated by spaces.
   ///
   /// - Complexity: linear in the text.
   package static func kept(of text: String) -> String {
@@ -29,7 +30,7 @@ package enum SearchTokens {
     return String(kept.text)
   }
 
-  /// The question for a full-text table of SQLite that holds ``kept(of:)``; it finds nothing for a query without words.
+  /// The query for an SQLite full-text table that stores ``kept(of:)``. A query without words finds nothing.
   ///
   /// - Complexity: linear in the query.
   package static func asked(by query: String) -> String {
@@ -50,7 +51,7 @@ package enum SearchTokens {
   }
 }
 
-/// Words with spaces between them, each once.
+/// Distinct tokens, separated by spaces.
 private struct KeptWords {
   private(set) var text = String.UnicodeScalarView()
   private var pairs: Set<UInt64> = []

@@ -1,10 +1,10 @@
-/// A walk from an object through its properties, by their numbers in the model.
+/// A path from an object through its properties, by their numbers in the model.
 ///
 /// All steps but the last are to-one relationships. A path without steps is the object itself.
 public struct PropertyPath: Hashable, Sendable {
-  /// Which object the walk starts from: 0 is the one being fetched, others are bound by ``QueryPredicate/quantified``.
+  /// The object that the path starts from: 0 is the fetched object, others are bound by ``QueryPredicate/quantified``.
   public let variable: Int32
-  /// The first step apart from the rest, so that the common path of one step needs no array.
+  /// The first step, stored apart so that the common path of one step needs no array.
   private let first: Int32
   private let rest: [Int32]
 
@@ -21,7 +21,7 @@ public struct PropertyPath: Hashable, Sendable {
     self.rest = rest
   }
 
-  /// The path that goes one step further.
+  /// The path extended by one step.
   @inline(__always) public func appending(_ property: Int) -> PropertyPath {
     let step = Int32(truncatingIfNeeded: property)
     return first < 0
@@ -32,11 +32,11 @@ public struct PropertyPath: Hashable, Sendable {
   /// The number of steps.
   public var count: Int { first < 0 ? 0 : rest.count + 1 }
 
-  /// The properties in the order of the walk.
+  /// The properties along the path, in order.
   public var steps: [Int] {
     first < 0 ? [] : [Int(first)] + rest.map(Int.init)
   }
 
-  /// The only step, if there is just one.
+  /// The only step; nil unless there is exactly one.
   public var onlyStep: Int? { first >= 0 && rest.isEmpty ? Int(first) : nil }
 }

@@ -1,27 +1,27 @@
 public import TrellisSchema
 
-/// A condition on objects: the one tree that every way of writing a query ends in, and that is both evaluated in memory
-/// and translated for stores, with the same result.
+/// A condition on objects: the tree that all query notations produce. It is evaluated in memory and translated for
+/// stores, with the same result.
 ///
-/// Logic has two values. A comparison with nil is false, but `==` holds between two nils and `!=` between nil and a value;
-/// so `not` of a false comparison is true, nils included.
+/// Logic is two-valued. A comparison with nil is false, except that nil equals nil and differs from any value. The
+/// `not` of a false comparison is therefore true, also with nil.
 public indirect enum QueryPredicate: Hashable, Sendable {
   case constant(Bool)
   case not(QueryPredicate)
-  /// All of them hold; true when there are none.
+  /// All terms hold; true without terms.
   case and([QueryPredicate])
-  /// One of them holds; false when there are none.
+  /// At least one term holds; false without terms.
   case or([QueryPredicate])
   case comparison(Comparison)
-  /// The operand equals one of the values; a null among the values matches nil.
+  /// The operand equals one of the values. A null among the values matches nil.
   case isIn(Operand, [StoredValue], ValueKind)
-  /// The condition holds for some, all or none of the members of the to-many at the path's end. Inside the condition the
-  /// member is the given variable. An empty to-many satisfies `all` and `none`.
+  /// The condition holds for any, all or none of the members of the to-many at the end of the path. In the condition,
+  /// the variable stands for the member. An empty to-many satisfies `all` and `none`.
   case quantified(Quantifier, PropertyPath, variable: Int, QueryPredicate)
 }
 
 extension QueryPredicate {
-  /// The operand equals one of the texts, both prepared as the options say.
+  /// The operand equals one of the texts, all folded by the options.
   public static func isIn(
     _ operand: Operand, _ values: [StoredValue], _ kind: ValueKind, options: TextOptions
   ) -> QueryPredicate {
@@ -33,7 +33,7 @@ public enum Quantifier: Hashable, Sendable {
   case any, all, none
 }
 
-/// Two operands and how they are compared.
+/// A comparison of two operands.
 public struct Comparison: Hashable, Sendable {
   public var left: Operand
   public var relation: ComparisonOperator
@@ -51,8 +51,8 @@ public struct Comparison: Hashable, Sendable {
     self.options = options
   }
 
-  /// How both texts are prepared. Where a pattern is matched without regard to case the matching does that, as folding a
-  /// pattern would change what `\\D` and the like mean.
+  /// The folding of both texts. A case-insensitive pattern match leaves case to the matcher, because folding a pattern
+  /// would change the meaning of `\\D` and similar classes.
   public var folding: TextOptions {
     guard kind == .text, !options.isEmpty, relation != .matching else { return [] }
     return relation == .matches ? options.subtracting(.caseInsensitive).union(.normalized) : options
@@ -63,17 +63,16 @@ public enum ComparisonOperator: Hashable, Sendable, CaseIterable {
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
   /// For texts only.
   case contains, hasPrefix, hasSuffix
-  /// The text as a whole looks like the other: `*` stands for any number of Unicode scalars, `?` for one, and a backslash
-  /// takes the meaning from what follows it. For texts only.
+  /// The whole text matches a mask: `*` stands for any number of Unicode scalars, `?` for one, and a backslash escapes
+  /// the next character. For texts only.
   case like
-  /// The text as a whole matches the other, a pattern as ``Pattern`` reads it. A pattern that is none matches nothing. For
-  /// texts only.
+  /// The whole text matches a ``Pattern``. An invalid pattern matches nothing. For texts only.
   case matches
-  /// The text has the words of the other, as ``SearchQuery`` finds them. For texts only; options make no difference.
+  /// The text contains the words of a ``SearchQuery``. For texts only; options have no effect.
   case matching
 }
 
-/// In which order, and by which equality, values are compared.
+/// The order and equality of values in a comparison.
 public enum ValueKind: Hashable, Sendable {
   /// Int64, which includes booleans, dates and the keys of objects.
   case integer
@@ -87,28 +86,28 @@ public enum ValueKind: Hashable, Sendable {
   case blob
 }
 
-/// How texts are prepared before they are compared, on both sides alike.
+/// The folding of both texts before a comparison.
 public struct TextOptions: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Upper and lower case are the same.
+  /// Ignores case.
   public static let caseInsensitive = TextOptions(rawValue: 1)
-  /// Letters with and without diacritics are the same.
+  /// Ignores diacritics.
   public static let diacriticInsensitive = TextOptions(rawValue: 2)
-  /// Composed and decomposed spellings are the same. The other two include it.
+  /// Ignores the difference between composed and decomposed spellings. The other two options include it.
   public static let normalized = TextOptions(rawValue: 4)
 }
 
-/// One key of a sort; nil comes first when ascending.
+/// One key of a sort. nil sorts first in ascending order.
 public struct SortKey: Hashable, Sendable {
   public var path: PropertyPath
   public var isDescending: Bool
   public var kind: ValueKind
   public var options: TextOptions
-  /// Where it is given, what is sorted by is not the text but how well it matches this query; see
-  /// ``SearchQuery/rank(of:)``. The kind is then ``ValueKind/real``.
+  /// A search query. If present, objects sort by the relevance of the text, see ``SearchQuery/rank(of:)``, and the kind
+  /// is ``ValueKind/real``.
   public var query: String?
 
   public init(_ path: PropertyPath, descending: Bool = false, kind: ValueKind, options: TextOptions = []) {
@@ -118,7 +117,7 @@ public struct SortKey: Hashable, Sendable {
     self.options = options
   }
 
-  /// By how well the text at the path's end matches a query.
+  /// Creates a key that sorts by the relevance of the text at the end of the path.
   public init(_ path: PropertyPath, descending: Bool = true, rankFor query: String) {
     self.init(path, descending: descending, kind: .real)
     self.query = query

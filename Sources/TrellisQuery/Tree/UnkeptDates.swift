@@ -1,14 +1,14 @@
 package import TrellisSchema
 
-/// Dates that no attribute can keep stand in a predicate as a number that is none. Compared as nil, they would answer questions such
-/// as "before the end of time" wrongly without a word, so every walk of the tree refuses them.
+/// A date that no attribute can hold is represented in a predicate as NaN. Compared as nil, it would silently give
+/// wrong answers to comparisons such as "before the end of time", so every walk of the tree rejects it.
 extension Comparison {
-  /// Whether one side is a date that no attribute can keep.
+  /// Whether one side is a date that no attribute can hold.
   package var hasUnkeptDate: Bool { kind == .integer && (left.isNoNumber || right.isNoNumber) }
 }
 
 extension QueryPredicate {
-  /// Whether one of a list's values is a date that no attribute can keep.
+  /// Whether a list contains a date that no attribute can hold.
   package static func haveUnkeptDate(_ values: [StoredValue], _ kind: ValueKind) -> Bool {
     kind == .integer && values.contains { if case .real(let number) = $0 { number.isNaN } else { false } }
   }
@@ -21,7 +21,7 @@ extension Operand {
 }
 
 extension EvaluationError {
-  /// A predicate compares with a date that no attribute can keep.
+  /// A predicate compares with a date that no attribute can hold.
   package static let unkeptDate = EvaluationError(
     "A predicate compares with a date further from 1970 than 292,000 years. Compare with one that an attribute can keep."
   )

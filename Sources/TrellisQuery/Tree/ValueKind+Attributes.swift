@@ -1,7 +1,7 @@
 package import TrellisSchema
 
 extension ValueKind {
-  /// How values are compared that are kept so, and of which nothing more is known.
+  /// The kind of values with a storage class, if nothing else is known about them.
   package init(_ storageClass: StorageClass) {
     self =
       switch storageClass {
@@ -14,6 +14,6 @@ extension ValueKind {
 }
 
 extension Attribute {
-  /// In which order, and by which equality, the values of the attribute are compared.
+  /// The order and equality of the attribute's values.
   package var valueKind: ValueKind { type == .decimal ? .decimal : ValueKind(storageClass) }
 }

@@ -1,13 +1,13 @@
-/// What an attribute holds.
+/// The type of an attribute.
 ///
 /// The name in a model file is ``spelling``: `"string"`, `"[int64]"`, or the name of an enum or of a `Codable` struct.
 public indirect enum AttributeType: Hashable, Sendable {
   case string, bool, int16, int32, int64, float, double, decimal, date, data, uuid, url
   /// One of the model's enums, by name.
   case enumeration(String)
-  /// A list of scalars, kept as one JSON text.
+  /// A list of scalars, stored as one JSON text.
   case array(AttributeType)
-  /// A user's own `Codable` struct, by name, kept as one JSON text.
+  /// A `Codable` struct of the app, by name, stored as one JSON text.
   case codable(String)
 
   /// The scalar types, in the order in which messages list them.
@@ -36,15 +36,15 @@ public indirect enum AttributeType: Hashable, Sendable {
   }
 }
 
-/// How a store keeps a value: the five kinds that every store can hold exactly.
+/// How a store keeps a value: the four storage classes that every store holds exactly.
 public enum StorageClass: String, Hashable, Sendable {
   case integer, real, text, blob
 }
 
 extension AttributeType {
-  /// How a store keeps a value of this type.
+  /// The storage class of a value of this type.
   ///
-  /// - Parameter rawTypeOf: tells the raw type of an enum by its name; unknown names count as text.
+  /// - Parameter rawTypeOf: returns the raw type of an enum by its name. An unknown enum counts as text.
   public func storageClass(rawTypeOf: (String) -> EnumDescription.RawType?) -> StorageClass {
     switch self {
     case .bool, .int16, .int32, .int64, .date: .integer

@@ -1,22 +1,23 @@
-/// A value in the form in which stores keep it.
+/// A value in its stored form.
 ///
-/// Booleans are 0 or 1, dates are microseconds since 1970-01-01T00:00:00Z, decimals are their canonical text,
-/// UUIDs are their 16 bytes, URLs their absolute text, enums their raw value, lists and structs their JSON text.
+/// Booleans are 0 or 1, dates are microseconds since 1970-01-01T00:00:00Z, decimals are their canonical text, UUIDs are
+/// their 16 bytes, URLs are their absolute text, enums are their raw value, lists and structs are their JSON text.
 public enum StoredValue: Hashable, Sendable {
   case null
   case integer(Int64)
   case real(Double)
   case text(String)
   case blob([UInt8])
-  /// Data that lies in a file beside the store, of an attribute with `externalStorage`.
+  /// Data in a file beside the store, for an attribute with `externalStorage`.
   case file(ExternalFile)
 
-  /// Whether this is ``null``.
+  /// Whether the value is ``null``.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// Texts are their UTF-8 bytes: a composed and a decomposed Hangul syllable differ, unlike under Swift's `==`.
+  /// Texts are equal if their UTF-8 bytes are: a composed and a decomposed Hangul syllable differ, unlike with Swift's
+  /// `==`.
   public static func == (left: StoredValue, right: StoredValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -42,8 +43,8 @@ public enum StoredValue: Hashable, Sendable {
 }
 
 extension StoredValue {
-  /// Whether both are the same to a user: as `==`, but bytes in a file are the same as those bytes in memory, which hashing cannot
-  /// tell.
+  /// Whether both values are the same to the user. Unlike with `==`, data in a file equals the same data in memory;
+  /// hash values do not reflect that.
   package func isSame(as other: StoredValue) -> Bool {
     switch (self, other) {
     case (.file(let file), .blob(let bytes)), (.blob(let bytes), .file(let file)): bytes.withUnsafeBytes(file.holds)

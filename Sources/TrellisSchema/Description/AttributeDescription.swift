@@ -1,4 +1,4 @@
-/// An attribute as the model file declares it.
+/// An attribute as declared in the model file.
 public struct AttributeDescription: Hashable, Sendable {
   public var name: String
   public var type: AttributeType
@@ -6,11 +6,11 @@ public struct AttributeDescription: Hashable, Sendable {
   public var isTransient: Bool
   public var defaultValue: DefaultValue?
   public var rules: AttributeRules
-  /// Whether large values lie in files beside the store. Only for `data`.
+  /// Whether large values are stored in files beside the store. Only for `data`.
   public var isExternal: Bool
   /// Whether the text is in the full-text index. Only for `string`.
   public var isSearchable: Bool
-  /// The property's name in Swift where it differs from ``name``.
+  /// The name of the Swift property, if it differs from ``name``.
   public var swiftName: String?
   public var renamedFrom: String?
   public var doc: String?
@@ -37,9 +37,9 @@ public struct AttributeDescription: Hashable, Sendable {
   }
 }
 
-/// What an attribute holds when nothing was assigned.
+/// The value of an attribute before any assignment.
 public indirect enum DefaultValue: Hashable, Sendable {
-  /// The moment of insertion. Only for `date`.
+  /// The time of insertion. Only for `date`.
   case now
   /// A new random UUID. Only for `uuid`.
   case new
@@ -49,12 +49,12 @@ public indirect enum DefaultValue: Hashable, Sendable {
   case list([StoredValue])
 }
 
-/// What a value must obey when it is saved.
+/// The validation rules that a value must pass on save.
 public struct AttributeRules: Hashable, Sendable {
-  /// The least and the greatest value allowed, in stored form: numbers, decimals and dates.
+  /// The minimum and the maximum value, in stored form: numbers, decimals and dates.
   public var minimum: StoredValue?
   public var maximum: StoredValue?
-  /// Bounds on the number of Unicode scalars of a text, bytes of data, or elements of a list.
+  /// The minimum and the maximum length: Unicode scalars of a text, bytes of data, or elements of a list.
   public var minimumLength: Int?
   public var maximumLength: Int?
   /// A regular expression that the whole text must match.
@@ -71,7 +71,7 @@ public struct AttributeRules: Hashable, Sendable {
     self.pattern = pattern
   }
 
-  /// Whether there is nothing to check.
+  /// Whether there are no rules.
   public var isEmpty: Bool {
     minimum == nil && maximum == nil && minimumLength == nil && maximumLength == nil && pattern == nil
   }

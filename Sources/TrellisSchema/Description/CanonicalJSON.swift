@@ -1,11 +1,11 @@
-/// A small JSON tree that is written with one property of a model a line.
+/// A small JSON tree, written with one property of a model per line.
 enum CanonicalJSON {
   case text(String)
-  /// Text that is JSON already: numbers, booleans.
+  /// Text that already is JSON: numbers and booleans.
   case verbatim(String)
   case list([CanonicalJSON])
   case object([(key: String, value: CanonicalJSON)])
-  /// An object of which each member has a line of its own.
+  /// An object with one member per line.
   case lines([(key: String, value: CanonicalJSON)])
 
   func write(into text: inout String, indent: Int) {
@@ -42,7 +42,7 @@ enum CanonicalJSON {
 
   private static func quote(_ value: String, into text: inout String) {
     text += "\""
-    // Names and most of what people write need no escape, and are copied whole.
+    // Names and most other texts need no escaping and are copied whole.
     if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
       text += value
       text += "\""
@@ -65,7 +65,7 @@ enum CanonicalJSON {
   }
 }
 
-/// The members of an object that are there: what has its usual value is left out.
+/// The members of an object that are written. Members with their default value are left out.
 struct CanonicalMembers {
   private(set) var all: [(key: String, value: CanonicalJSON)] = []
 

@@ -1,15 +1,15 @@
-/// An entity as the model file declares it; inherited properties are not repeated.
+/// An entity as declared in the model file. Inherited properties are not repeated.
 public struct EntityDescription: Hashable, Sendable {
   public var name: String
   public var parent: String?
   public var isAbstract: Bool
   public var attributes: [AttributeDescription]
   public var relationships: [RelationshipDescription]
-  /// Lists of property names whose values together belong to one object.
+  /// Lists of property names; the combined values of each must be unique.
   public var uniqueKeys: [[String]]
   public var indexes: [IndexDescription]
   public var fetchRequests: [FetchRequestDescription]
-  /// The moments at which a function of the program's own is called.
+  /// The lifecycle hooks that the app implements.
   public var hooks: [LifecycleHook]
   public var renamedFrom: String?
   public var doc: String?
@@ -36,7 +36,7 @@ public struct EntityDescription: Hashable, Sendable {
   }
 }
 
-/// An index that the model asks for: it makes fetches fast and changes no result.
+/// An index declared in the model. It speeds up fetches and changes no result.
 public struct IndexDescription: Hashable, Sendable {
   public struct Element: Hashable, Sendable {
     public var property: String
@@ -55,7 +55,7 @@ public struct IndexDescription: Hashable, Sendable {
   }
 }
 
-/// A fetch request that the model declares by name.
+/// A named fetch request declared in the model.
 public struct FetchRequestDescription: Hashable, Sendable {
   public struct Sort: Hashable, Sendable {
     /// A property, or a dotted path through to-one relationships.
@@ -69,12 +69,12 @@ public struct FetchRequestDescription: Hashable, Sendable {
   }
 
   public var name: String
-  /// The predicate as text; `$name` stands for an argument.
+  /// The predicate as format text; `$name` is the placeholder of an argument.
   public var predicate: String?
   public var sort: [Sort]
   public var limit: Int?
   public var offset: Int?
-  /// Relationships whose objects are loaded along with the results, each a name or a dotted path.
+  /// The relationships to prefetch along with the results, each a name or a dotted path.
   public var prefetch: [String]
   public var doc: String?
 

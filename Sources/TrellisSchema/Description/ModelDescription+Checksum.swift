@@ -1,8 +1,9 @@
 extension ModelDescription {
-  /// Sixteen hexadecimal digits that tell one model from another: those of its ``canonicalJSON()`` as 64-bit FNV-1a.
+  /// A checksum of the model: 64-bit FNV-1a over ``canonicalJSON()``, as sixteen hexadecimal digits.
   ///
-  /// It finds out by accident or by intention changed models, and is no protection against forged ones; whoever can write a
-  /// store's checksum can write the store. The function and its constants are those of Fowler, Noll and Vo.
+  /// The checksum detects changed models, whether changed by accident or on purpose. It is no protection against
+  /// forgery: code that can write a store's checksum can also write the store. The function and its constants are those
+  /// of Fowler, Noll and Vo.
   ///
   /// - Complexity: linear in the length of the JSON text.
   package var checksum: String {

@@ -1,8 +1,8 @@
 extension ModelDescription {
-  /// The model as the text of a model file: keys in a fixed order, one property a line, what has its usual value left out.
+  /// The model as the text of a model file: keys in a fixed order, one property per line, default values left out.
   ///
-  /// Entities, properties and cases keep their declared order, which belongs to the model. Reading the text gives an equal
-  /// description, and equal descriptions give equal texts.
+  /// Entities, properties and cases keep their declared order, which is part of the model. Reading the text yields an
+  /// equal description, and equal descriptions yield equal texts.
   ///
   /// - Complexity: linear in the size of the model.
   public func canonicalJSON() -> String {
@@ -48,7 +48,7 @@ extension EnumDescription.Case {
 }
 
 extension StoredValue {
-  /// A value that JSON can say without knowing its type.
+  /// The value as JSON, if its JSON does not depend on the attribute type.
   fileprivate var plainJSON: CanonicalJSON {
     switch self {
     case .null: .verbatim("null")
@@ -56,13 +56,13 @@ extension StoredValue {
     case .real(let value): .verbatim(String(describing: value))
     case .text(let value): .text(value)
     case .blob(let value): .text(Base64Text.text(value))
-    // No model names a file.
+    // A model never refers to a file.
     case .file: .verbatim("null")
     }
   }
 }
 
-/// Writes entities; default values need the enums' cases.
+/// Writes entities as JSON. Default values of enum attributes need the cases of the enums.
 private struct EntityWriter {
   let enums: [String: EnumDescription]
 

@@ -1,13 +1,13 @@
-/// A model as its file declares it: names, types and rules, nothing resolved.
+/// A model as its file declares it: names, types and rules, with nothing resolved.
 ///
-/// The generated code holds one of these; ``Model`` is what becomes of it when names have become numbers.
+/// The generated code holds a description. ``Model`` is its resolved form, with numbers in place of names.
 public struct ModelDescription: Hashable, Sendable {
   public var name: String
-  /// A free text that says which version of the model this is. It takes no part in comparing models.
+  /// The version of the model, as free text. Comparing models ignores it.
   public var version: String?
   public var doc: String?
   public var enums: [EnumDescription]
-  /// The names of the user's own `Codable` structs that attributes use.
+  /// The names of the app's `Codable` structs that attributes use.
   public var codableTypes: [String]
   public var entities: [EntityDescription]
   public var userInfo: [UserInfoEntry]
@@ -26,7 +26,7 @@ public struct ModelDescription: Hashable, Sendable {
   }
 }
 
-/// One line of `userInfo`: text that Trellis keeps and never reads.
+/// One entry of `userInfo`: text that Trellis stores and never interprets.
 public struct UserInfoEntry: Hashable, Sendable {
   public var key: String
   public var value: String
@@ -37,19 +37,19 @@ public struct UserInfoEntry: Hashable, Sendable {
   }
 }
 
-/// An enum that attributes may have as their type.
+/// An enum that attributes can use as their type.
 public struct EnumDescription: Hashable, Sendable {
   public enum RawType: String, Hashable, Sendable, CaseIterable {
     case string, integer
   }
 
-  /// What becomes of a stored raw value that no case has.
+  /// The handling of a stored raw value that matches no case.
   public enum UnknownPolicy: Hashable, Sendable {
-    /// It is kept in a case of its own and written back as it was.
+    /// Keeps the raw value in a separate case and writes it back unchanged.
     case preserve
-    /// It reads as this case; it is written over when the attribute is set.
+    /// Reads the raw value as this case. Setting the attribute overwrites the stored value.
     case useDefault(String)
-    /// Reading the row fails.
+    /// Fails to read the row.
     case reject
   }
 
@@ -81,12 +81,12 @@ public struct EnumDescription: Hashable, Sendable {
     self.doc = doc
   }
 
-  /// An enum whose raw values are texts, in the form that compiles quickly however many cases there are.
+  /// Creates an enum with text raw values, in a form that compiles quickly for any number of cases.
   ///
   /// - Parameters:
   ///   - caseNames: The names of the cases, in order.
-  ///   - texts: Their raw values; nil where each is the name of its case.
-  ///   - docs: The doc comments of those cases that have one, by name.
+  ///   - texts: The raw values; nil if each is the name of its case.
+  ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
   public init(
     _ name: String, caseNames: [String], texts: [String]? = nil, docs: [String: String] = [:],
     unknown: UnknownPolicy = .reject, doc: String? = nil
@@ -95,12 +95,12 @@ public struct EnumDescription: Hashable, Sendable {
     self.init(name, rawType: .string, cases: cases, unknown: unknown, doc: doc)
   }
 
-  /// An enum whose raw values are integers, in the form that compiles quickly however many cases there are.
+  /// Creates an enum with integer raw values, in a form that compiles quickly for any number of cases.
   ///
   /// - Parameters:
   ///   - caseNames: The names of the cases, in order.
-  ///   - numbers: Their raw values.
-  ///   - docs: The doc comments of those cases that have one, by name.
+  ///   - numbers: The raw values.
+  ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
   public init(
     _ name: String, caseNames: [String], numbers: [Int64], docs: [String: String] = [:],
     unknown: UnknownPolicy = .reject, doc: String? = nil

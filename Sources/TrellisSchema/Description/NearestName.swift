@@ -1,9 +1,9 @@
-/// Finds the name that was probably meant.
+/// Finds the name that a misspelled one most likely stands for.
 package enum NearestName {
-  /// How many bytes of a name are looked at.
+  /// The number of bytes of a name that are compared.
   private static let lengthLimit = 255
 
-  /// The candidate that differs least from the name: by a third of its letters at most.
+  /// The candidate closest to the name; nil if every candidate differs in more than a third of the name's letters.
   package static func closest(to name: String, among candidates: some Sequence<String>) -> String? {
     let typed = Array(name.utf8.prefix(lengthLimit))
     var best: String?
@@ -15,8 +15,8 @@ package enum NearestName {
     return best
   }
 
-  /// How many letters must be changed, added, left out or swapped with their neighbour; `limit` when that many or more.
-  /// A change of case counts nothing, so that the same word in other case is always the closest.
+  /// The edit distance: the number of letters to change, insert, delete or swap with a neighbor; `limit` if it is at
+  /// least that. A difference in case counts as zero, so that the same word in another case is always the closest.
   package static func distance(_ left: [UInt8], _ right: [UInt8], below limit: Int) -> Int {
     var beforePrevious: [Int] = []
     var previous = Array(0...right.count)

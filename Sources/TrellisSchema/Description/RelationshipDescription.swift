@@ -1,4 +1,4 @@
-/// A relationship as the model file declares it.
+/// A relationship as declared in the model file.
 public struct RelationshipDescription: Hashable, Sendable {
   public var name: String
   public var destination: String
@@ -10,7 +10,7 @@ public struct RelationshipDescription: Hashable, Sendable {
   public var maximumCount: Int?
   public var isOptional: Bool
   public var isTransient: Bool
-  /// The property's name in Swift where it differs from ``name``.
+  /// The name of the Swift property, if it differs from ``name``.
   public var swiftName: String?
   public var renamedFrom: String?
   public var doc: String?
@@ -39,14 +39,14 @@ public struct RelationshipDescription: Hashable, Sendable {
   }
 }
 
-/// What becomes of the objects at the other end when an object is deleted.
+/// The effect of an object's deletion on the objects at the other end.
 public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
-  /// They let go of it.
+  /// Removes the reference to the deleted object.
   case nullify
-  /// They are deleted too.
+  /// Deletes them as well.
   case cascade
-  /// While there are any, the delete is refused at save.
+  /// Refuses the delete on save while there are any.
   case deny
-  /// They keep their reference, which reads nil from then on.
+  /// Leaves their reference in place. It reads nil from then on.
   case noAction
 }

@@ -1,4 +1,4 @@
-/// Turns a pattern's tree into instructions.
+/// Compiles the tree of a pattern to instructions.
 struct PatternCompiler {
   private var program: [Instruction] = []
 

@@ -1,10 +1,10 @@
 /// Runs a compiled pattern over a text.
 ///
-/// All places that the pattern can be at are kept together, each once, as a state. A state and what a scalar makes of it are
-/// worked out when they are first met and looked up afterwards, so a pattern that can be at many places at once costs no more
-/// for each scalar of a long text than another.
+/// All positions that the pattern can be at form one state, each position once. States and transitions are computed on
+/// first use and cached (a lazy DFA), so a pattern with many parallel positions costs no more per scalar of a long text
+/// than any other.
 struct PatternMatcher {
-  /// The places that wait for a scalar.
+  /// The positions that consume a scalar.
   private typealias Places = [Int]
 
   private struct Step: Hashable {
@@ -12,16 +12,16 @@ struct PatternMatcher {
     let scalar: Unicode.Scalar
   }
 
-  /// How many states and steps are remembered; then it begins anew.
+  /// The maximum number of cached states and transitions. Beyond it, the cache is emptied.
   private static let memoryLimit = 4_096
 
   private let program: [Instruction]
   private let ignoresCase: Bool
   private var states: [Places] = []
-  /// By where the pattern goes on, before all is followed that takes no scalar.
+  /// State numbers, by the positions after a scalar, before instructions that consume no scalar are followed.
   private var stateNumbers: [[Int]: Int] = [:]
   private var steps: [Step: Int] = [:]
-  /// The search in which an instruction was last reached, so that none is reached twice.
+  /// The search that last reached each instruction, so that each is visited once.
   private var reached: [Int]
   private var search = 0
   private var open: [Int] = []
@@ -35,7 +35,7 @@ struct PatternMatcher {
 
   mutating func run(_ text: String) -> Pattern.Outcome {
     guard !text.isEmpty else { return accepts([0], isStart: true) ? .matches : .differs }
-    // The places where the pattern went on last, to look from there whether it can end.
+    // The positions after the last scalar, from which `accepts` checks whether the pattern can end.
     var latest: [Int] = []
     var state = add(places(from: [0], isStart: true))
     var rest = text.unicodeScalars.makeIterator()
@@ -64,7 +64,7 @@ struct PatternMatcher {
     if states.count + steps.count > Self.memoryLimit { forget() }
     let number = add(places(from: targets, isStart: false))
     stateNumbers[targets] = number
-    // After forgetting, the number that led here means another state.
+    // After `forget()`, the source state's number refers to another state.
     if number > 0 { steps[step] = number }
     return number
   }
@@ -80,7 +80,7 @@ struct PatternMatcher {
     steps.removeAll(keepingCapacity: true)
   }
 
-  /// Where the pattern goes on after a scalar.
+  /// The positions after a scalar is consumed.
   private mutating func targets(of places: Places, _ scalar: Unicode.Scalar) -> [Int] {
     work += places.count
     var targets: [Int] = []
@@ -94,7 +94,7 @@ struct PatternMatcher {
     return targets
   }
 
-  /// All places that wait for a scalar and are reached without one.
+  /// All positions that consume a scalar and are reachable without consuming one.
   private mutating func places(from starts: [Int], isStart: Bool) -> Places {
     var places: Places = []
     follow(starts, isStart: isStart, isEnd: false) { place in
@@ -114,7 +114,7 @@ struct PatternMatcher {
     return isAccepted
   }
 
-  /// Follows all that takes no scalar, and tells each place where that ends, until told to stop.
+  /// Follows instructions that consume no scalar, and passes each final position to `found` until that returns false.
   private mutating func follow(_ starts: [Int], isStart: Bool, isEnd: Bool, _ found: (Int) -> Bool) {
     search += 1
     for start in starts {

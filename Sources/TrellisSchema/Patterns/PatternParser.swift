@@ -1,4 +1,4 @@
-/// A pattern as a tree.
+/// The syntax tree of a pattern.
 indirect enum PatternTree {
   case empty
   case set(ScalarSet)
@@ -8,11 +8,11 @@ indirect enum PatternTree {
   case start, end
 }
 
-/// Reads the text of a pattern.
+/// Parses the text of a pattern.
 ///
-/// The language is what regular expressions share everywhere: literals, `.`, `[a-z]`, `[^…]`, `\d \w \s` and their opposites,
-/// `\p{Lu}`, `\u{1F600}`, groups, `|`, `? * + {n} {n,} {n,m}`, `^` and `$`. A `?` after a repetition changes nothing, as the whole
-/// text has to match.
+/// The language is the common subset of regular expressions: literals, `.`, `[a-z]`, `[^…]`, `\d \w \s` and their
+/// opposites, `\p{Lu}`, `\u{1F600}`, groups, `|`, `? * + {n} {n,} {n,m}`, `^` and `$`. A `?` after a repetition changes
+/// nothing, because the whole text has to match.
 struct PatternParser {
   private let scalars: [Unicode.Scalar]
   private var position = 0
@@ -100,7 +100,7 @@ struct PatternParser {
       default: return tree
       }
       position += 1
-      // Lazy or possessive makes no difference to whether the whole text matches.
+      // A lazy repetition matches the same whole texts as a greedy one.
       if take("?") { continue }
       if peek == "+" { throw error("possessive repetitions are not supported") }
     }

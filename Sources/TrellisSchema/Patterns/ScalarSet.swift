@@ -1,8 +1,8 @@
-/// A set of Unicode scalars: ranges, classes, or everything but those.
+/// A set of Unicode scalars: ranges and classes, or the complement of those.
 struct ScalarSet: Sendable {
   enum Class: Sendable {
     case digit, word, space
-    /// A general category by the first letter or both of its name, as in `\p{Lu}`.
+    /// A general category by its one-letter or two-letter name, as in `\p{Lu}`.
     case category(String)
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {
@@ -30,7 +30,7 @@ struct ScalarSet: Sendable {
     return isListed != isNegated
   }
 
-  /// As ``contains(_:)``, but a scalar that is listed also stands for its other case.
+  /// As ``contains(_:)``, but a listed scalar also stands for its other case.
   func containsAnyCase(of scalar: Unicode.Scalar) -> Bool {
     let cases = [scalar, scalar.only(\.lowercaseMapping), scalar.only(\.uppercaseMapping)]
     let isListed =
@@ -41,7 +41,7 @@ struct ScalarSet: Sendable {
 }
 
 extension Unicode.Scalar {
-  /// The scalar's other case where that is one scalar too, otherwise the scalar itself.
+  /// The scalar's other case if that is a single scalar, otherwise the scalar itself.
   fileprivate func only(_ mapping: KeyPath<Unicode.Scalar.Properties, String>) -> Unicode.Scalar {
     let mapped = properties[keyPath: mapping].unicodeScalars
     return mapped.count == 1 ? mapped.first ?? self : self
@@ -49,7 +49,7 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.GeneralCategory {
-  /// The two letters of the category in the Unicode Standard, table 4-4.
+  /// The two-letter name of the category in the Unicode Standard, table 4-4.
   var shortName: String {
     switch self {
     case .uppercaseLetter: "Lu"

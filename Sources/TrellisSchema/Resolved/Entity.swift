@@ -1,50 +1,51 @@
-/// An entity with its inherited properties, numbered.
+/// An entity with numbered properties, including inherited ones.
 public struct Entity: Sendable {
-  /// Its place in ``Model/entities``.
+  /// The index in ``Model/entities``.
   public let index: Int
   public let name: String
   public let isAbstract: Bool
   public let parent: Int?
-  /// The topmost ancestor, which may be the entity itself. All entities of one root share a table.
+  /// The topmost ancestor, possibly the entity itself. All entities with the same root share a table.
   public let root: Int
-  /// The entity itself and everything below it, the entity first.
+  /// The entity itself, first, and all of its descendants.
   public let subtree: [Int]
-  /// Inherited ones first, in the ancestors' order; then the entity's own attributes, then its own relationships.
+  /// The properties: inherited ones first, in the order of the ancestors, then the entity's attributes, then its
+  /// relationships.
   public let properties: [Property]
-  /// What a row holds, inherited columns first. Reading and writing go by these places.
+  /// The columns of a row, inherited ones first. Rows are read and written by these indexes.
   public let columns: [Column]
-  /// The first column that the entity declares itself; the ones before it are inherited.
+  /// The index of the first column that the entity declares itself. All columns before it are inherited.
   public let firstOwnColumn: Int
-  /// Property numbers whose values together belong to one object; inherited keys come first.
+  /// The unique keys, by property numbers. Inherited keys come first.
   public let uniqueKeys: [UniqueKey]
-  /// The indexes that the entity declares itself.
+  /// The indexes that the entity itself declares.
   public let indexes: [Index]
 
   let propertyNumbers: [String: Int]
 
-  /// Whether other entities share this entity's table.
+  /// Whether the entity shares its table with other entities.
   public var isInHierarchy: Bool { parent != nil || subtree.count > 1 }
 
-  /// Whether a column's data may lie in a file.
+  /// Whether the column's data may be stored in a file.
   package func isExternal(_ column: Column) -> Bool {
     guard case .attribute(let number) = column.content else { return false }
     return properties[number].attribute?.description.isExternal == true
   }
 
-  /// The property of this name, or nil.
+  /// The property of this name; nil if there is none.
   public func property(named name: String) -> Property? {
     propertyNumbers[name].map { properties[$0] }
   }
 }
 
-/// A key that no two objects of ``entity`` or of an entity below it may share.
+/// Properties with combined values that must be unique among the objects of ``entity`` and its descendants.
 public struct UniqueKey: Hashable, Sendable {
   /// The entity that declares the key.
   public let entity: Int
   public let properties: [Int]
 }
 
-/// An index over property numbers.
+/// An index on properties, by their numbers.
 public struct Index: Hashable, Sendable {
   public struct Element: Hashable, Sendable {
     public let property: Int
@@ -54,7 +55,7 @@ public struct Index: Hashable, Sendable {
   public let elements: [Element]
 }
 
-/// An attribute or a relationship in its numbered place.
+/// An attribute or a relationship, numbered.
 public enum Property: Sendable {
   case attribute(Attribute)
   case relationship(Relationship)
@@ -66,7 +67,7 @@ public enum Property: Sendable {
     }
   }
 
-  /// Its place in ``Entity/properties``.
+  /// The index in ``Entity/properties``.
   public var index: Int {
     switch self {
     case .attribute(let attribute): attribute.index
@@ -82,7 +83,7 @@ public enum Property: Sendable {
     if case .relationship(let relationship) = self { relationship } else { nil }
   }
 
-  /// Its place in ``Entity/columns``; nil when it does not lie in the row.
+  /// The index in ``Entity/columns``; nil if the property is not stored in the row.
   public var column: Int? {
     switch self {
     case .attribute(let attribute): attribute.column
@@ -94,9 +95,9 @@ public enum Property: Sendable {
 /// An attribute, numbered.
 public struct Attribute: Sendable {
   public let index: Int
-  /// The entity that declares it.
+  /// The entity that declares the attribute.
   public let entity: Int
-  /// Its place in ``Entity/columns``; nil when it is transient.
+  /// The index in ``Entity/columns``; nil if the attribute is transient.
   public let column: Int?
   public let storageClass: StorageClass
   public let description: AttributeDescription
@@ -109,12 +110,13 @@ public struct Attribute: Sendable {
 /// A relationship, numbered.
 public struct Relationship: Sendable {
   public let index: Int
-  /// The entity that declares it.
+  /// The entity that declares the relationship.
   public let entity: Int
   public let destination: Int
-  /// The number of the other end among the destination's properties; nil for a one-way relationship.
+  /// The number of the inverse among the destination's properties; nil for a one-way relationship.
   public let inverse: Int?
-  /// What the deletion of the object at the other end does to this one; nil for a one-way relationship.
+  /// The delete rule of the inverse, applied to this object when its partner is deleted; nil for a one-way
+  /// relationship.
   package let partnerRule: DeleteRule?
   public let home: RelationshipHome
   public let description: RelationshipDescription
@@ -124,35 +126,35 @@ public struct Relationship: Sendable {
   public var isOrdered: Bool { description.isOrdered }
   public var deleteRule: DeleteRule { description.deleteRule }
 
-  /// Whether the reference outlives the object that it leads to. Then it keeps its key, and reads nil.
+  /// Whether the reference outlives its target. It then keeps the target's key and reads nil.
   package var isLeftAlone: Bool { !isToMany && partnerRule == .noAction }
 
-  /// Whether an object must have a partner here when it is saved. A to-many without a minimum count may be empty.
+  /// Whether the object must have a partner on save. A to-many relationship without a minimum count may be empty.
   public var isRequired: Bool { !isToMany && !description.isOptional }
 
-  /// Whether both ends are this very relationship. A one-to-one like that lies in the rows of both partners.
+  /// Whether the relationship is its own inverse. Such a one-to-one is stored in the rows of both partners.
   package var isOwnInverse: Bool { inverse == index && destination == entity }
 
-  /// The reference's place in ``Entity/columns``; nil when it lies elsewhere.
+  /// The index of the reference in ``Entity/columns``; nil if the relationship is stored elsewhere.
   public var column: Int? {
     if case .column(let column, _) = home { column } else { nil }
   }
 }
 
-/// Where a relationship lies in a store.
+/// The place where a relationship is stored.
 public enum RelationshipHome: Hashable, Sendable {
-  /// In the object's own row. `order` is the column with its place among the other end's members, where that is ordered.
+  /// In the object's own row. `order` is the column with the object's position in the inverse, if that is ordered.
   case column(Int, order: Int?)
-  /// In the rows at the other end, under the inverse.
+  /// In the rows of the destination, as the inverse's reference.
   case inverseColumn
-  /// In a table of pairs, whose `first` or second end this is.
+  /// In a join table. `isFirst` tells whether the relationship is the first end.
   case joinTable(Int, isFirst: Bool)
-  /// Nowhere: the relationship lives in memory only.
+  /// Not stored: the relationship exists in memory only.
   case transient
 }
 
 extension Entity {
-  /// The column of the to-one whose objects have their places in a column; nil when that holds no places.
+  /// The column of the to-one relationship that this column orders; nil if it is not an order column.
   package func reference(placedBy column: Int) -> Int? {
     for property in properties {
       if case .column(let reference, order: column)? = property.relationship?.home { return reference }
@@ -161,46 +163,48 @@ extension Entity {
   }
 }
 
-/// One value of a row.
+/// A column of a row.
 public struct Column: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     /// The value of an attribute, by property number.
     case attribute(Int)
-    /// The key of the object that a to-one leads to, by property number; 0 never occurs.
+    /// The key of the object that a to-one relationship references, by property number. The key is never 0.
     case reference(Int, destination: Int)
-    /// The place among the members of an ordered to-many, whose inverse is the to-one of this property number.
+    /// The position in an ordered to-many, the inverse of the to-one with this property number.
     case order(Int)
   }
 
   public let name: String
   public let content: Content
   public let storageClass: StorageClass
-  /// Whether the value may be null. References and places may always be.
+  /// Whether the value may be null. References and positions always may.
   public let isOptional: Bool
 }
 
-/// The table of a relationship that lies in no row: pairs of keys, with an order for either side that is ordered.
+/// The join table of a relationship that is stored in no row: pairs of keys, with an order column for each ordered
+/// side.
 public struct JoinTable: Hashable, Sendable {
-  /// One end: the objects of `entity`, which hold the relationship of number `property`.
+  /// One end: the objects of `entity`, on the side of the relationship with the number `property`.
   public struct End: Hashable, Sendable {
     public let entity: Int
     public let property: Int
-    /// The column with the key of this end's object.
+    /// The key column for the objects of this end.
     public let column: String
-    /// The column with a partner's place in this end's relationship; nil when it has no order.
+    /// The column with the partner's position in this end's relationship; nil if the relationship is unordered.
     public let orderColumn: String?
   }
 
   public let index: Int
   public let name: String
   public let first: End
-  /// Nil for a one-way relationship; equal to ``first`` but for the column when a relationship is its own inverse.
+  /// The second end; nil for a one-way relationship. Equal to ``first`` except for the column if the relationship is
+  /// its own inverse.
   public let second: End?
-  /// The column with the key of the partner of the first end's object.
+  /// The key column for the partners of the first end's objects.
   public let partnerColumn: String
-  /// The partner's entity.
+  /// The entity of the partners.
   public let partnerEntity: Int
 
-  /// Whether the relationship is its own inverse: each pair is then kept in both directions.
+  /// Whether the relationship is its own inverse. Each pair is then stored in both directions.
   public var isSymmetric: Bool { second.map { $0.entity == first.entity && $0.property == first.property } ?? false }
 }

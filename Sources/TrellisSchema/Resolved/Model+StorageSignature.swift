@@ -1,8 +1,10 @@
 extension Model {
-  /// What a store's content depends on, a fact a line, sorted: two models with equal signatures can open each other's stores.
+  /// The facts that a store's content depends on, one per line, sorted. Models with equal signatures can open each
+  /// other's stores.
   ///
-  /// Names, types, optionality, the shapes and homes of relationships, parents, uniqueness and enum raw types are facts.
-  /// Defaults, rules, docs and delete rules are not; `noAction` is one, because its references have no foreign key.
+  /// The facts are names, types, optionality, the shapes and homes of relationships, parents, uniqueness, and enum raw
+  /// types. Defaults, rules, docs and delete rules are no facts, except for `noAction`, because its references have no
+  /// foreign key.
   ///
   /// ```
   /// attribute Tag.name: string, required
@@ -25,7 +27,7 @@ extension Model {
     return lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "\n")
   }
 
-  /// The line of a property that the entity declares itself and stores.
+  /// The line of a property, if the entity itself declares it and stores it.
   private func signatureLine(_ property: Property, of entity: Entity) -> [String] {
     switch property {
     case .attribute(let attribute):
@@ -57,11 +59,11 @@ extension Model {
     return parts.joined(separator: ", ")
   }
 
-  /// What differs between two signatures, a sentence a fact, for an error that refuses a store.
+  /// The differences between two signatures, one sentence per fact, for the error that refuses to open a store.
   ///
   /// - Parameters:
   ///   - stored: the signature of the model that wrote the store.
-  ///   - current: the signature of the program's model.
+  ///   - current: the signature of the app's model.
   /// - Complexity: n log n in the number of lines.
   public static func differences(from stored: String, to current: String) -> [String] {
     let old = facts(stored)
@@ -76,7 +78,7 @@ extension Model {
     }
   }
 
-  /// Facts by subject, such as `attribute Tag.name`.
+  /// The facts, grouped by subject such as `attribute Tag.name`.
   private static func facts(_ signature: String) -> [String: [String]] {
     var facts: [String: [String]] = [:]
     for line in signature.split(separator: "\n") {
@@ -89,7 +91,7 @@ extension Model {
 }
 
 extension [String] {
-  /// The facts in brackets; nothing when they say nothing.
+  /// The facts in parentheses; empty if all facts are empty.
   fileprivate var shown: String {
     let text = filter { !$0.isEmpty }.joined(separator: "; ")
     return text.isEmpty ? "" : " (\(text))"

@@ -1,12 +1,12 @@
-/// A model with every name resolved to a number: what the runtime, the queries and the stores work with.
+/// A model with names resolved to numbers, as used by the runtime, the queries and the stores.
 ///
-/// Numbers are places in arrays: an entity's in ``entities``, a property's in ``Entity/properties``, a column's in
-/// ``Entity/columns``. They hold for one model only and are never stored.
+/// Numbers are array indexes: of entities in ``entities``, of properties in ``Entity/properties``, of columns in
+/// ``Entity/columns``. They are valid for one model only and are never stored.
 public struct Model: Sendable {
   public let description: ModelDescription
-  /// In the order of the model file.
+  /// The entities, in the order of the model file.
   public let entities: [Entity]
-  /// The tables of the relationships that lie in no row.
+  /// The join tables of the relationships that are stored in no row.
   public let joinTables: [JoinTable]
 
   private let entityNumbers: [String: Int]
@@ -16,9 +16,9 @@ public struct Model: Sendable {
 
   /// Resolves a description.
   ///
-  /// - Parameter checksum: the description's checksum where it is known, so that nobody has to make it again.
-  /// - Throws: ``SchemaError`` when a name leads nowhere or parents go in a circle. The model tool refuses such files
-  ///   with better words; this is the last line of defence for models made in code.
+  /// - Parameter checksum: the checksum of the description if it is known, which saves computing it again.
+  /// - Throws: ``SchemaError`` if a name cannot be resolved or parents form a cycle. The model tool rejects such files
+  ///   with better messages; this check is the last one for models built in code.
   /// - Complexity: linear in the number of properties.
   public init(_ description: ModelDescription, checksum: String? = nil) throws(SchemaError) {
     var resolver = try ModelResolver(description)
@@ -30,31 +30,31 @@ public struct Model: Sendable {
     entityNumbers = resolver.entityNumbers
   }
 
-  /// What tells this model from any other.
+  /// The checksum that identifies the model.
   package var checksum: String { knownChecksum ?? description.checksum }
 
-  /// Whether data of some attribute may lie in files.
+  /// Whether any attribute may store its data in files.
   package var hasExternalData: Bool {
     description.entities.contains { $0.attributes.contains { $0.isExternal && !$0.isTransient } }
   }
 
-  /// The entity of this name, or nil.
+  /// The entity of this name; nil if there is none.
   public func entity(named name: String) -> Entity? {
     entityNumbers[name].map { entities[$0] }
   }
 
-  /// The enum of this name, or nil.
+  /// The enum of this name; nil if there is none.
   public func enumeration(named name: String) -> EnumDescription? {
     description.enums.first { $0.name == name }
   }
 
-  /// The relationship at the other end, and the entity that declares or inherits it; nil for a one-way relationship.
+  /// The inverse relationship, as the destination declares or inherits it; nil for a one-way relationship.
   public func inverse(of relationship: Relationship) -> Relationship? {
     relationship.inverse.flatMap { entities[relationship.destination].properties[$0].relationship }
   }
 }
 
-/// Why a description is no model.
+/// The reason why a description is not a valid model.
 public struct SchemaError: Error, Hashable, CustomStringConvertible {
   public let description: String
 

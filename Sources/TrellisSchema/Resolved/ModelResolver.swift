@@ -1,4 +1,4 @@
-/// Turns names into numbers, in passes that each rest on the ones before.
+/// Resolves names to numbers, in passes that each build on the previous ones.
 struct ModelResolver {
   let description: ModelDescription
   let entityNumbers: [String: Int]
@@ -7,7 +7,7 @@ struct ModelResolver {
 
   private var parents: [Int?] = []
   private var enumRawTypes: [String: EnumDescription.RawType] = [:]
-  /// Own relationships by entity, with their homes; filled before the entities are made.
+  /// The homes of the declared relationships, by entity. They are planned before the entities are built.
   private var homes: [[String: RelationshipHomePlan]] = []
 
   init(_ description: ModelDescription) throws(SchemaError) {
@@ -51,16 +51,16 @@ struct ModelResolver {
     return number
   }
 
-  /// The entity and its ancestors, the topmost first.
+  /// The entity and its ancestors, topmost first.
   private func lineage(_ entity: Int) -> [Int] {
     var line = [entity]
     while let parent = parents[line[line.count - 1]] { line.append(parent) }
     return line.reversed()
   }
 
-  // MARK: Where relationships lie
+  // MARK: Homes of relationships
 
-  /// A home before columns have numbers.
+  /// A relationship's home before columns are numbered.
   private enum RelationshipHomePlan {
     case column(isOrderedFromOtherSide: Bool)
     case inverseColumn
@@ -110,7 +110,7 @@ struct ModelResolver {
 
   private typealias Declaration = (entity: Int, relationship: RelationshipDescription)
 
-  /// The other end as its own entity declares it, which may be an ancestor of the destination.
+  /// The inverse as declared by the destination or by one of its ancestors.
   private func inverseDeclaration(
     of relationship: RelationshipDescription, in entity: Int, destination: Int
   ) throws(SchemaError) -> Declaration? {
@@ -125,7 +125,7 @@ struct ModelResolver {
         + "which does not exist")
   }
 
-  /// A one-to-one lies on the required side, else on the alphabetically first.
+  /// Whether a one-to-one is stored on this side: on the required side, otherwise on the alphabetically first.
   private func holdsOneToOne(_ side: Declaration, against other: Declaration) -> Bool {
     if side.relationship.isOptional != other.relationship.isOptional { return !side.relationship.isOptional }
     return comesFirst(side, other)
@@ -142,7 +142,7 @@ struct ModelResolver {
     let index = joinTables.count
     let hasOwnName = inverse.map { $0.relationship.name != relationship.name } ?? false
     let firstColumn = hasOwnName ? inverse.map { $0.relationship.name } ?? "_owner" : "_owner"
-    // Property numbers are not known yet; they are filled in when the entities have theirs.
+    // Property numbers are not known yet; `numbered` fills them in later.
     let first = JoinTable.End(
       entity: entity, property: -1, column: firstColumn,
       orderColumn: relationship.isOrdered ? "_\(relationship.name)_order" : nil)
@@ -310,7 +310,7 @@ struct ModelResolver {
       }
     }
 
-    /// The numbers of properties that lie in the row.
+    /// The numbers of the named properties, all of which must be stored in the row.
     func places(of names: [String], in numbers: [String: Int]) throws(SchemaError) -> [Int] {
       var places: [Int] = []
       for name in names {

@@ -1,6 +1,6 @@
 #if TRELLIS_SANITIZE_THREADS
-  // The thread sanitizer does not see that Swift's own lock orders what threads do on Linux, and would report every value
-  // behind one. It knows the locks of pthread.
+  // The thread sanitizer does not see on Linux that Swift's own lock orders memory accesses, and would report every
+  // value that one protects. It recognizes pthread locks.
   #if canImport(Glibc)
     import Glibc
   #elseif canImport(Musl)
@@ -11,7 +11,7 @@
     import Darwin
   #endif
 
-  /// A value that one thread at a time may use.
+  /// A value that only one thread can access at a time.
   package struct Locked<Value: ~Copyable>: ~Copyable {
     private let box: LockedBox<Value>
 
@@ -26,7 +26,7 @@
     }
   }
 
-  // Sound because the value is touched between lock and unlock only.
+  // Safe because the value is accessed only between lock and unlock.
   extension Locked: @unchecked Sendable where Value: ~Copyable {}
 
   private final class LockedBox<Value: ~Copyable> {
@@ -46,6 +46,6 @@
 #else
   package import Synchronization
 
-  /// A value that one thread at a time may use.
+  /// A value that only one thread can access at a time.
   package typealias Locked<Value: ~Copyable> = Mutex<Value>
 #endif

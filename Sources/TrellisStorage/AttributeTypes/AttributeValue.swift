@@ -1,21 +1,21 @@
 public import TrellisQuery
 public import TrellisSchema
 
-/// A Swift type that an attribute can have: how it is read from a row, written to one, and compared.
+/// A Swift type that an attribute can have. It defines how a value is read from a row, written to a row, and compared.
 ///
-/// The model's own types conform by themselves. A `Codable` struct of yours conforms to ``CodableAttribute`` instead.
+/// The model's own types conform already. A `Codable` struct of the app conforms to ``CodableAttribute`` instead.
 public protocol AttributeValue: Hashable, Sendable, PredicateArgument {
-  /// What an attribute of this type reads as while its object's row is not there.
+  /// The value that an attribute of this type reads as while the object's row is not loaded.
   static var placeholder: Self { get }
-  /// Reads a column; a value that does not fit is reported to the row, and the placeholder returned.
+  /// Reads a column. If the value is invalid, reports it to the row and returns the placeholder.
   static func read(_ row: RowReader, _ column: Int) -> Self
   /// Writes the value as the row's next column.
   func write(to row: RowWriter)
-  /// The value as stores keep it.
+  /// The value in its stored form.
   var storedValue: StoredValue { get }
-  /// How values of this type are compared by predicates and sorts.
+  /// The order and equality of values of this type in predicates and sorts.
   static var valueKind: ValueKind { get }
-  /// Whether both are the same when stored. Texts are compared by their bytes, which `==` does not do.
+  /// Whether both values have the same stored form. Unlike `==`, this compares texts by their bytes.
   func isSameStored(as other: Self) -> Bool
 }
 
@@ -23,7 +23,7 @@ extension AttributeValue {
   @inlinable public func isSameStored(as other: Self) -> Bool { self == other }
 }
 
-/// A type by which a fetch can sort: every type of the model but lists, data and `Codable` structs.
+/// A type that a fetch can sort by: every attribute type except lists, data and `Codable` structs.
 public protocol SortableAttributeValue: AttributeValue {}
 
 extension Bool: SortableAttributeValue {}

@@ -8,7 +8,7 @@ extension Decimal: AttributeValue {
 
   public static func read(_ row: RowReader, _ column: Int) -> Decimal {
     let text = row.text(column)
-    // Foundation stops at the first character that it does not know, and rounds what has too many digits.
+    // Foundation stops at the first unknown character, and rounds a number with too many digits.
     if isPlain(text), let value = Decimal(string: text, locale: nil),
       text.utf8.count <= 38 || value.canonicalText == text
     {
@@ -18,7 +18,7 @@ extension Decimal: AttributeValue {
     return 0
   }
 
-  /// Whether a text is digits, with a sign before and a point between them at most.
+  /// Whether a text consists of digits, with at most a leading sign and a point between digits.
   private static func isPlain(_ text: String) -> Bool {
     var digits = 0
     var hasPoint = false
@@ -36,11 +36,11 @@ extension Decimal: AttributeValue {
   public func write(to row: RowWriter) { row.text(canonicalText) }
   public var storedValue: StoredValue { .text(canonicalText) }
 
-  /// Plain digits with a point where needed: no exponent, no superfluous zeros, `0` without a sign.
+  /// The number in plain digits, with a point if needed: no exponent, no redundant zeros, `0` without a sign.
   ///
-  /// Equal numbers have equal texts, so uniqueness and equality need no arithmetic in a store.
+  /// Equal numbers have equal texts, so a store needs no arithmetic for uniqueness and equality.
   public var canonicalText: String {
-    // Foundation prints the shortest plain form already; NaN stays recognisable and is refused at save.
+    // Foundation already prints the shortest plain form. NaN stays recognizable and is refused on save.
     isZero ? "0" : description
   }
 }

@@ -50,7 +50,7 @@ extension URL: AttributeValue {
 
 extension Date: AttributeValue {
   @inlinable public static var valueKind: ValueKind { .integer }
-  /// The first moment of 1970 in UTC.
+  /// The start of 1970 in UTC.
   @inlinable public static var placeholder: Date { Date(timeIntervalSinceReferenceDate: -978_307_200) }
 
   @inlinable public static func read(_ row: RowReader, _ column: Int) -> Date {
@@ -60,37 +60,37 @@ extension Date: AttributeValue {
   }
 
   @inlinable public func write(to row: RowWriter) { row.integer(storedMicroseconds) }
-  /// A number that is none for a date that cannot be kept.
+  /// The stored form; NaN for a date that cannot be stored.
   @inlinable public var storedValue: StoredValue {
     let micros = storedMicroseconds
     return micros == .min ? .real(.nan) : .integer(micros)
   }
   @inlinable public func isSameStored(as other: Date) -> Bool { storedMicroseconds == other.storedMicroseconds }
 
-  /// How far a date that can be kept lies from 1970 at most: some 292,000 years.
+  /// The greatest distance of a date from 1970 that can be stored: some 292,000 years.
   @usableFromInline static var mostMicroseconds: UInt64 { 9_222_000_000_000_000_000 }
 
-  /// Microseconds since 1970-01-01T00:00:00Z, rounded. The least number stands for a date that cannot be kept, which a save
-  /// refuses: a NaN, an infinite one, one further from 1970 than 292,000 years.
+  /// Microseconds since 1970-01-01T00:00:00Z, rounded. `Int64.min` stands for a date that cannot be stored and that a
+  /// save refuses: NaN, infinity, or a date more than 292,000 years from 1970.
   @inlinable public var storedMicroseconds: Int64 {
     let micros = (timeIntervalSinceReferenceDate * 1_000_000).rounded()
-    // That does not hold for a NaN either.
+    // This is also false for NaN.
     guard micros.magnitude < 9.2229e18 else { return .min }
     let sinceBeginning = Int64(micros) + 978_307_200_000_000
     return sinceBeginning.magnitude > Self.mostMicroseconds ? .min : sinceBeginning
   }
 
-  /// The date of a stored number of microseconds.
+  /// Creates a date from its stored number of microseconds.
   @inlinable public init(storedMicroseconds micros: Int64) {
     let sinceReference = micros.subtractingReportingOverflow(978_307_200_000_000)
     let bounded = sinceReference.overflow ? Int64.min : sinceReference.partialValue
     self.init(timeIntervalSinceReferenceDate: Double(bounded) / 1_000_000)
   }
 
-  /// The date as it comes back from a store: a whole number of microseconds.
+  /// The date as a store returns it: rounded to whole microseconds.
   @inlinable public var roundedToMicroseconds: Date {
     let micros = storedMicroseconds
-    // What cannot be kept stays as it is, so that the save can refuse it.
+    // A date that cannot be stored stays unchanged, so that the save can refuse it.
     return micros == .min ? self : Date(storedMicroseconds: micros)
   }
 }

@@ -2,10 +2,10 @@ import Foundation
 public import TrellisQuery
 public import TrellisSchema
 
-/// A `Codable` struct of yours that attributes may have as their type. It is kept as one JSON text.
+/// A `Codable` struct of the app that attributes can use as their type. It is stored as one JSON text.
 ///
-/// The model lists it in `codableTypes`. It is as public as the classes that use it, lies in their module, and says what an
-/// attribute reads as while its object's row is not there:
+/// The model lists it in `codableTypes`. It has the same access level as the classes that use it, belongs to the same
+/// module, and defines the placeholder that an attribute reads as while the object's row is not loaded:
 /// ```swift
 /// public struct Address: CodableAttribute {
 ///   public var street = ""
@@ -61,7 +61,8 @@ enum JSONText {
   static func encode(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // What cannot be encoded, such as a number that is none, is a text that no JSON has; a save refuses it.
+    // A value that cannot be encoded, such as NaN, becomes an empty text, which is no valid JSON and is refused on
+    // save.
     guard let data = try? encoder.encode(value) else { return "" }
     return String(decoding: data, as: UTF8.self)
   }

@@ -1,12 +1,13 @@
 public import TrellisQuery
 public import TrellisSchema
 
-/// An enum that the model declares. The generated code conforms to it.
+/// An enum declared in the model. The generated enums conform to it.
 public protocol ModelEnum: SortableAttributeValue, Codable {
   associatedtype RawValue: AttributeValue & Codable
-  /// The value as it is stored.
+  /// The raw value, as it is stored.
   var rawValue: RawValue { get }
-  /// The case of a stored raw value; what an unknown one becomes is the model's `unknown` policy, nil under `reject`.
+  /// The case for a stored raw value. The model's `unknown` policy decides about an unknown value; under `reject` it is
+  /// nil.
   init?(stored rawValue: RawValue)
 }
 
@@ -39,7 +40,7 @@ extension ModelEnum {
   }
 }
 
-/// The raw value of a case that the model does not know: only the runtime makes one, from what a store holds.
+/// The raw value of an unknown case. Only the runtime creates it, from a stored value.
 public struct UnknownRawValue<RawValue: AttributeValue>: Hashable, Sendable {
   public let rawValue: RawValue
 

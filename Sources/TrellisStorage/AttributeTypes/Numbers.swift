@@ -54,7 +54,7 @@ extension Float: AttributeValue {
   @inlinable public var storedValue: StoredValue { .real(Double(self)) }
 }
 
-/// An integer that is narrower than a store's.
+/// Reads an integer of a type narrower than the stored one.
 @inlinable func narrowed<Value: FixedWidthInteger>(_ row: RowReader, _ column: Int) -> Value {
   let value = row.integer(column)
   if let narrow = Value(exactly: value) { return narrow }

@@ -2,12 +2,12 @@ public import Foundation
 public import TrellisQuery
 import TrellisSchema
 
-/// What can be bound to a place in a predicate's format: numbers, texts, dates, enums, objects and their ids, nil, lists and
-/// ranges of those.
+/// A value that can be bound to a placeholder in a predicate format: numbers, texts, dates, enums, objects and their
+/// ids, nil, and lists and ranges of those.
 ///
-/// A bound value is a value and nothing else, whatever it holds.
+/// A bound value is never parsed as part of the format.
 public protocol PredicateArgument {
-  /// The value as the format's checker understands it.
+  /// The value in the form that the format checker uses.
   var formatArgument: FormatArgument { get }
 }
 
@@ -39,7 +39,7 @@ extension Substring: PredicateArgument {
 }
 
 extension PredicateArgument where Self: BinaryInteger {
-  /// A number beyond 64 bits is a decimal.
+  /// An integer beyond 64 bits becomes a decimal.
   public var formatArgument: FormatArgument {
     Int64(exactly: self).map { .value(.integer($0), .integer) } ?? .value(.text("\(self)"), .decimal)
   }
@@ -66,7 +66,7 @@ extension Range: PredicateArgument where Bound: PredicateArgument {
 }
 
 extension FormatArgument {
-  /// A range of values; ranges of anything else are no values.
+  /// A range of values. A range of anything else has no value.
   fileprivate static func range(_ low: FormatArgument, _ high: FormatArgument, isClosed: Bool) -> FormatArgument {
     guard case .value(let lower, let type) = low, case .value(let upper, _) = high else { return .null }
     return .range(lower, upper, type, isClosed: isClosed)

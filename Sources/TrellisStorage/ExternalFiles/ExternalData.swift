@@ -2,24 +2,25 @@ public import Foundation
 public import TrellisQuery
 public import TrellisSchema
 
-/// The value of a `data` attribute with `externalStorage` in a snapshot: the bytes themselves where they are few or not saved
-/// yet, else a handle to the file that holds them.
+/// The value of a `data` attribute with `externalStorage` in a snapshot: the bytes themselves if they are small or not
+/// saved yet, otherwise a handle to the file that contains them.
 ///
 /// ```swift
 /// let handle = image.snapshot.data           // no file is read
 /// print(handle?.count ?? 0)
-/// let bytes = try handle?.load()             // now it is
+/// let bytes = try handle?.load()             // now it is read
 /// ```
-/// Two are equal when their bytes are. A handle stays good while its container is open, also when the object changes or goes:
-/// files of handles in memory are not collected. Once saved, large bytes are no longer held in memory.
+/// Two values are equal if their bytes are. A handle remains valid while its container is open, even if the object
+/// changes or is deleted, because files with handles in memory are not collected. After a save, large bytes are no
+/// longer held in memory.
 public struct ExternalData: Sendable {
-  /// Where the bytes are.
+  /// The location of the bytes.
   package enum Place: Sendable {
     case memory(Data)
     case file(ExternalFile)
   }
 
-  /// Shared by all copies, so that they learn together that the bytes are in a file.
+  /// Shared by all copies, so that all of them see when the bytes move to a file.
   private final class Content: Sendable {
     let place: Locked<Place>
 
@@ -27,10 +28,10 @@ public struct ExternalData: Sendable {
   }
 
   private let content: Content
-  /// How many bytes there are. Nothing is read for that.
+  /// The number of bytes, available without reading them.
   public let count: Int
 
-  /// Bytes that lie in memory.
+  /// Creates a value from bytes in memory.
   public init(_ bytes: Data) {
     content = Content(.memory(bytes))
     count = bytes.count
@@ -43,17 +44,17 @@ public struct ExternalData: Sendable {
 
   package var place: Place { content.place.withLock { $0 } }
 
-  /// Notes that the bytes are saved in a file now, and lets go of them.
+  /// Notes that the bytes are saved in a file, and releases them from memory.
   package func settle(in file: ExternalFile) { content.place.withLock { $0 = .file(file) } }
 
-  /// Whether the bytes are in a file, and not in memory.
+  /// Whether the bytes are in a file, not in memory.
   public var isInFile: Bool { if case .file = place { true } else { false } }
 
   /// The bytes, from memory or from the file.
   ///
-  /// - Throws: ``StoreError`` with the code `missingFile` when the file is not there, `damaged` when it holds something else, or
-  ///   another when it cannot be read.
-  /// - Complexity: linear in ``count``: a file is read and checked each time, and not kept in memory.
+  /// - Throws: ``StoreError`` with the code `missingFile` if the file is missing, `damaged` if it has other content, or
+  ///   another code if it cannot be read.
+  /// - Complexity: linear in ``count``. The file is read and checked on each call and not kept in memory.
   public func load() throws -> Data {
     switch place {
     case .memory(let bytes): return bytes
@@ -67,9 +68,9 @@ public struct ExternalData: Sendable {
     }
   }
 
-  /// The SHA-256 of the bytes, by which their file is named.
+  /// The SHA-256 digest of the bytes, which is also the name of their file.
   ///
-  /// - Complexity: constant for bytes in a file; linear in ``count`` for those in memory.
+  /// - Complexity: constant for bytes in a file; linear in ``count`` for bytes in memory.
   public var digest: ContentDigest {
     switch place {
     case .memory(let bytes): bytes.withUnsafeBytes { ContentDigest(of: $0) }
@@ -86,7 +87,7 @@ extension ExternalData: Hashable {
     return left.digest == right.digest
   }
 
-  /// The digest would have to be worked out first.
+  /// Hashes the count, because the digest would have to be computed first.
   public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
@@ -104,7 +105,7 @@ extension ExternalData: AttributeValue {
   }
 }
 
-/// Bytes in memory are coded as data is; a file by its digest and its size, so that a snapshot stays small.
+/// Bytes in memory are encoded as data; a file is encoded as its digest and size, so that a snapshot stays small.
 extension ExternalData: Codable {
   private enum Key: String, CodingKey {
     case digest, count
@@ -122,7 +123,7 @@ extension ExternalData: Codable {
     }
   }
 
-  /// A handle that comes from elsewhere says what the bytes are, and cannot load them.
+  /// A decoded handle identifies the bytes, but cannot load them.
   public init(from decoder: any Decoder) throws {
     guard let container = try? decoder.container(keyedBy: Key.self) else {
       self.init(try decoder.singleValueContainer().decode(Data.self))

@@ -1,15 +1,15 @@
 package import TrellisSchema
 
 extension ExternalFolder {
-  /// Whether there may be files that nobody refers to.
+  /// Whether there may be unreferenced files.
   package var isMarked: Bool { (try? files.stamp(markPath)) ?? nil != nil }
 
-  /// Removes the files that nobody refers to. Nobody may commit meanwhile.
+  /// Removes the unreferenced files. No save may commit meanwhile.
   ///
   /// - Parameter referenced: the contents that committed rows refer to.
-  /// - Returns: how many files went.
-  /// - Throws: ``StoreError`` with the code `busy` when others have the store open, in this program or another; what `referenced`
-  ///   throws.
+  /// - Returns: the number of removed files.
+  /// - Throws: ``StoreError`` with the code `busy` if another user in this process or another one has the store open;
+  ///   errors of `referenced`.
   package func collect(_ referenced: () throws -> Set<ContentDigest>) throws -> Int {
     do {
       guard try files.isFolder(path) else { return 0 }
@@ -28,7 +28,8 @@ extension ExternalFolder {
     }
   }
 
-  /// Goes back to sharing. While others would not let that happen, nothing is held, and the next save takes a new share.
+  /// Changes the exclusive lock back to a shared one. If that fails, the lock is released and the next save acquires a
+  /// new one.
   private func release(_ lock: any OpenFile) {
     if (try? lock.hold(alone: false)) != nil { return }
     shared.withLock { shared in
@@ -57,7 +58,7 @@ extension ExternalFolder {
     return removed
   }
 
-  /// Whether a file is what a crash has left of writing one.
+  /// Whether a file was left behind by a crash while it was being written.
   private func isLeftover(_ name: String) -> Bool {
     let parts = name.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, ContentDigest(parts[0]) != nil, parts[1].hasSuffix(".new") else { return false }

@@ -2,15 +2,16 @@ import Foundation
 import TrellisSchema
 
 extension ExternalFolder {
-  /// While `body` runs, nobody collects files: a copy of the store that is made in it finds all that it refers to.
+  /// Prevents collection of files while `body` runs, so that a copy of the store made in it finds all files it refers
+  /// to.
   package func keepingFiles<Result>(_ body: () throws -> Result) rethrows -> Result {
     shared.withLock { $0.copies += 1 }
     defer { shared.withLock { $0.copies -= 1 } }
     return try body()
   }
 
-  /// Copies the files to the folder of a copy of the store, and marks it, since some may be of no use there. Files of earlier
-  /// copies stay: whatever has the same name has the same content.
+  /// Copies the files to the folder of a copy of the store, and marks it for collection, because some may be
+  /// unreferenced there. Files of earlier copies stay: the same name means the same content.
   ///
   /// - Parameter store: the path of the copy's file.
   /// - Throws: ``StoreError``.
@@ -22,7 +23,7 @@ extension ExternalFolder {
     if !contents.isEmpty { try copy.syncNames() }
   }
 
-  /// A file as it is: what is damaged is for a check to find.
+  /// Copies a file as it is. Detecting damage is left to a check.
   private func copyFile(_ digest: ContentDigest, to copy: ExternalFolder) throws(StoreError) {
     var unread: FileProblem?
     do throws(StoreError) {

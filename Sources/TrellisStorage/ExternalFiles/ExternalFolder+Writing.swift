@@ -2,14 +2,14 @@ import Foundation
 import TrellisSchema
 
 extension ExternalFolder {
-  /// Writes bytes to their file, which is on the disk then; its name is once the folder was brought there too.
+  /// Writes bytes to their file and syncs it. The name is durable only after the folder is synced, too.
   ///
-  /// A file that is there already is replaced: it would have to be read to know that it is whole.
+  /// An existing file is replaced, because only reading it would show whether it is intact.
   ///
-  /// - Throws: ``StoreError``; at most an unused file is left behind.
+  /// - Throws: ``StoreError``. At most an unused file is left behind.
   func write(_ bytes: Data, _ digest: ContentDigest) throws(StoreError) -> ExternalFile {
     guard bytes.count <= Self.largest else { throw Self.tooLarge.externalError("written", path(of: digest)) }
-    // From here on nobody collects it.
+    // From here on, the file cannot be collected.
     let made = ExternalFile(digest, size: bytes.count, origin: self)
     try write(digest) { file throws(FileProblem) in
       var problem: FileProblem?
@@ -21,10 +21,10 @@ extension ExternalFolder {
     return made
   }
 
-  /// Writes the file of a content.
+  /// Writes the file for a content.
   ///
-  /// - Parameter body: gets a new, empty file, and writes the content into it.
-  /// - Throws: ``StoreError``; at most an unused file is left behind.
+  /// - Parameter body: receives a new, empty file and writes the content to it.
+  /// - Throws: ``StoreError``. At most an unused file is left behind.
   func write(_ digest: ContentDigest, _ body: (any OpenFile) throws(FileProblem) -> Void) throws(StoreError) {
     try prepare()
     let name = beginTemporary(digest)
@@ -55,28 +55,29 @@ extension ExternalFolder {
     let file = try files.create(path, permissions: 0o600)
     defer { try? file.close() }
     try body(file)
-    // However durable saves are to be: a row without its file would be worse than a save that is lost.
+    // Syncs for any durability, because a row without its file would be worse than a lost save.
     try file.sync()
     try file.close()
   }
 
-  /// Brings the names of the files that were written to the disk.
+  /// Syncs the folder with the names of the written files.
   func syncNames() throws(StoreError) {
     do throws(FileProblem) { try files.syncFolder(path) } catch {
       throw error.externalError("brought to the disk", path)
     }
   }
 
-  /// Notes that files may be too many from now on, where there are any. Asked before each save, it costs next to nothing. A save
-  /// that writes no file goes on where that cannot be noted; all that is lost by it is some room on the disk.
+  /// Marks the folder for collection if it exists, because a save may leave unreferenced files. Called before each
+  /// save, so it is cheap. A save that writes no file continues if the mark cannot be written; the only loss is disk
+  /// space.
   package func noteSave() {
     if shared.withLock({ $0.isMarked }) { return }
     if (try? files.isFolder(path)) == true { try? prepare() }
   }
 
-  // MARK: The folder
+  // MARK: Folder
 
-  /// Makes the folder, takes a share of its lock, and marks it.
+  /// Creates the folder, acquires a shared lock, and marks the folder for collection.
   private func prepare() throws(StoreError) {
     do throws(FileProblem) {
       if shared.withLock({ $0.isMarked && $0.lock != nil }) { return }
@@ -93,13 +94,13 @@ extension ExternalFolder {
     do throws(FileProblem) {
       try files.makeFolder(path)
     } catch {
-      // Somebody may have been faster.
+      // Another process may have created it meanwhile.
       guard case .exists = error.kind, try files.isFolder(path) else { throw error }
     }
     try files.syncFolder(FilePlace(path).folder)
   }
 
-  /// Who collects is done soon.
+  /// Acquires a shared lock. A collection holds the exclusive lock only briefly, so this retries.
   private func share() throws(FileProblem) {
     if shared.withLock({ $0.lock != nil }) { return }
     var tries = 0

@@ -1,58 +1,60 @@
 package import TrellisSchema
 
-/// The folder beside a store with the files of its external data.
+/// The folder beside a store that contains the files of its external data.
 ///
-/// A file is named by its content, written once and never changed. These keep a crash from losing one:
-/// 1. A file is complete, on the disk and under its name before the row that refers to it is committed.
-/// 2. Only ``collect(_:)`` removes files, while nobody can commit, and none that a row or a value in memory refers to.
-/// 3. Who has the store open shares the lock in the folder; who collects holds it alone. So nobody collects what others have in memory.
-/// 4. A mark lies in the folder from before there can be a file too many until nothing is left to collect.
+/// A file is named by its content, written once and never changed. These rules prevent a crash from losing a file:
+/// 1. A file is complete, synced and has its final name before the row that refers to it is committed.
+/// 2. Only ``collect(_:)`` removes files. It runs while no save can commit, and keeps every file that a row or a value
+///    in memory refers to.
+/// 3. Every user of the store holds a shared lock in the folder, and a collection holds it exclusively. A collection
+///    therefore never removes files that another process refers to in memory.
+/// 4. A mark exists in the folder from before the first unreferenced file can occur until nothing is left to collect.
 package final class ExternalFolder: ExternalFileOrigin {
   package let path: String
-  /// How many bytes lie in the row at most.
+  /// The maximum size in bytes of data that is stored in the row.
   package let largestInRow: Int
   let files: any FileOperations
   let shared = Locked(Shared())
 
   struct Shared {
-    /// How many values in memory there are for a file.
+    /// The number of values in memory for each file.
     var users: [ContentDigest: Int] = [:]
     var lock: (any OpenFile)?
     var isMarked = false
-    /// Whether a reader has tried to get the lock.
+    /// Whether a reader has tried to acquire the lock.
     var isLockTried = false
-    /// How many copies of the folder are being made.
+    /// The number of copies of the folder in progress.
     var copies = 0
-    /// The files that are being written, before they have their names.
+    /// The temporary files being written, before they get their final names.
     var temporaries: Set<String> = []
-    /// For names that nobody else uses.
+    /// A counter for unique temporary names.
     var count = 0
   }
 
   /// - Parameters:
   ///   - store: the path of the store's file.
-  ///   - largestInRow: how many bytes lie in the row at most.
+  ///   - largestInRow: the maximum size in bytes of data that is stored in the row.
   package init(besides store: String, largestInRow: Int, files: any FileOperations = SystemFiles()) {
     path = Self.path(besides: store)
     self.largestInRow = max(0, largestInRow)
     self.files = files
   }
 
-  /// How many bytes lie in the row unless the store is told otherwise: SQLite reads less than that faster than a file.
+  /// The default for `largestInRow`: SQLite reads smaller data faster than a file.
   package static let usualLargestInRow = 65_536
 
-  /// How many bytes a value has at most: it is in memory when it is set and when it is read.
+  /// The maximum size of a value in bytes. It is in memory when it is set and when it is read.
   package static let largest = Int(Int32.max)
   static let tooLarge = FileProblem(.tooLarge, "a value has \(largest) bytes at most")
 
-  /// Where the folder of a store lies.
+  /// The path of a store's folder.
   package static func path(besides store: String) -> String { store + ".external" }
 
   var lockPath: String { path + "/lock" }
   var markPath: String { path + "/uncollected" }
   func path(of digest: ContentDigest) -> String { "\(path)/\(digest.text)" }
 
-  /// Lets go of what is held open.
+  /// Closes the lock file.
   package func close() {
     shared.withLock { shared in
       try? shared.lock?.close()
@@ -73,19 +75,20 @@ package final class ExternalFolder: ExternalFileOrigin {
     }
   }
 
-  /// The file that a text in a row refers to; nil when the text is no reference.
+  /// The file that a text in a row refers to; nil if the text is not a reference.
   package func file(_ reference: String) -> ExternalFile? {
     guard let (digest, size) = ExternalFile.parts(of: reference) else { return nil }
     shareWithoutWaiting()
     return ExternalFile(digest, size: size, origin: self)
   }
 
-  /// The same while it is not known yet whether the store will be opened: nothing is touched.
+  /// As ``file(_:)``, but touches nothing, for use before it is certain that the store will be opened.
   package func unsharedFile(_ file: ExternalFile) -> ExternalFile {
     ExternalFile(file.digest, size: file.size, origin: self)
   }
 
-  /// Who only reads can do without the lock, as where the folder is read-only, missing, or a link to somewhere else.
+  /// Tries to acquire the shared lock. A reader can do without it, for example if the folder is read-only, missing, or
+  /// a link.
   package func shareWithoutWaiting() {
     shared.withLock { shared in
       guard shared.lock == nil, !shared.isLockTried else { return }
@@ -99,7 +102,7 @@ package final class ExternalFolder: ExternalFileOrigin {
 
   package func bytes(of file: ExternalFile) throws -> [UInt8] {
     do throws(FileProblem) {
-      // The folder itself may be no link either.
+      // The folder must not be a link, either.
       guard try files.isFolder(path) else { throw FileProblem(.missing, "the folder is missing") }
       guard file.size <= Self.largest else { throw Self.tooLarge }
       let bytes = try files.read(path(of: file.digest), limit: max(1, file.size), followingLinks: false).bytes
@@ -118,7 +121,7 @@ package final class ExternalFolder: ExternalFileOrigin {
       let name = path(of: file.digest)
       try files.read(name, inPiecesOf: SystemFiles.pieceSize, followingLinks: false) {
         piece throws(FileProblem) in
-        // What has another size need not be read to its end.
+        // A file of another size need not be read to its end.
         if count == 0, let stamp = try files.stamp(name), stamp.size != Int64(file.size) { return false }
         hasher.add(piece)
         count += piece.count
@@ -138,7 +141,7 @@ package final class ExternalFolder: ExternalFileOrigin {
 }
 
 extension FileProblem {
-  /// The problem as a store's error: what could not be done with which file of external data.
+  /// Converts the problem to a store error: the failed operation and the file of external data.
   func externalError(_ done: String, _ path: String) -> StoreError {
     let message = "The file of external data \(path) could not be \(done): \(reason)."
     switch kind {

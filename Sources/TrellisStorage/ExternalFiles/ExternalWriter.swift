@@ -1,17 +1,17 @@
 import Foundation
 package import TrellisSchema
 
-/// The files that one save writes. It is used by one thread at a time.
+/// The files that one save writes. Used by one thread at a time.
 package final class ExternalWriter {
   private let folder: ExternalFolder
   private var written: [ContentDigest: ExternalFile] = [:]
   private var values: [(value: ExternalData, file: ExternalFile)] = []
-  /// Why a file could not be written; the save must fail then.
+  /// The error that prevented writing a file. The save must then fail.
   package private(set) var problem: StoreError?
 
   package init(_ folder: ExternalFolder) { self.folder = folder }
 
-  /// The file that holds a value; nil for one that lies in the row.
+  /// The file that contains a value; nil if the value is stored in the row.
   package func file(for value: ExternalData) -> ExternalFile? {
     switch value.place {
     case .file(let file): return kept(file)
@@ -36,7 +36,7 @@ package final class ExternalWriter {
     }
   }
 
-  /// A file that is there already, which a row may refer to again.
+  /// An existing file that a row may refer to again.
   package func kept(_ file: ExternalFile) -> ExternalFile? {
     if file.origin === folder, (try? folder.files.stamp(folder.path(of: file.digest)))??.size == Int64(file.size) {
       return file
@@ -50,19 +50,19 @@ package final class ExternalWriter {
     }
   }
 
-  /// Brings the names of the files to the disk. The save commits afterwards.
+  /// Syncs the names of the files. The save commits afterwards.
   package func finish() throws(StoreError) {
     if let problem { throw problem }
     if !written.isEmpty { try folder.syncNames() }
   }
 
-  /// The save is committed: what is in files need not be in memory.
+  /// Called after the commit: releases bytes from memory that are now in files.
   package func didCommit() {
     for (value, file) in values { value.settle(in: file) }
     forget()
   }
 
-  /// The save begins, or has failed; files that it has written are collected later.
+  /// Called at the start of a save and after a failed one. Files that a failed save wrote are collected later.
   package func forget() {
     written = [:]
     values = []

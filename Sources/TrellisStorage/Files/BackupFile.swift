@@ -1,13 +1,13 @@
-/// A file that is to become a copy of a store: written beside its place, brought to the disk, and only then given its name.
+/// A file that becomes a copy of a store. It is written under a temporary name, synced, and only then renamed.
 package struct BackupFile {
   private let place: FilePlace
   private let files: any FileOperations
   private let isReplacing: Bool
 
   /// - Parameters:
-  ///   - isReplacing: whether a file that is there already may go.
-  ///   - own: the store's own files, which are never written over.
-  /// - Throws: ``StoreError`` when the place cannot be taken.
+  ///   - isReplacing: whether an existing file may be replaced.
+  ///   - own: the store's own files, which are never overwritten.
+  /// - Throws: ``StoreError`` if the path cannot be used.
   package init(
     _ path: String, replacing isReplacing: Bool, own: [String], files: any FileOperations
   ) throws(StoreError) {
@@ -27,15 +27,15 @@ package struct BackupFile {
 
   private var exists: FileProblem { FileProblem(.exists, "there is a file already") }
 
-  /// Makes the file.
+  /// Creates the file.
   ///
-  /// - Parameter body: gets a new, empty file, open and by its path, and writes the copy into it.
-  /// - Throws: ``StoreError``, or what `body` throws. Nothing is left behind then, and a file that was there is as it was;
-  ///   only when the folder cannot be brought to the disk at the very end, the copy is in its place.
+  /// - Parameter body: receives a new, empty file, open and by its path, and writes the copy to it.
+  /// - Throws: ``StoreError``, or errors of `body`. Nothing is left behind and an existing file is unchanged, except if
+  ///   syncing the folder at the very end fails: then the copy is already in place.
   package func write(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
     do {
       let lock = try files.lock(place.lockPath)
-      // The lock's file goes first, so that nobody takes a lock that is about to be removed.
+      // The lock file is removed first, so that no process acquires a lock on a file that is about to be removed.
       defer {
         try? files.remove(place.lockPath)
         try? lock.close()
@@ -47,7 +47,7 @@ package struct BackupFile {
   }
 
   private func writeLocked(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
-    // What a crashed program has left; no other program can be writing now.
+    // Removes the leftover of a crashed process. No other process can be writing now.
     try? files.remove(place.temporaryPath)
     do {
       let file = try files.create(place.temporaryPath, permissions: 0o600)

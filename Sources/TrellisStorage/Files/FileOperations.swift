@@ -1,4 +1,4 @@
-/// What a file is recognised by: another file, or one that was written to, has another stamp.
+/// The identity and version of a file. Another file, or the same file after a write, has another stamp.
 package struct FileStamp: Hashable, Sendable {
   package var device: UInt64
   package var inode: UInt64
@@ -21,11 +21,11 @@ package struct FileStamp: Hashable, Sendable {
   package func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }
 
-/// Why the file system refused.
+/// The reason for a failed file system operation.
 package struct FileProblem: Error, Sendable {
   package enum Kind: Sendable {
     case missing, exists, full, readOnly, busy
-    /// Something that is no regular file.
+    /// The file is not a regular file.
     case irregular
     case tooLarge, other
   }
@@ -43,54 +43,55 @@ package struct FileProblem: Error, Sendable {
 package protocol OpenFile: AnyObject, Sendable {
   /// Writes all of the bytes.
   func write(_ bytes: UnsafeRawBufferPointer) throws(FileProblem)
-  /// Brings what was written to the disk.
+  /// Flushes the written bytes to the disk.
   func sync() throws(FileProblem)
   func stamp() throws(FileProblem) -> FileStamp
   func close() throws(FileProblem)
-  /// Holds a lock that was taken by ``FileOperations/share(_:)`` alone, or together with others again; a problem of kind `busy`
-  /// when others hold it too.
+  /// Converts a lock acquired by ``FileOperations/share(_:)`` to an exclusive one or back to a shared one. Throws a
+  /// problem of kind `busy` if the lock is held elsewhere, too.
   func hold(alone: Bool) throws(FileProblem)
 }
 
-/// Everything that stores in files ask of the file system, in one place, so that tests can let each step fail.
+/// All file system operations of stores, behind one protocol so that tests can make each step fail.
 package protocol FileOperations: Sendable {
-  /// The path without symbolic links, where the file exists; else the path as it is.
+  /// The path without symbolic links if the file exists, otherwise the path unchanged.
   func resolved(_ path: String) -> String
-  /// What a file is now; nil when there is none.
+  /// The stamp of a file; nil if there is no file.
   func stamp(_ path: String) throws(FileProblem) -> FileStamp?
-  /// A file's content and what the file was when it was read. A symbolic link is refused unless it is to be followed.
+  /// The content of a file and its stamp at the time of reading. A symbolic link is refused unless `followingLinks`.
   func read(
     _ path: String, limit: Int, followingLinks: Bool
   ) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp)
-  /// Hands out a file's content piece by piece, from its beginning until the end or until `body` says that it is enough.
+  /// Reads a file in pieces, from its start until its end or until `body` returns false.
   ///
-  /// - Parameter size: how many bytes a piece has at most.
+  /// - Parameter size: the maximum number of bytes of a piece.
   func read(
     _ path: String, inPiecesOf size: Int, followingLinks: Bool,
     _ body: (UnsafeRawBufferPointer) throws(FileProblem) -> Bool
   ) throws(FileProblem)
-  /// Whether this program may write to a file that is there. One without any right to write says that it is to stay as it is,
-  /// also to those whom rights do not bind.
+  /// Whether this process may write to a file, if it exists. A file without any write permission counts as read-only,
+  /// even for users that permissions do not restrict.
   func mayWrite(to path: String) -> Bool
-  /// Makes a new file; it must not exist.
+  /// Creates a new file, which must not exist.
   func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile
-  /// Puts a file in the place of another in one step.
+  /// Replaces a file by another in one step.
   func rename(_ path: String, to other: String) throws(FileProblem)
-  /// Gives a file another name, which nobody must have; a problem of kind `exists` when somebody does.
+  /// Renames a file to a name that must be unused. Throws a problem of kind `exists` if the name is in use.
   func rename(_ path: String, toUnused other: String) throws(FileProblem)
-  /// Brings the names in a folder to the disk.
+  /// Flushes the names in a folder to the disk.
   func syncFolder(_ path: String) throws(FileProblem)
   func remove(_ path: String) throws(FileProblem)
-  /// Opens a file, made if need be, that nobody else holds; a problem of kind `busy` when somebody does.
+  /// Opens a file, creating it if needed, and locks it exclusively. Throws a problem of kind `busy` if it is locked
+  /// already.
   func lock(_ path: String) throws(FileProblem) -> any OpenFile
-  /// Opens a file, made if need be, and holds it together with whoever else shares it; a problem of kind `busy` when somebody
-  /// holds it alone.
+  /// Opens a file, creating it if needed, and acquires a shared lock. Throws a problem of kind `busy` if it is locked
+  /// exclusively.
   func share(_ path: String) throws(FileProblem) -> any OpenFile
-  /// Whether there is a folder; a symbolic link to one, or a file, is a problem.
+  /// Whether the folder exists. A file or a symbolic link at its path is a problem.
   func isFolder(_ path: String) throws(FileProblem) -> Bool
-  /// Makes a folder for its owner only.
+  /// Creates a folder that only its owner can access.
   func makeFolder(_ path: String) throws(FileProblem)
-  /// The names in a folder.
+  /// The names of the files in a folder.
   func names(in folder: String) throws(FileProblem) -> [String]
 }
 
@@ -99,10 +100,10 @@ extension FileOperations {
     try read(path, limit: limit, followingLinks: true)
   }
 
-  /// How much of a large file is in memory at a time.
+  /// The size of the pieces in which large files are read.
   package static var pieceSize: Int { 1 << 20 }
 
-  /// The first bytes of a file; fewer when it has no more.
+  /// The first bytes of a file; fewer if the file is shorter.
   package func start(of path: String, _ count: Int) throws(FileProblem) -> [UInt8] {
     var start: [UInt8] = []
     try read(path, inPiecesOf: count, followingLinks: true) { piece in

@@ -1,15 +1,16 @@
-/// A file's place, and the names beside it that are made from its own.
+/// A file's path, and the paths beside it that derive from its name.
 ///
-/// As the names are fixed, a crash leaves at most one file of each, which the next one to write the file removes or takes over.
+/// The derived names are fixed, so a crash leaves at most one file of each, which the next writer removes or takes
+/// over.
 package struct FilePlace: Sendable {
   package let path: String
 
   package init(_ path: String) { self.path = path }
 
   package var folder: String { lastSeparator.map { String(path[...$0]) } ?? "." }
-  /// Where the next content is written before it takes the file's name.
+  /// The path where new content is written before it is renamed to the file's name.
   package var temporaryPath: String { beside(".new") }
-  /// What the one who writes the file holds.
+  /// The path of the lock that a writer of the file holds.
   package var lockPath: String { beside(".lock") }
 
   private func beside(_ ending: String) -> String {

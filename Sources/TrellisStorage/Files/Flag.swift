@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Something that happens once.
+/// A flag that can be set once.
 package final class Flag: Sendable {
   private let isSetAlready = Atomic(false)
 
   package init() {}
 
-  /// Whether this call is the one that sets it.
+  /// Sets the flag; returns whether this call was the first.
   package func set() -> Bool { !isSetAlready.exchange(true, ordering: .acquiringAndReleasing) }
 
   package var isSet: Bool { isSetAlready.load(ordering: .acquiring) }

@@ -1,13 +1,13 @@
 import TrellisSchema
 
-/// What a store's file uses beyond what the number of its format says, as words in three lists. So a program that meets a word which it
-/// does not know can tell what it may do all the same, and a new feature need not lock older programs out.
+/// The features that a store's file uses beyond its format version, as words in three lists. An older version of
+/// Trellis can tell from the list what it may do with an unknown feature, so a new feature need not lock it out.
 package struct StoreFeatures: Hashable, Sendable {
-  /// A program that does not know one of these may do everything.
+  /// Features that do not restrict a version that does not know them.
   package var compatible: Set<String>
-  /// A program that does not know one of these may read, and must not write.
+  /// Features that allow a version that does not know them to read but not to write.
   package var readOnlyCompatible: Set<String>
-  /// A program that does not know one of these must leave the file alone.
+  /// Features that forbid a version that does not know them to open the file.
   package var incompatible: Set<String>
 
   package init(
@@ -18,16 +18,16 @@ package struct StoreFeatures: Hashable, Sendable {
     self.incompatible = incompatible
   }
 
-  /// The file keeps the models that it had.
+  /// The file stores the models that it had.
   package static let models = "models"
-  /// What this version of Trellis knows.
+  /// The features that this version of Trellis knows.
   package static let known = StoreFeatures(compatible: [models])
 
   package var isEmpty: Bool { compatible.isEmpty && readOnlyCompatible.isEmpty && incompatible.isEmpty }
 
-  // MARK: What may be done
+  // MARK: Permissions
 
-  /// Why a file must not be opened; nil when it may.
+  /// The error that forbids opening the file; nil if it may be opened.
   package func refusal(of name: String) -> StoreError? {
     let unknown = incompatible.subtracting(Self.known.incompatible)
     if unknown.isEmpty { return nil }
@@ -36,7 +36,7 @@ package struct StoreFeatures: Hashable, Sendable {
       remedy: "Update Trellis in this program.")
   }
 
-  /// Why a file must not be written to; nil when it may.
+  /// The error that forbids writing to the file; nil if writing is allowed.
   package func refusalOfWrites(to name: String) -> StoreError? {
     let unknown = readOnlyCompatible.subtracting(Self.known.readOnlyCompatible)
     if unknown.isEmpty { return nil }
@@ -53,7 +53,7 @@ package struct StoreFeatures: Hashable, Sendable {
   private static let mostWords = 256
   private static let longestWord = 64
 
-  /// Whether words are such as a Trellis writes: letters from a to z, digits and hyphens.
+  /// Whether words are valid feature names: letters from a to z, digits and hyphens.
   package static func areWords(_ words: some Collection<String>) -> Bool {
     words.count <= mostWords
       && words.allSatisfy { word in
@@ -63,14 +63,15 @@ package struct StoreFeatures: Hashable, Sendable {
   }
 }
 
-/// A model that a file has, or had before.
+/// A model that a file has or had.
 package struct StoredModel: Hashable, Sendable {
   package var checksum: String
-  /// What its model file called its version.
+  /// The version given in its model file.
   package var version: String?
-  /// When the file got it, in microseconds since 1970; nil when that is not recorded.
+  /// The time of the change to this model, in microseconds since 1970; nil if it is not recorded.
   package var since: Int64?
-  /// Its text, as `ModelDescription.canonicalJSON()` makes it. It comes from the file, so it may be anything.
+  /// The text of the model, as from `ModelDescription.canonicalJSON()`. It comes from the file, so its content is
+  /// untrusted.
   package var json: String
 
   package init(checksum: String, version: String?, since: Int64?, json: String) {

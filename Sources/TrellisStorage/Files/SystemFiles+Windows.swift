@@ -2,7 +2,7 @@
   import Foundation
   import WinSDK
 
-  /// The file system itself. A writer is kept out by the share mode of the lock file, which nobody else may open.
+  /// The file system. The share mode of the lock file, which allows no second open, excludes other writers.
   package struct SystemFiles: FileOperations {
     package init() {}
 
@@ -69,7 +69,7 @@
       guard isDone else { throw .last }
     }
 
-    /// The renaming itself was written through.
+    /// Does nothing, because the renaming was already written through.
     package func syncFolder(_ path: String) throws(FileProblem) {}
 
     package func remove(_ path: String) throws(FileProblem) {
@@ -102,7 +102,7 @@
       return true
     }
 
-    /// It has the rights of the folder around it.
+    /// The folder inherits the permissions of its parent.
     package func makeFolder(_ path: String) throws(FileProblem) {
       guard path.withCString(encodedAs: UTF16.self, { CreateDirectoryW($0, nil) }) else { throw .last }
     }
@@ -116,9 +116,9 @@
     }
   }
 
-  /// A file handle, closed at the latest when nobody holds this any more.
+  /// A file handle, closed on deinitialization at the latest.
   ///
-  /// Sound because the handle is never changed, and the system serialises what is done with it.
+  /// Safe because the handle never changes, and the system serializes operations on it.
   private final class WindowsFile: OpenFile, @unchecked Sendable {
     static let shared = DWORD(FILE_SHARE_READ) | DWORD(FILE_SHARE_WRITE) | DWORD(FILE_SHARE_DELETE)
 
@@ -195,7 +195,7 @@
 
     func hold(alone: Bool) throws(FileProblem) {
       var place = OVERLAPPED()
-      // What was held before is given up first; who holds nothing yet has nothing to give up.
+      // Releases any previous lock first. Without one, the call has no effect.
       _ = UnlockFileEx(handle, 0, 1, 0, &place)
       let flags = DWORD(LOCKFILE_FAIL_IMMEDIATELY) | (alone ? DWORD(LOCKFILE_EXCLUSIVE_LOCK) : 0)
       guard LockFileEx(handle, flags, 0, 1, 0, &place) else { throw .last }
@@ -208,7 +208,7 @@
   }
 
   extension FileProblem {
-    /// What the last call of the system says.
+    /// The error of the last system call.
     fileprivate static var last: FileProblem {
       let code = GetLastError()
       let kind: Kind =

@@ -11,7 +11,7 @@
     import Darwin
   #endif
 
-  /// The file system itself.
+  /// The file system.
   package struct SystemFiles: FileOperations {
     package init() {}
 
@@ -60,7 +60,7 @@
 
     package func create(_ path: String, permissions: UInt32) throws(FileProblem) -> any OpenFile {
       let file = try Descriptor(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600)
-      // A document keeps the rights that its owner has given it.
+      // A document keeps the permissions that its owner set.
       if permissions != 0o600 { _ = fchmod(file.number, mode_t(truncatingIfNeeded: permissions)) }
       return file
     }
@@ -72,7 +72,7 @@
     package func rename(_ path: String, toUnused other: String) throws(FileProblem) {
       if link(path, other) == 0 { return try remove(path) }
       let problem = FileProblem.last
-      // Some file systems have no links; there, somebody could come between the look and the renaming.
+      // Some file systems have no links; there, a race between the check and the renaming is possible.
       guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS, try stamp(other) == nil else { throw problem }
       try rename(path, to: other)
     }
@@ -80,7 +80,7 @@
     package func syncFolder(_ path: String) throws(FileProblem) {
       let folder = try Descriptor(path, O_RDONLY)
       defer { try? folder.close() }
-      // Some file systems cannot bring a folder to the disk, and say so; nothing more can be done there.
+      // Some file systems do not support syncing a folder and report that. Nothing more can be done there.
       if fsync(folder.number) != 0, errno != EINVAL, errno != ENOTSUP { throw .last }
     }
 
@@ -96,7 +96,7 @@
           try? file.close()
           throw problem
         }
-        // Who held it before may have removed it meanwhile; then this is no lock for anyone else.
+        // The previous owner may have removed the file meanwhile. The lock would then exclude no other process.
         if try stamp(path)?.isSameFile(as: file.stamp()) == true { return file }
         try? file.close()
       }
@@ -132,12 +132,12 @@
     }
   }
 
-  /// A file descriptor, closed at the latest when nobody holds this any more.
+  /// A file descriptor, closed on deinitialization at the latest.
   private final class Descriptor: OpenFile {
     let number: Int32
-    /// Whether it is closed; written by the one who closes it, which the store's own lock makes one at a time.
+    /// Whether it is closed. The store's own lock serializes the calls that close it.
     private let isClosed = Flag()
-    /// Whether it holds a lock.
+    /// Whether it is a lock file.
     private let isLock: Bool
 
     init(
@@ -152,7 +152,7 @@
 
     deinit { try? close() }
 
-    /// Opens a regular file for reading. What is none is refused by what it is, and a pipe makes nobody wait.
+    /// Opens a regular file for reading. Any other kind of file is refused, and opening a pipe does not block.
     convenience init(reading path: String, followingLinks: Bool) throws(FileProblem) {
       do throws(FileProblem) {
         try self.init(path, O_RDONLY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW))
@@ -170,7 +170,7 @@
       if let kind = Self.kind(status.st_mode) { throw FileProblem(.irregular, kind) }
     }
 
-    /// What something is that is no regular file.
+    /// A description of a file that is not a regular file; nil for a regular one.
     private static func kind(_ mode: mode_t) -> String? {
       switch mode & S_IFMT {
       case S_IFREG: nil
@@ -182,7 +182,7 @@
       }
     }
 
-    /// Fills a buffer as far as the file goes; 0 at its end.
+    /// Fills a buffer as far as possible, and returns the number of bytes; 0 at the end of the file.
     func read(_ buffer: UnsafeMutableRawBufferPointer) throws(FileProblem) -> Int {
       var filled = 0
       while filled < buffer.count {
@@ -204,7 +204,7 @@
 
     func readAll(_ expected: Int, limit: Int) throws(FileProblem) -> [UInt8] {
       var bytes: [UInt8] = []
-      // One more than it is said to have, so that one call sees the end too.
+      // One byte more than expected, so that the first call usually reaches the end.
       var room = expected + 1
       while true {
         var count = 0
@@ -234,7 +234,7 @@
 
     func sync() throws(FileProblem) {
       #if canImport(Darwin)
-        // There, fsync leaves the data in the drive's own memory.
+        // On Darwin, fsync leaves the data in the drive's cache.
         if fcntl(number, F_FULLFSYNC) == 0 { return }
       #endif
       guard fsync(number) == 0 else { throw .last }
@@ -247,9 +247,9 @@
 
     func close() throws(FileProblem) {
       guard isClosed.set() else { return }
-      // A process that is being started has a copy of every descriptor for a moment, which would keep the lock.
+      // A process that is being spawned briefly has a copy of every descriptor, which would keep the lock.
       if isLock { _ = flock(number, LOCK_UN) }
-      // Whether or not it fails, the descriptor is gone.
+      // The descriptor is closed even if the call fails.
       guard Foundation.close(number) == 0 || errno == EINTR else { throw .last }
     }
   }
@@ -269,7 +269,7 @@
   }
 
   extension FileProblem {
-    /// What the last call of the system says.
+    /// The error of the last system call.
     fileprivate static var last: FileProblem {
       let code = errno
       let kind: Kind =

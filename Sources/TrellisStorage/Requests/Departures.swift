@@ -1,4 +1,4 @@
-/// What a save takes away, to be asked about a pair that would stand in the way of a delete.
+/// The rows and pairs that a save removes, to check whether a pair prevents a delete.
 package struct Departures {
   private struct Pair: Hashable {
     let table: Int
@@ -16,7 +16,8 @@ package struct Departures {
     }
   }
 
-  /// Whether a pair goes although one of its objects does: the partner goes too, or the pair is taken apart.
+  /// Whether a pair that contains a deleted object is removed as well: the partner is deleted, too, or the pair is
+  /// removed.
   package func takes(_ table: Int, _ owner: Int64, _ partner: Int64, isFirst: Bool) -> Bool {
     keys.contains(partner)
       || pairs.contains(
@@ -26,7 +27,7 @@ package struct Departures {
 }
 
 extension SaveRequest {
-  /// What the save takes away.
+  /// The rows and pairs that the save removes.
   ///
   /// - Complexity: linear in the number of deleted rows and removed pairs.
   package var departures: Departures { Departures(self) }

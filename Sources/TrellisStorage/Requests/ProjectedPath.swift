@@ -1,6 +1,6 @@
 public import TrellisQuery
 
-/// A value that is read of each result instead of the whole row: of an attribute, a to-one or the object's key.
+/// A value that a fetch reads from each result instead of the whole row: an attribute, a to-one, or the object's key.
 public struct ProjectedPath: Hashable, Sendable {
   public var path: PropertyPath
   public var kind: ValueKind

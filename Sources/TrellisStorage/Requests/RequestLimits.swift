@@ -1,12 +1,12 @@
 import TrellisQuery
 
 extension StoreRequest {
-  /// How many sort keys a request may have, in every store.
+  /// The maximum number of sort keys of a request, in every store.
   ///
-  /// Libraries of SQLite crash on 64 terms of an order when one of them is of a joined table; the objects' key is one more.
+  /// SQLite libraries crash on 64 order terms if one of them is of a joined table. The object's key is one more term.
   public static let sortKeyLimit = 60
 
-  /// - Throws: ``StoreError`` with the code `limit` when the request has more sort keys than ``sortKeyLimit``.
+  /// - Throws: ``StoreError`` with the code `limit` if the request has more sort keys than ``sortKeyLimit``.
   public func checkSortKeys() throws(StoreError) {
     guard sort.count > Self.sortKeyLimit else { return }
     throw StoreError(

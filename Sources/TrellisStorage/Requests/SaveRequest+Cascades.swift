@@ -1,14 +1,14 @@
 package import TrellisSchema
 
 extension SaveRequest {
-  /// Owners that go, and with them their members, these ones' members, and so on, whoever has made them: the store finds them
-  /// itself, so nobody has to load them.
+  /// A cascade from deleted owners: their members, the members of these, and so on are deleted, including those that
+  /// other contexts inserted. The store finds the rows itself, so the caller need not load them.
   ///
-  /// It goes on through relationships that cascade and whose members hold the reference. Pairs in join tables go with their
-  /// rows, one-way references to them become nil. Whoever asks sees to it that below there are no other rules: a reference
-  /// that would lead nowhere refuses the save.
+  /// The cascade follows relationships with the delete rule `cascade` that are stored in the rows of their members.
+  /// Pairs in join tables are deleted with their rows, and one-way references to deleted rows become nil. The caller
+  /// guarantees that no other rules apply further down: a reference that would dangle makes the save fail.
   public struct Cascades {
-    /// A relationship whose members hold the reference.
+    /// A relationship that is stored in the rows of its members.
     public var relationship: RelationshipNumber
     public var owners: [Int64]
 
@@ -19,23 +19,23 @@ extension SaveRequest {
   }
 }
 
-/// What a save did beyond its request.
+/// The effects of a save beyond its request.
 public struct SaveOutcome: Hashable, Sendable {
-  /// The keys of the rows that cascades have taken along.
+  /// The keys of the rows that cascades deleted.
   public var cascaded: [Int64]
 
   public init(cascaded: [Int64] = []) { self.cascaded = cascaded }
 }
 
 extension Model {
-  /// The relationships by which a cascade goes on from rows of an entity and of those below it.
+  /// The relationships that continue a cascade from the rows of an entity and its descendants.
   ///
   /// - Complexity: linear in the number of their properties.
   package func furtherCascades(from entity: Int) -> [RelationshipNumber] {
     relationships(below: entity) { $0.deleteRule == .cascade && $0.home == .inverseColumn }
   }
 
-  /// The one-way references that may lead to rows of an entity and of those below it.
+  /// The one-way references that may lead to rows of an entity and its descendants.
   ///
   /// - Complexity: linear in the number of properties of the model.
   package func oneWayColumns(to entity: Int) -> [RelationshipNumber] {
@@ -59,7 +59,7 @@ extension Model {
     }
   }
 
-  /// The relationship of a number; nil when there is none.
+  /// The relationship with a number; nil if there is none.
   package func relationship(_ number: RelationshipNumber) -> Relationship? {
     guard entities.indices.contains(number.entity) else { return nil }
     let properties = entities[number.entity].properties
@@ -70,7 +70,7 @@ extension Model {
     var found: [RelationshipNumber] = []
     for number in entities[entity].subtree {
       for case .relationship(let relationship) in entities[number].properties where isWanted(relationship) {
-        // An inherited one is found where it is declared, or at the top of what is looked through.
+        // An inherited relationship is found at its declaring entity, or at the top of the searched subtree.
         guard relationship.entity == number || number == entity else { continue }
         found.append(RelationshipNumber(entity: relationship.entity, property: relationship.index))
       }
@@ -80,7 +80,7 @@ extension Model {
 }
 
 extension Relationship {
-  /// Whether pairs in a table of their own hold it.
+  /// Whether the relationship is stored in a join table.
   package var isJoined: Bool {
     if case .joinTable = home { true } else { false }
   }

@@ -1,16 +1,16 @@
 extension SaveRequest {
-  /// Numbers of members that must be right once everything is written, whoever else has written meanwhile.
+  /// Member counts to check inside the transaction, after everything is written, including writes of other contexts.
   public struct Counts {
-    /// A relationship whose members hold the reference, or lie in a join table. That of a to-one has one member at most.
+    /// A relationship stored in the rows of its members or in a join table. The count for a to-one is at most 1.
     public var relationship: RelationshipNumber
-    /// Whose members are counted. Those that are not in the store are left out.
+    /// The owners with members to count. Owners that are not in the store are skipped.
     public var owners: [Int64]
-    /// Objects that go, of a relationship in a join table: whoever had one of them for a member is counted too.
+    /// Deleted members of a relationship in a join table. The owners that had one of them as a member are checked, too.
     public var leaving: [Int64]
-    /// The bounds that each number must lie within.
+    /// The bounds of the count.
     public var least: Int
     public var most: Int
-    /// Whether no members at all are right, too.
+    /// Whether a count of 0 is valid as well.
     public var mayBeEmpty: Bool
 
     public init(
@@ -25,20 +25,21 @@ extension SaveRequest {
       self.mayBeEmpty = mayBeEmpty
     }
 
-    /// Whether a number of members is right.
+    /// Whether a member count is valid.
     public func allows(_ count: Int) -> Bool {
       count <= most && (count >= least || count == 0 && mayBeEmpty)
     }
 
-    /// A number of members at which counting may stop, as more of them change nothing.
+    /// The count at which counting can stop, because more members do not change the result.
     public var enough: Int { most == .max ? least : Swift.max(least, most + 1) }
   }
 
-  /// Objects that go only if no pair in a join table leads from them to an object that stays, whoever has made it.
+  /// Objects that are deleted only if no pair in a join table leads from them to a remaining object, including pairs
+  /// that other contexts inserted.
   ///
-  /// References in rows need none: a row that is referred to cannot go.
+  /// References in rows need no such check, because a foreign key prevents the delete of a referenced row.
   public struct Denials {
-    /// The relationship from the objects that go.
+    /// The relationship of the deleted objects.
     public var relationship: RelationshipNumber
     public var owners: [Int64]
 
@@ -49,13 +50,13 @@ extension SaveRequest {
   }
 }
 
-/// What a save found broken inside its transaction, where nobody else can write any more. Nothing was written.
+/// Violations that a save found inside its transaction, when no other writer could interfere. Nothing was written.
 public struct BrokenRules: Error, Hashable, Sendable, CustomStringConvertible {
   /// An owner with too few or too many members.
   public struct Count: Hashable, Sendable {
     public var relationship: RelationshipNumber
     public var owner: Int64
-    /// How many members there would be.
+    /// The number of members there would be.
     public var found: Int
 
     public init(relationship: RelationshipNumber, owner: Int64, found: Int) {
@@ -65,7 +66,7 @@ public struct BrokenRules: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// An object that was to go, and a partner that forbids it.
+  /// An object to delete, and a partner that prevents it.
   public struct Denial: Hashable, Sendable {
     public var relationship: RelationshipNumber
     public var owner: Int64
@@ -88,7 +89,7 @@ public struct BrokenRules: Error, Hashable, Sendable, CustomStringConvertible {
 
   public var isEmpty: Bool { counts.isEmpty && denials.isEmpty }
 
-  /// How many rules are broken. Whoever saves says which, and in words.
+  /// The number of violations. The context that saves reports them in detail.
   public var description: String {
     "Nothing was saved: \(counts.count) relationships would have too few or too many members, and \(denials.count) objects "
       + "have partners that forbid their delete."

@@ -1,7 +1,7 @@
-/// Everything that one save writes: all of it or nothing.
+/// All changes of one save, written atomically.
 ///
-/// Foreign keys hold at the end, not in between. A store may write in any order that keeps unique keys apart;
-/// cascades, then deletes, then updates, then inserts is one.
+/// Foreign keys hold at the end of the transaction, not in between. A store may write in any order that avoids
+/// conflicts of unique keys, such as cascades, deletes, updates, inserts.
 public struct SaveRequest {
   /// New rows of one entity.
   public struct Inserts {
@@ -14,7 +14,7 @@ public struct SaveRequest {
     }
   }
 
-  /// Changed rows of one entity. Each row's version must still be the record's, and grows by one.
+  /// Changed rows of one entity. Each row's version must equal the record's, and is incremented.
   public struct Updates {
     public var entity: Int
     public var records: [any StoredRecord]
@@ -28,7 +28,8 @@ public struct SaveRequest {
     }
   }
 
-  /// Rows of one entity that go. Each row's version must still be the one given. Their pairs in join tables go with them.
+  /// Deleted rows of one entity. Each row's version must equal the given one. Their pairs in join tables are deleted,
+  /// too.
   public struct Deletes {
     public var entity: Int
     public var keys: [Int64]
@@ -41,15 +42,15 @@ public struct SaveRequest {
     }
   }
 
-  /// Changed pairs of one join table. `first` is the key of the first end's object, `partner` the other's.
+  /// Changed pairs of one join table. `first` is the key of the first end's object, `partner` the key of the other.
   ///
-  /// A pair goes with either of its rows, unasked. For a relationship that is its own inverse a request has both
-  /// directions, each with the place among its first's members.
+  /// Deleting either row deletes the pair automatically. For a relationship that is its own inverse, a request contains
+  /// both directions, each with the position among the members of its first object.
   public struct Pairs {
     public struct Pair: Hashable, Sendable {
       public var first: Int64
       public var partner: Int64
-      /// The partner's place among the first's members, and the first's among the partner's; nil where there is no order.
+      /// The partner's position among the members of the first object, and vice versa; nil if that side is unordered.
       public var place: Int64?
       public var inversePlace: Int64?
 
@@ -62,20 +63,20 @@ public struct SaveRequest {
     }
 
     public var table: Int
-    /// Pairs that go. One that is not there is no error.
+    /// Pairs to delete. A missing pair is no error.
     public var removed: [Pair] = []
-    /// Pairs that come. One that is there already, by another writer, is no error and keeps its places.
+    /// Pairs to insert. A pair that another writer inserted already is no error and keeps its positions.
     public var added: [Pair] = []
-    /// Pairs whose places change; a nil place leaves that one as it is.
+    /// Pairs to reorder. A nil position stays unchanged.
     public var moved: [Pair] = []
 
     public init(table: Int) { self.table = table }
   }
 
-  /// New places of members in an ordered one-to-many. They are no part of the row's version.
+  /// New positions of members in an ordered one-to-many relationship. They do not affect the row version.
   public struct Places {
     public var entity: Int
-    /// The column that holds the place, by number.
+    /// The number of the column with the position.
     public var column: Int
     public var keys: [Int64]
     public var places: [Int64]
@@ -88,8 +89,8 @@ public struct SaveRequest {
     }
   }
 
-  /// References of a one-way relationship to objects that go: they become nil, whoever holds them. The holders' versions
-  /// stay, as nobody edited them.
+  /// References of a one-way relationship to deleted objects. They become nil in all rows. The versions of these rows
+  /// stay unchanged, because no user edited them.
   public struct ClearedReferences {
     public var relationship: RelationshipNumber
     public var targets: [Int64]
@@ -107,9 +108,9 @@ public struct SaveRequest {
   public var places: [Places] = []
   public var clearedReferences: [ClearedReferences] = []
   public var cascades: [Cascades] = []
-  /// Rows that no cascade takes along, as this save gives them another partner.
+  /// Rows that no cascade deletes, because this save assigns them another partner.
   public var keptFromCascades: [Int64] = []
-  /// What must hold inside the transaction. They write nothing, so a request of these alone is empty.
+  /// Conditions that must hold inside the transaction. They write nothing, so a request with only conditions is empty.
   public var counts: [Counts] = []
   public var denials: [Denials] = []
 

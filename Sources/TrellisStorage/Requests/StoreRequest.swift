@@ -1,13 +1,14 @@
 public import TrellisQuery
 
-/// What a fetch asks of a store.
+/// A fetch request to a store.
 public struct StoreRequest: Sendable {
-  /// The entity, by number.
+  /// The number of the entity.
   public var entity: Int
-  /// Whether objects of the entities below it are wanted too.
+  /// Whether the results include objects of descendant entities.
   public var includesSubentities: Bool
   public var predicate: QueryPredicate?
-  /// Ties, and a fetch without sort keys, go by the object's key, in the direction of the last sort key.
+  /// The sort keys. Ties are broken by the object's key, in the direction of the last sort key. Without sort keys,
+  /// objects sort by their keys.
   public var sort: [SortKey]
   public var limit: Int?
   public var offset: Int
@@ -25,7 +26,7 @@ public struct StoreRequest: Sendable {
   }
 }
 
-/// A relationship by the numbers of its entity and property.
+/// A relationship, identified by the numbers of its entity and property.
 public struct RelationshipNumber: Hashable, Sendable {
   public var entity: Int
   public var property: Int

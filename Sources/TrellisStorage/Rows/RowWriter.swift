@@ -1,7 +1,7 @@
 import Foundation
 public import TrellisSchema
 
-/// Where a row's values go, one after the other in the order of its columns. A store has one subclass.
+/// Receives the values of a row, one after the other in column order. Each store has one subclass.
 open class RowWriter {
   public init() {}
 
@@ -9,18 +9,18 @@ open class RowWriter {
   open func integer(_ value: Int64) {}
   open func real(_ value: Double) {}
   open func text(_ value: String) {}
-  /// The bytes are valid during the call only.
+  /// The bytes are valid only during the call.
   open func blob(_ value: UnsafeRawBufferPointer) {}
-  /// Data of an attribute with `externalStorage`. A store that keeps large ones in files overrides this; for any other the value
-  /// is a blob.
+  /// Data of an attribute with `externalStorage`. A store that supports external files overrides this; in any other
+  /// store the value is a blob.
   open func external(_ value: ExternalData) {
     switch value.place {
     case .memory(let bytes): bytes.withUnsafeBytes { blob($0) }
     case .file(let found): file(found)
     }
   }
-  /// Data in a file that is there already. Only stores that keep files make such values. What cannot be read is written as a
-  /// real that is no number, which every store refuses: nothing may be saved in its place.
+  /// Data in an existing file. Only stores with external files create such values. If the file cannot be read, this
+  /// writes NaN, which every store refuses, because nothing may be saved in its place.
   open func file(_ value: ExternalFile) {
     guard let bytes = try? value.origin?.bytes(of: value) else { return real(.nan) }
     bytes.withUnsafeBytes { blob($0) }
@@ -28,7 +28,7 @@ open class RowWriter {
 }
 
 extension RowWriter {
-  /// Writes a value of any kind.
+  /// Writes a value of any storage class.
   package final func write(_ value: StoredValue) {
     switch value {
     case .null: null()
@@ -42,7 +42,7 @@ extension RowWriter {
 }
 
 extension RowWriter {
-  /// Writes a value of a column, as large data where it is that.
+  /// Writes the value of a column, as external data if the column supports it.
   package final func write(_ value: StoredValue, of column: Column, in entity: Entity) {
     guard case .blob(let bytes) = value, entity.isExternal(column) else { return write(value) }
     external(ExternalData(Data(bytes)))
@@ -50,7 +50,7 @@ extension RowWriter {
 }
 
 extension Column {
-  /// The property that the column belongs to, by number.
+  /// The number of the property that the column belongs to.
   package var property: Int {
     switch content {
     case .attribute(let property), .reference(let property, destination: _), .order(let property): property
@@ -58,27 +58,28 @@ extension Column {
   }
 }
 
-/// An object whose row a store can write.
+/// An object with a row that a store can write.
 public protocol StoredRecord: AnyObject {
-  /// The object's key, which is its row's primary key.
+  /// The object's key, which is the primary key of its row.
   var storedKey: Int64 { get }
-  /// The version that the row had when the object read it; 0 for one that was never saved.
+  /// The row version when the object was read; 0 for an object that was never saved.
   var storedVersion: Int64 { get }
-  /// Writes every column of the object's entity, in order: values of the attributes' own types, on which a store may rely.
+  /// Writes all columns of the object's entity, in order. The values have the attributes' own types, which a store may
+  /// rely on.
   func writeRow(to row: RowWriter)
-  /// Writes the columns of the marked properties, in the order of the columns.
+  /// Writes the columns of the marked properties, in column order.
   ///
-  /// - Parameter properties: what ``ColumnMask`` says.
+  /// - Parameter properties: the properties to write.
   func writeColumns(of properties: ColumnMask, to row: RowWriter)
 }
 
-/// A set of properties, by number: bit n stands for property n, the last bit for property 63 and all beyond it.
+/// A set of properties by number: bit n stands for property n, the last bit for property 63 and all beyond it.
 ///
-/// So an entity with more properties writes a few columns more than have changed, and nothing else costs a second word.
+/// An entity with more properties therefore writes a few unchanged columns, and no other entity needs a second word.
 public struct ColumnMask: Hashable, Sendable {
   public var bits: UInt64
 
-  /// The one property for which the last bit stands; -1 where it stands for all beyond.
+  /// The single property that the last bit stands for; -1 if it stands for property 63 and all beyond it.
   @usableFromInline let only: Int
 
   public init(bits: UInt64) {
@@ -86,13 +87,13 @@ public struct ColumnMask: Hashable, Sendable {
     only = -1
   }
 
-  /// One property alone, even one that shares its bit.
+  /// Creates a set of one property, even if that property shares its bit with others.
   public init(only property: Int) {
     bits = Self.bit(of: property)
     only = property >= 63 ? property : -1
   }
 
-  /// Every property.
+  /// The set of all properties.
   @inlinable public static var all: ColumnMask { ColumnMask(bits: .max) }
 
   /// The bit of a property.
@@ -104,7 +105,7 @@ public struct ColumnMask: Hashable, Sendable {
 }
 
 extension ColumnMask {
-  /// Masks that stand for these properties and no others: one for all that have a bit of their own, one for each beyond.
+  /// Masks for exactly these properties: one for all properties with their own bit, and one for each property beyond.
   package static func masks(of properties: [Int]) -> [ColumnMask] {
     let shared = properties.filter { $0 >= 63 }
     let own = properties.reduce(UInt64(0)) { $1 < 63 ? $0 | bit(of: $1) : $0 }

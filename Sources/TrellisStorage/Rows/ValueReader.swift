@@ -3,14 +3,14 @@ package import TrellisSchema
 /// Reads the values of a row in memory.
 package final class ValueReader: RowReader {
   private var values: [StoredValue] = []
-  /// Holds the bytes handed out last: an array's own are not to be had beyond a call.
+  /// The bytes returned last, because an array's own bytes are not accessible beyond a call.
   private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   package override init() {}
 
   deinit { buffer.deallocate() }
 
-  /// Makes the reader stand for a row with these values, by column.
+  /// Sets the row to read, with its values by column.
   package func show(key: Int64, version: Int64, entity: Int, values: [StoredValue]) {
     self.key = key
     self.version = version

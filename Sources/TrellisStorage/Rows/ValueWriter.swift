@@ -3,7 +3,7 @@ package import TrellisSchema
 /// Collects the values of a row.
 package final class ValueWriter: RowWriter {
   package private(set) var values: [StoredValue] = []
-  /// Where large data goes; nil for a store that keeps no files.
+  /// The writer of external files; nil for a store without them.
   private let externals: ExternalWriter?
 
   package init(_ externals: ExternalWriter? = nil) { self.externals = externals }
@@ -21,7 +21,7 @@ package final class ValueWriter: RowWriter {
     super.external(value)
   }
 
-  /// The values that `body` writes, which must be `count`; nil when they are not.
+  /// The values that `body` writes; nil unless their number is `count`.
   package func collect(_ count: Int, _ body: (RowWriter) -> Void) -> [StoredValue]? {
     values = []
     values.reserveCapacity(count)

@@ -1,17 +1,18 @@
 package import TrellisSchema
 
-/// Which rows have to do with the end of rows of an entity, by the rules of the model.
+/// The effects of deleting rows of an entity, by the delete rules of the model.
 package struct DeleteReach: Sendable {
-  /// The entities of rows that may go.
+  /// The entities of rows that may be deleted.
   package private(set) var entities: [Int]
-  /// The references, by the entity that declares them, that become nil in rows that stay and grow their versions.
+  /// The references, by declaring entity, that become nil in remaining rows and increment their versions.
   package private(set) var lettingGo: [RelationshipNumber] = []
-  /// Whether somebody has to look at partners that stay: they may forbid it, or must keep a number of members.
+  /// Whether remaining partners must be checked, because they may prevent the delete or need a minimum number of
+  /// members.
   package private(set) var asksPartners = false
-  /// Whether nothing but the rows themselves is concerned.
+  /// Whether the delete affects no other rows.
   package private(set) var isAlone = true
 
-  /// - Complexity: linear in the number of properties of the model, for each entity that is reached.
+  /// - Complexity: linear in the number of properties of the model, for each reached entity.
   package init(_ request: StoreRequest, _ model: Model) {
     entities = request.includesSubentities ? model.entities[request.entity].subtree : [request.entity]
     var next = 0
@@ -28,7 +29,7 @@ package struct DeleteReach: Sendable {
   private mutating func add(_ relationship: Relationship, _ model: Model) {
     let inverse = model.inverse(of: relationship)
     let isBeyond = relationship.home == .inverseColumn
-    // Pairs go with the row, and members hold a reference to it.
+    // Pairs are deleted with the row, and members hold a reference to it.
     if relationship.column == nil { isAlone = false }
     switch relationship.deleteRule {
     case .cascade:
@@ -39,7 +40,7 @@ package struct DeleteReach: Sendable {
       if !isBeyond { asksPartners = true }
     case .deny:
       asksPartners = true
-    // The partner's row holds the reference; of a one-to-one that is its own inverse both rows do.
+    // The partner's row holds the reference; for a one-to-one that is its own inverse, both rows do.
     case .nullify where inverse?.column != nil:
       isAlone = false
       guard let inverse, !inverse.isRequired else { return asksPartners = true }
@@ -47,7 +48,7 @@ package struct DeleteReach: Sendable {
       if !lettingGo.contains(number) { lettingGo.append(number) }
     case .nullify, .noAction: break
     }
-    // Who loses a member has a say where it needs one.
+    // An object that loses a member may prevent that, if it needs the member.
     guard !isBeyond, let inverse else { return }
     if inverse.isRequired || inverse.description.minimumCount != nil { asksPartners = true }
   }

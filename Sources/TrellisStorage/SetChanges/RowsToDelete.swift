@@ -1,8 +1,8 @@
 import TrellisQuery
 import TrellisSchema
 
-/// The rows of a ``SetDelete`` and all that goes or lets go with them, found by reading, for a store without a language of
-/// its own and for rules that no statement can keep.
+/// The rows of a ``SetDelete`` and all further rows that its delete rules delete or change. They are found by reading,
+/// for a store without a query language and for rules that no statement can express.
 struct RowsToDelete<Connection: StoreConnection> {
   private let model: Model
   private let connection: Connection
@@ -13,8 +13,8 @@ struct RowsToDelete<Connection: StoreConnection> {
   private var broken = BrokenRules()
   private var holders: [Int64: (row: ReadRow, mask: ColumnMask)] = [:]
 
-  /// - Throws: ``BrokenRules`` when a partner that stays forbids it; ``StoreError``.
-  /// - Complexity: linear in the number of rows that go or let go, in time and memory.
+  /// - Throws: ``BrokenRules`` if a remaining partner prevents the delete; ``StoreError``.
+  /// - Complexity: linear in the number of deleted and changed rows, in time and memory.
   init(_ request: StoreRequest, _ model: Model, _ connection: Connection) throws {
     self.model = model
     self.connection = connection
@@ -35,7 +35,7 @@ struct RowsToDelete<Connection: StoreConnection> {
     if !broken.isEmpty { throw broken }
   }
 
-  // MARK: Who goes
+  // MARK: Deleted rows
 
   private func nextLevel(after level: [ReadRow]) throws -> [ReadRow] {
     var next: [Int64: ReadRow] = [:]
@@ -70,15 +70,15 @@ struct RowsToDelete<Connection: StoreConnection> {
     return found
   }
 
-  // MARK: Who stays
+  // MARK: Remaining rows
 
-  /// What a relationship of rows that go demands of the partners that stay.
+  /// Applies a relationship of deleted rows to the remaining partners.
   private mutating func settle(_ relationship: Relationship, _ entity: Entity, _ rows: [ReadRow]) throws {
     let inverse = model.inverse(of: relationship)
     switch relationship.deleteRule {
     case .deny: try deny(relationship, rows)
     case .cascade: break
-    // The partner's row holds the reference; of a one-to-one that is its own inverse both do.
+    // The partner's row holds the reference; for a one-to-one that is its own inverse, both rows do.
     case .nullify where inverse?.column != nil: try letGo(of: rows, relationship, inverse)
     case .nullify, .noAction: break
     }
@@ -115,7 +115,7 @@ struct RowsToDelete<Connection: StoreConnection> {
     }
   }
 
-  /// The members of those who stay are counted inside the transaction.
+  /// Adds a count check for remaining rows. The members are counted inside the transaction.
   private mutating func count(_ relationship: Relationship, owners: [Int64] = [], leaving: [Int64] = []) {
     let description = relationship.description
     let isOne = relationship.isRequired
@@ -127,7 +127,7 @@ struct RowsToDelete<Connection: StoreConnection> {
         mayBeEmpty: relationship.isToMany && description.isOptional))
   }
 
-  /// One-way references to rows that go.
+  /// Handles one-way references to deleted rows.
   private mutating func settleOneWay(to entity: Entity, _ rows: [ReadRow]) throws {
     let keys = rows.map(\.storedKey)
     for reference in model.oneWayColumns(to: entity.index) {
@@ -150,7 +150,7 @@ struct RowsToDelete<Connection: StoreConnection> {
 
   // MARK: Writing
 
-  /// - Throws: ``BrokenRules``, ``StoreError``; ``SaveConflict`` or ``NewPartners`` when somebody else was faster.
+  /// - Throws: ``BrokenRules``, ``StoreError``; ``SaveConflict`` or ``NewPartners`` if another writer was faster.
   func write(_ connection: Connection) throws -> SetOutcome {
     var request = request
     for (entity, rows) in grouped(order) {

@@ -1,7 +1,7 @@
 import TrellisQuery
 import TrellisSchema
 
-/// The rows of a ``SetUpdate`` with their new values, for a store without a language of its own.
+/// The rows of a ``SetUpdate`` with their new values, for a store without a query language.
 struct RowsToUpdate {
   private var request = SaveRequest()
   private var outcome = SetOutcome()
@@ -37,7 +37,7 @@ struct RowsToUpdate {
 }
 
 extension StoreError {
-  /// Runs `body` and turns a predicate's own error into a store's.
+  /// Runs `body` and converts an error of a predicate's evaluation to a store error.
   package static func evaluating<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()

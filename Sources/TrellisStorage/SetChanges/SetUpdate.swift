@@ -1,12 +1,12 @@
 public import TrellisQuery
 
-/// New values for every row that a request asks for.
+/// New values for all rows of a request.
 public struct SetUpdate: Sendable {
-  /// What one column gets.
+  /// The new value of one column.
   public struct Assignment: Hashable, Sendable {
-    /// An attribute, or a to-one whose reference lies in the row, by number.
+    /// The number of an attribute, or of a to-one that is stored in the row.
     public var property: Int
-    /// The value, made of constants and of the row's own values as they were before.
+    /// The value, computed from constants and from the row's old values.
     public var value: Operand
 
     public init(property: Int, value: Operand) {
@@ -16,9 +16,9 @@ public struct SetUpdate: Sendable {
   }
 
   public var request: StoreRequest
-  /// One for each property at most.
+  /// The assignments, at most one per property.
   public var assignments: [Assignment]
-  /// What no row that the request asks for may be; then nothing is changed.
+  /// A condition that no row of the request may meet; otherwise nothing is changed.
   public var refused: QueryPredicate?
 
   public init(request: StoreRequest, assignments: [Assignment], refused: QueryPredicate? = nil) {
@@ -27,20 +27,20 @@ public struct SetUpdate: Sendable {
     self.refused = refused
   }
 
-  /// The properties that get values, as far as a mask tells them apart.
+  /// The assigned properties, as far as a mask can distinguish them.
   package var mask: ColumnMask { ColumnMask(bits: assignments.reduce(0) { $0 | ColumnMask.bit(of: $1.property) }) }
 }
 
-/// The end of every row that a request asks for, with what the delete rules of the model demand.
+/// The deletion of all rows of a request, with the effects of the model's delete rules.
 public struct SetDelete: Sendable {
   public var request: StoreRequest
 
   public init(request: StoreRequest) { self.request = request }
 }
 
-/// What a change of many rows did.
+/// The result of changing many rows.
 public struct SetOutcome: Hashable, Sendable {
-  /// A row, and the properties that have other values.
+  /// A row and its changed properties.
   public struct Row: Hashable, Sendable {
     public var key: Int64
     public var entity: Int
@@ -53,11 +53,11 @@ public struct SetOutcome: Hashable, Sendable {
     }
   }
 
-  /// The rows with new values; of a delete, those that let go of what is gone.
+  /// The rows with new values; for a delete, the rows with references that became nil.
   public var updated: [Row]
-  /// The rows that are gone: first those that the request asks for, then what went with them.
+  /// The deleted rows: first those of the request, then those deleted by cascades.
   public var deleted: [Row]
-  /// How many of these the request asks for.
+  /// The number of rows that the request matched.
   public var found: Int
 
   public init(updated: [Row] = [], deleted: [Row] = [], found: Int = 0) {
@@ -67,9 +67,9 @@ public struct SetOutcome: Hashable, Sendable {
   }
 }
 
-/// Rows that a ``SetUpdate`` must not change as it would. Nothing was written.
+/// Rows that a ``SetUpdate`` is not allowed to change as requested. Nothing was written.
 public struct RefusedRows: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Some of their keys.
+  /// The keys of some of the rows.
   public var keys: [Int64]
 
   public init(keys: [Int64]) { self.keys = keys }
@@ -79,6 +79,6 @@ public struct RefusedRows: Error, Hashable, Sendable, CustomStringConvertible {
       + "\(keys.count > 5 ? " and others" : "") would get values that their rules forbid."
   }
 
-  /// So many keys are enough.
+  /// The maximum number of reported keys.
   public static let most = 100
 }

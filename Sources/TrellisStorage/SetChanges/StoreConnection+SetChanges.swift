@@ -10,13 +10,13 @@ extension StoreConnection {
     try deleteAllByRows(delete, in: model)
   }
 
-  /// Reads the rows that go or let go, and saves them.
+  /// Reads the rows to delete or change, and saves them.
   package func deleteAllByRows(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
     try untilNobodyInterferes { try RowsToDelete(delete.request, model, self).write(self) }
   }
 
-  /// Rows are read first and written by a save, which refuses when somebody else has written meanwhile; then it begins
-  /// again.
+  /// Retries `body`, which first reads rows and then writes them by a save. The save fails if another writer changed
+  /// the rows in between.
   private func untilNobodyInterferes<Result>(_ body: () throws -> Result) throws -> Result {
     for _ in 0..<64 {
       do { return try body() } catch is SaveConflict {} catch is NewPartners {}
@@ -26,10 +26,10 @@ extension StoreConnection {
   }
 }
 
-/// A save met partners that nobody had when its rows were read.
+/// A save met partners that did not exist when its rows were read.
 struct NewPartners: Error {}
 
-/// A row that was read, to be written back with other values.
+/// A row that was read to be written back with other values.
 final class ReadRow: StoredRecord, QueryObject {
   let entity: Entity
   let storedKey: Int64
@@ -53,7 +53,7 @@ final class ReadRow: StoredRecord, QueryObject {
     }
   }
 
-  /// The value of a property that lies in the row; null for any other.
+  /// The value of a property that is stored in the row; null for any other property.
   func value(_ property: Int) -> StoredValue {
     guard entity.properties.indices.contains(property), let column = entity.properties[property].column else {
       return .null
@@ -64,7 +64,7 @@ final class ReadRow: StoredRecord, QueryObject {
   func set(_ property: Int, _ value: StoredValue) {
     guard entity.properties.indices.contains(property), let column = entity.properties[property].column else { return }
     values[column] = value
-    // Whoever is no member any more has no place among them.
+    // An object that is no longer a member has no position among the members.
     if value.isNull, case .column(_, let order?) = entity.properties[property].relationship?.home {
       values[order] = .null
     }

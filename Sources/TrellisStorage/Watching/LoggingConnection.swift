@@ -1,6 +1,6 @@
 package import TrellisSchema
 
-/// A connection that says what it is asked. Only who wants a log gets one, so nobody else pays for it.
+/// A connection that logs its requests. It exists only with a log, so other connections have no overhead.
 package final class LoggingConnection: StoreConnection {
   private let connection: any StoreConnection
   private let log: QueryLog
@@ -151,7 +151,7 @@ package final class LoggingConnection: StoreConnection {
     do {
       return try body(&rows)
     } catch {
-      // A message of another origin may hold user data.
+      // Messages of other errors may contain user data.
       failure = (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
       throw error
     }
@@ -172,7 +172,7 @@ package final class LoggingConnection: StoreConnection {
 }
 
 extension SaveRequest {
-  /// The rows that are inserted, updated and deleted, and the pairs of join tables.
+  /// The number of inserted, updated and deleted rows, and of changed pairs of join tables.
   fileprivate var rowCount: Int {
     inserts.reduce(0) { $0 + $1.records.count } + updates.reduce(0) { $0 + $1.records.count }
       + deletes.reduce(0) { $0 + $1.keys.count }

@@ -1,20 +1,21 @@
 public import TrellisSchema
 
-/// Where a container says what it asks of its store.
+/// The log of the requests that a container makes to its store.
 ///
 /// ```swift
 /// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url), log: .printed)
 /// ```
-/// The environment variable `TRELLIS_LOG=queries` prints the same for every container that was given no log of its own, and
-/// `TRELLIS_LOG=queries,values` the values too.
+/// The environment variable `TRELLIS_LOG=queries` prints the same for every container without a log of its own;
+/// `TRELLIS_LOG=queries,values` also prints the values.
 public struct QueryLog: Sendable {
-  /// Whether entries hold the values that requests are asked with. They may be user data.
+  /// Whether entries contain the values of requests, which may be user data.
   public let includesValues: Bool
   let receive: @Sendable (QueryLogEntry) -> Void
 
   /// - Parameters:
-  ///   - includesValues: whether entries hold values, which may be user data.
-  ///   - receive: called after each request, on the thread that made it. It must not use the context that asked.
+  ///   - includesValues: whether entries contain values, which may be user data.
+  ///   - receive: called after each request, on the thread that made it. It must not use the context that made the
+  ///     request.
   public init(includesValues: Bool = false, _ receive: @escaping @Sendable (QueryLogEntry) -> Void) {
     self.includesValues = includesValues
     self.receive = receive
@@ -23,9 +24,9 @@ public struct QueryLog: Sendable {
   package func add(_ entry: QueryLogEntry) { receive(entry) }
 }
 
-/// One request to a store, and what it cost.
+/// One request to a store, with its cost.
 public struct QueryLogEntry: Sendable, CustomStringConvertible {
-  /// What was asked for.
+  /// The kind of a request.
   public enum Kind: String, Sendable {
     case fetch, keys, values, count, rows, members
     case memberKeys = "member keys"
@@ -36,18 +37,18 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
   }
 
   public let kind: Kind
-  /// The entity that was asked for; a relationship with its entity before a dot; nil for a save.
+  /// The requested entity; for a relationship, its entity and name with a dot; nil for a save.
   public let subject: String?
-  /// The rows that were read, or written.
+  /// The number of rows that were read or written.
   public let rows: Int
-  /// From the call to its end, in which the time that it takes to make objects of rows is contained.
+  /// The duration of the whole call, including the time to create objects from rows.
   public let duration: Duration
-  /// What the store ran; empty for a store without a language of its own.
+  /// The statements that the store ran; empty for a store without a query language.
   public let statements: [StatementTrace.Statement]
-  /// What was asked with: the values of a predicate in order, then limit and offset; the keys of objects or owners; the values
-  /// that many objects get. Empty unless values are wanted, and for a save.
+  /// The values of the request: those of the predicate in order, then limit and offset; or the keys of objects or
+  /// owners; or the values that are assigned to many objects. Empty unless values are included, and for a save.
   public let values: [StoredValue]
-  /// Why the request failed; nil when it did not.
+  /// The reason for a failure; nil if the request succeeded.
   public let failure: String?
 
   package init(
@@ -63,7 +64,7 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     self.failure = failure
   }
 
-  /// One line for the request, with its values where no statement has them, and one for each statement.
+  /// One line for the request, with its values if no statement has them, and one line for each statement.
   public var description: String {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -1,14 +1,14 @@
-/// How a store answers a request.
+/// The way in which a store executes a request.
 ///
 /// ```swift
 /// print(try context.explain(EmotionDiary.where { $0.mood == "tired" }))
 /// // SEARCH …, or: scans the whole table EmotionDiary; add "indexes": [["mood"]] to the entity EmotionDiary
 /// ```
 public struct QueryPlan: Sendable, CustomStringConvertible {
-  /// An index that would spare a pass over a whole table.
+  /// An index that would avoid a scan of a whole table.
   public struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
     public let entity: String
-    /// The properties of the index in their order; a minus before a name is descending.
+    /// The properties of the index in order. A minus before a name means descending.
     public let properties: [String]
 
     public init(entity: String, properties: [String]) {
@@ -16,7 +16,7 @@ public struct QueryPlan: Sendable, CustomStringConvertible {
       self.properties = properties
     }
 
-    /// What to add to the entity in the model file.
+    /// The text to add to the entity in the model file.
     public var modelLine: String {
       "\"indexes\": [[\(properties.map { "\"\($0)\"" }.joined(separator: ", "))]]"
     }
@@ -24,15 +24,15 @@ public struct QueryPlan: Sendable, CustomStringConvertible {
     public var description: String { "add \(modelLine) to the entity \(entity)" }
   }
 
-  /// The statement, with parameters instead of values; nil for a store without a language of its own.
+  /// The statement, with parameters instead of values; nil for a store without a query language.
   public var statement: String?
-  /// The store's own words for what it does, step by step.
+  /// The steps of the execution, in the store's own words.
   public var steps: [String]
-  /// Whether every row of the entity's table is looked at.
+  /// Whether the request scans the whole table of the entity.
   public var scansWholeTable: Bool
-  /// The entity that was asked for.
+  /// The requested entity.
   public var entity: String
-  /// What the model lacks for this request; nil when nothing is lacking, or when no index could help.
+  /// The index that the model lacks for this request; nil if none is missing or no index could help.
   public var missingIndex: MissingIndex?
 
   public init(

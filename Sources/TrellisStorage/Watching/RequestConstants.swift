@@ -2,8 +2,7 @@ import TrellisQuery
 import TrellisSchema
 
 extension StoreRequest {
-  /// The values that a request is asked with: those of its predicate in order, those of its sort, then its limit and
-  /// offset.
+  /// The values of a request: those of its predicate in order, those of its sort, then its limit and offset.
   var constants: [StoredValue] {
     (predicate?.constants ?? []) + sort.compactMap { $0.query.map { .text($0) } }
       + (limit.map { [.integer(Int64($0))] } ?? [])
@@ -12,7 +11,7 @@ extension StoreRequest {
 }
 
 extension SetUpdate {
-  /// The values of the request, then those that the rows get or that theirs are made with.
+  /// The values of the request, then those of the assignments.
   var constants: [StoredValue] { request.constants + assignments.flatMap(\.value.constants) }
 }
 

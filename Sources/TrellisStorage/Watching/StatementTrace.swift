@@ -1,16 +1,16 @@
 public import TrellisSchema
 
-/// Notes what a connection runs while somebody wants to know. A store with a language of its own fills it.
+/// Records the statements that a connection runs. A store with a query language fills it.
 public final class StatementTrace {
-  /// A statement and how it was run.
+  /// A statement and its execution.
   public struct Statement: Sendable, CustomStringConvertible {
     /// The text, with parameters instead of values.
     public let text: String
-    /// Whether the text was compiled before.
+    /// Whether the statement was compiled before.
     public let isReused: Bool
-    /// What the parameters stood for; empty unless values are wanted.
+    /// The values of the parameters; empty unless values are included.
     public fileprivate(set) var values: [StoredValue] = []
-    /// How often it was run, one time directly after the other.
+    /// The number of consecutive runs.
     public fileprivate(set) var runs = 1
 
     public var description: String {
@@ -26,10 +26,10 @@ public final class StatementTrace {
 
   public init(includesValues: Bool) { self.includesValues = includesValues }
 
-  /// Notes that a text was compiled; the next run of it counts as not reused.
+  /// Records that a text was compiled. Its next run does not count as reused.
   public func noteCompiled(_ text: String) { compiled = text }
 
-  /// Notes that a statement is run.
+  /// Records a run of a statement.
   public func noteRun(_ text: String) {
     if let last = statements.indices.last, statements[last].text == text, statements[last].values.isEmpty {
       statements[last].runs += 1
@@ -39,13 +39,13 @@ public final class StatementTrace {
     compiled = nil
   }
 
-  /// Adds the values of the last statement, if they are wanted.
+  /// Adds the values of the last statement, if values are included.
   public func noteValues(_ values: @autoclosure () -> [StoredValue]) {
     guard includesValues, let last = statements.indices.last else { return }
     statements[last].values = values()
   }
 
-  /// Hands out what was noted and begins anew.
+  /// Returns the recorded statements and clears the trace.
   package func take() -> [Statement] {
     defer { statements.removeAll() }
     return statements

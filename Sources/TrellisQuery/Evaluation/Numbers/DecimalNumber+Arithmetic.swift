@@ -3,7 +3,7 @@ extension DecimalNumber {
     DecimalNumber(isNegative: !number.isNegative, digits: number.digits, exponent: number.exponent)
   }
 
-  /// Exact, of any length.
+  /// The exact sum, of any length.
   static func + (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
     let exponent = min(left.exponent, right.exponent)
     let (a, b) = (left.padded(to: exponent), right.padded(to: exponent))
@@ -15,7 +15,7 @@ extension DecimalNumber {
       : DecimalNumber(isNegative: left.isNegative, digits: difference(a, b), exponent: exponent)
   }
 
-  /// Exact, of any length.
+  /// The exact product, of any length.
   static func * (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
     guard !left.isZero, !right.isZero else { return .zero }
     var places = [Int](repeating: 0, count: left.digits.count + right.digits.count)
@@ -31,10 +31,10 @@ extension DecimalNumber {
       exponent: left.exponent + right.exponent)
   }
 
-  /// The quotient with ``precision`` digits, rounded to even; nil for a division by zero.
+  /// The quotient with ``precision`` digits, rounded half to even; nil for a division by zero.
   func divided(by divisor: DecimalNumber) -> DecimalNumber? {
     guard !divisor.isZero else { return nil }
-    // Two digits more than are kept; what is left over beyond them counts as one more digit.
+    // Computes two digits more than are kept. A remainder beyond them counts as one more digit.
     let surplus = max(0, Self.precision + 2 + divisor.digits.count - digits.count)
     var rest: [UInt8] = []
     var quotient: [UInt8] = []
@@ -54,7 +54,7 @@ extension DecimalNumber {
       exponent: exponent - divisor.exponent - surplus - 1)
   }
 
-  /// What a division by a number leaves, exact, with this number's sign; nil for a division by zero.
+  /// The exact remainder of the division, with the sign of this number; nil for a division by zero.
   func remainder(dividingBy divisor: DecimalNumber) -> DecimalNumber? {
     guard !divisor.isZero else { return nil }
     let common = min(exponent, divisor.exponent)
@@ -68,7 +68,7 @@ extension DecimalNumber {
     return DecimalNumber(isNegative: isNegative, digits: rest, exponent: common)
   }
 
-  /// Nil for a power that is no whole number from 0 to 1,000, and for a result that is too large.
+  /// The power; nil if the exponent is not an integer from 0 to 1,000, or if the result is too large.
   func power(_ exponent: DecimalNumber) -> DecimalNumber? {
     guard let count = exponent.integer, (0...1_000).contains(count) else { return nil }
     var result = DecimalNumber(1)
@@ -102,7 +102,7 @@ extension DecimalNumber {
     return long
   }
 
-  /// - Precondition: `a` is not less.
+  /// - Precondition: `a` is not less than `b`.
   private static func difference(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
     var result = a
     let offset = a.count - b.count

@@ -1,12 +1,12 @@
-/// A decimal number of any length: its digits, and the power of ten that they are multiplied by.
+/// A decimal number of any length: its digits and a power of ten.
 struct DecimalNumber {
-  /// How many digits a result keeps.
+  /// The maximum number of digits of a result.
   static let precision = 38
-  /// How many places a result may have before its point, and behind it.
+  /// The maximum number of digits of a result before the decimal point, and of zeros after it.
   static let places = 165
 
   var isNegative: Bool
-  /// The most significant first, without zeros in front; none for zero.
+  /// The digits, most significant first, without leading zeros. Zero has none.
   var digits: [UInt8]
   var exponent: Int
 
@@ -20,7 +20,7 @@ struct DecimalNumber {
     self.exponent = exponent
   }
 
-  /// Nil when the text is no plain decimal.
+  /// Returns nil if the text is not a plain decimal.
   init?(_ text: String) {
     var bytes = Array(text.utf8)[...]
     let isNegative = bytes.first == UInt8(ascii: "-")
@@ -41,7 +41,7 @@ struct DecimalNumber {
       isNegative: integer < 0, digits: String(integer.magnitude).utf8.map { $0 - UInt8(ascii: "0") }, exponent: 0)
   }
 
-  /// The shortest decimal that names the real; an infinity is larger than every real and every decimal.
+  /// The shortest decimal that converts back to the real. An infinity is larger than every real and every decimal.
   init(_ real: Double) {
     guard real.isFinite else {
       self.init(isNegative: real < 0, digits: [1], exponent: 400)
@@ -77,7 +77,7 @@ struct DecimalNumber {
     return (isNegative ? "-" : "") + String(decoding: letters, as: UTF8.self)
   }
 
-  /// The number with at most ``precision`` digits; nil when it lies beyond ``places``.
+  /// The number with at most ``precision`` digits; nil if it exceeds ``places``.
   var rounded: DecimalNumber? {
     var result = self
     let surplus = digits.count - Self.precision
@@ -87,7 +87,7 @@ struct DecimalNumber {
     return point > Self.places ? nil : point < -Self.places ? .zero : result
   }
 
-  /// The number without its last digits, rounded as told.
+  /// The number without its last digits, rounded by the rule.
   func dropping(_ count: Int, _ rule: FloatingPointRoundingRule) -> DecimalNumber {
     guard count > 0 else { return self }
     let kept = digits.dropLast(count)
@@ -124,12 +124,12 @@ struct DecimalNumber {
     digits.insert(1, at: 0)
   }
 
-  /// The nearest whole number as told.
+  /// The nearest integer, by the rule.
   func whole(_ rule: FloatingPointRoundingRule) -> DecimalNumber { dropping(-exponent, rule) }
 
-  /// Nil when the number is not whole or needs more than 64 bits.
+  /// The number as a 64-bit integer; nil if it is not an integer or does not fit.
   var integer: Int64? { Int64(text) }
 
-  /// Nil for a number that is no real.
+  /// The number as a real; nil if it is too large.
   var real: Double? { Double(text).flatMap { $0.isFinite ? $0 : nil } }
 }

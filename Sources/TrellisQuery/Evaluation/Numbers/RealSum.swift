@@ -1,12 +1,12 @@
-/// The sum of reals: exact, and rounded once at the end. So it is the same in whatever order they come, and what cancels
-/// leaves no trace.
+/// The sum of reals: exact, and rounded once at the end. The result does not depend on the order of the values, and
+/// cancellation leaves no rounding error.
 package struct RealSum: Sendable {
-  /// The sum so far is these two together, as long as that is exact.
+  /// The sum so far is `high + low`, as long as that is exact.
   private var high = 0.0
   private var low = 0.0
-  /// Everything, where two reals do not hold it.
+  /// The whole sum, once two reals cannot hold it exactly.
   private var wide: WideSum?
-  /// Infinities, which no number outweighs.
+  /// The sum of the infinite values.
   private var infinite = 0.0
 
   package init() {}
@@ -28,14 +28,14 @@ package struct RealSum: Sendable {
     }
   }
 
-  /// The real that is nearest to the sum; an infinity where it lies beyond all reals or one was added, and no number where
-  /// two opposite ones were.
+  /// The real nearest to the sum; an infinity if the sum exceeds all reals or an infinity was added; NaN if opposite
+  /// infinities were added.
   package var value: Double {
     if infinite != 0 { return infinite }
     return wide?.value ?? (high + low)
   }
 
-  /// The rounded sum, and what rounding took away; of a sum that is too large, something else.
+  /// The rounded sum and its rounding error. The error is undefined if the sum overflows.
   private static func exactSum(_ a: Double, _ b: Double) -> (Double, Double) {
     let sum = a + b
     let second = sum - a
@@ -43,9 +43,10 @@ package struct RealSum: Sendable {
   }
 }
 
-/// A number with a digit for each bit that a finite real can have, and room for as many reals as a program can add.
+/// A number with a digit for each bit of a finite real, and room for as many additions as a program can make.
 private struct WideSum {
-  /// In steps of 32 bits from the least; the first bit counts 2⁻¹⁰⁷⁴. Between two times of carrying, each may be larger.
+  /// Digits of 32 bits, least significant first; the first bit counts 2⁻¹⁰⁷⁴. Between two carries a digit may be
+  /// larger.
   private var digits = [Int64](repeating: 0, count: 70)
   private var additions = 0
 
@@ -65,7 +66,7 @@ private struct WideSum {
     }
   }
 
-  /// Makes each digit but the last one of 32 bits; the last has the sign.
+  /// Reduces each digit but the last to 32 bits. The last digit carries the sign.
   private mutating func carry() {
     for place in 0..<(digits.count - 1) {
       digits[place + 1] += digits[place] >> 32
@@ -73,7 +74,7 @@ private struct WideSum {
     }
   }
 
-  /// The nearest real, the even one of two.
+  /// The nearest real, rounded half to even.
   var value: Double {
     var size = self
     size.carry()
@@ -86,15 +87,15 @@ private struct WideSum {
     return isNegative ? -result : result
   }
 
-  /// - Precondition: the digits are carried, and none is negative.
+  /// - Precondition: the digits are carried, and no digit is negative.
   private var nearest: Double {
     guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
-    // The highest digits hold more bits than a real; whether any bit lies below is all that the others tell.
+    // The top digits hold more bits than a real. All lower digits count only as one sticky bit.
     var bits: UInt128 = 0
     let lowest = max(0, top - 3)
     for place in (lowest...top).reversed() { bits = bits << 32 | UInt128(UInt64(digits[place])) }
     if digits[..<lowest].contains(where: { $0 != 0 }) { bits |= 1 }
-    // 64 bits, of which the last stands for all below, round as all of them would.
+    // 64 bits with a sticky bit at the end round as all bits would.
     let surplus = max(0, 64 - bits.leadingZeroBitCount)
     let lost = bits & ((1 << UInt128(surplus)) - 1)
     let kept = UInt64(truncatingIfNeeded: bits >> UInt128(surplus)) | (lost == 0 ? 0 : 1)

@@ -1,9 +1,9 @@
 public import TrellisSchema
 
-/// Sums and averages of stored values: one for the evaluation in memory and for every store, whatever the order in which
-/// the values come.
+/// Sums and averages of stored values, shared by the evaluation in memory and all stores. The order of the values does
+/// not affect the result.
 extension ValueArithmetic {
-  /// The result over the values that are not nil.
+  /// The aggregate of the values that are not nil.
   public static func aggregate(
     _ function: AggregateFunction, _ values: [StoredValue], kind: ValueKind
   ) -> StoredValue {
@@ -35,7 +35,7 @@ extension ValueArithmetic {
     }
   }
 
-  /// 64 bits more than the values have, so that the order of adding makes no difference to whether there is a result.
+  /// Has 64 bits more than the values, so that the order of additions cannot decide whether there is an overflow.
   private static func wholeSum(_ values: [StoredValue]) -> Int128 {
     values.reduce(0) { sum, value in if case .integer(let number) = value { sum + Int128(number) } else { sum } }
   }

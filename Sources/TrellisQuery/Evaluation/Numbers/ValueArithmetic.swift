@@ -1,9 +1,9 @@
 import Foundation
 public import TrellisSchema
 
-/// Arithmetic on stored values: one for the evaluation in memory and for every store.
+/// Arithmetic on stored values, shared by the evaluation in memory and all stores.
 public enum ValueArithmetic {
-  /// The result, or null where there is none. A text counts as a decimal.
+  /// The result; null if there is none. A text counts as a decimal.
   public static func compute(_ sign: ArithmeticOperator, _ left: StoredValue, _ right: StoredValue) -> StoredValue {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): integer(sign, a, b).map { .integer($0) } ?? .null
@@ -29,14 +29,14 @@ public enum ValueArithmetic {
       case .shiftLeft: (a << b, b < 0)
       case .shiftRight: (a >> b, b < 0)
       }
-    // The one remainder beside a quotient that is too large.
+    // The remainder of a division by -1 is 0, even if the quotient overflows.
     if sign == .remainder && b == -1 { return 0 }
     return isTooLarge ? nil : result
   }
 
   private static func power(_ base: Int64, _ exponent: Int64) -> (partialValue: Int64, overflow: Bool) {
     guard exponent >= 0 else { return (0, true) }
-    // These never grow, so that only 64 steps are left for the others.
+    // Powers of these never grow; any other base overflows within 64 steps.
     if base == 0 || base == 1 { return (exponent == 0 ? 1 : base, false) }
     if base == -1 { return (exponent % 2 == 0 ? 1 : -1, false) }
     guard exponent < 64 else { return (0, true) }
@@ -81,7 +81,7 @@ public enum ValueArithmetic {
     return result?.rounded.map { .text($0.text) } ?? .null
   }
 
-  /// A number as a real; nil for what is none.
+  /// The value as a real; nil if it is not a number.
   static func real(_ value: StoredValue) -> Double? {
     switch value {
     case .integer(let integer): Double(integer)

@@ -1,9 +1,9 @@
 import Foundation
 public import TrellisSchema
 
-/// Functions of one stored value: one for the evaluation in memory and for every store.
+/// Functions of one stored value, shared by the evaluation in memory and all stores.
 extension ValueArithmetic {
-  /// The result, or null where there is none.
+  /// The result; null if there is none.
   public static func apply(_ function: ValueFunction, _ value: StoredValue) -> StoredValue {
     switch function {
     case .lowercase: text(value) { $0.lowercased() }
@@ -28,7 +28,7 @@ extension ValueArithmetic {
     }
   }
 
-  /// When 2001 began, in microseconds since 1970.
+  /// The start of 2001, in microseconds since 1970.
   package static let referenceDate: Int64 = 978_307_200_000_000
 
   private static func seconds(_ value: StoredValue) -> StoredValue {
@@ -45,7 +45,7 @@ extension ValueArithmetic {
   private static func digits(_ value: StoredValue) -> StoredValue {
     switch value {
     case .integer(let integer): .text(String(integer))
-    // A file need not keep the sign of zero.
+    // A database file may lose the sign of zero.
     case .real(let real): real.isNaN ? .null : .text(real == 0 ? "0.0" : real.description)
     case .text: value
     case .null, .blob, .file: .null
@@ -74,7 +74,7 @@ extension ValueArithmetic {
     }
   }
 
-  /// The value when it is a number.
+  /// The value if it is a number, otherwise null.
   private static func number(_ value: StoredValue) -> StoredValue {
     switch value {
     case .integer, .real: value

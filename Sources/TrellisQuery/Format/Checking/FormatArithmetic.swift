@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Signs between numbers, and between a date and seconds.
+/// Arithmetic between numbers, and between a date and seconds.
 extension FormatChecker {
   mutating func arithmetic(_ node: FormatNode) throws(PredicateFormatError) -> FormatSide {
     switch node.content {
@@ -28,7 +28,7 @@ extension FormatChecker {
     return .typed(.computed(.arithmetic(sign, sides.0, sides.1)), sides.2)
   }
 
-  /// Two numbers; a constant takes the type of what is beside it.
+  /// Converts both sides to numbers. A constant takes the type of the other side.
   private mutating func numbers(
     _ a: FormatSide, _ b: FormatSide, at starts: (Int, Int)
   ) throws(PredicateFormatError) -> (Operand, Operand, FormatType) {
@@ -51,7 +51,7 @@ extension FormatChecker {
     return result
   }
 
-  /// A constant that makes a real of a whole number beside it, even when it is whole: `stars / 2.0`.
+  /// Whether a constant makes the result with an integer a real, even if its value is whole: `stars / 2.0`.
   private func isFraction(_ side: FormatSide) -> Bool {
     switch side {
     case .number(let digits): Int64(digits) == nil
@@ -81,7 +81,7 @@ extension FormatChecker {
     }
   }
 
-  /// A date and seconds give a date.
+  /// A date plus or minus seconds is a date.
   private mutating func date(
     _ date: FormatSide, _ sign: ArithmeticOperator, _ seconds: FormatSide, at starts: (Int, Int)
   ) throws(PredicateFormatError) -> FormatSide {

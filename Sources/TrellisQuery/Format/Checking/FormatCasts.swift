@@ -52,7 +52,7 @@ extension FormatChecker {
       throw error(
         .invalidConstant, "This is no date; dates are written 2026-01-31 or 2026-01-31T09:30:00Z.", at: start)
     case .number(let digits):
-      // As Core Data prints dates: seconds since 2001.
+      // A number is seconds since 2001, as Core Data prints dates.
       let sinceReference = ValueArithmetic.apply(
         .microseconds, DecimalText.canonical(digits).map { .text($0) } ?? .null)
       let micros = ValueArithmetic.compute(.add, sinceReference, .integer(ValueArithmetic.referenceDate))
@@ -64,13 +64,13 @@ extension FormatChecker {
     }
   }
 
-  /// Seconds since 2001 as a date.
+  /// Converts seconds since 2001 to a date.
   private static func date(_ seconds: Operand) -> FormatSide {
     let micros = Operand.computed(.function(.microseconds, seconds))
     return .typed(.computed(.arithmetic(.add, .value(.integer(ValueArithmetic.referenceDate)), micros)), .date)
   }
 
-  /// A number as a text. What has a text of its own stays one.
+  /// Converts a number to a text. Text values stay unchanged.
   private func text(_ value: FormatSide, at start: Int) throws(PredicateFormatError) -> FormatSide {
     let (operand, type) = try typed(value, at: start)
     switch type {
@@ -85,7 +85,7 @@ extension FormatChecker {
     }
   }
 
-  /// A function of a constant is a constant.
+  /// Applies a function; a function of a constant is a constant.
   private static func applied(_ function: ValueFunction, to operand: Operand) -> Operand {
     if case .value(let constant) = operand { return .value(ValueArithmetic.apply(function, constant)) }
     return .computed(.function(function, operand))
@@ -95,7 +95,7 @@ extension FormatChecker {
     _ value: FormatSide, _ function: ValueFunction, _ type: FormatType, at start: Int
   ) throws(PredicateFormatError) -> FormatSide {
     let (operand, given) = try typed(value, at: start)
-    // A text that is a plain number counts as it; any other is nil.
+    // A text that is a plain number converts to it; any other text converts to nil.
     if given != .text { try expectNumber(given, at: start) }
     if given == type { return .typed(operand, type) }
     let result = Self.applied(function, to: operand)

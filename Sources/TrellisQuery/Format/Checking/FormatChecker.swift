@@ -1,31 +1,31 @@
 import TrellisSchema
 
-/// Turns names into the numbers of a model, and sees to it that what is compared can be equal.
+/// Resolves names to the numbers of a model, and checks that compared types are compatible.
 struct FormatChecker {
   let text: String
   let model: Model
-  /// The objects that names can begin at: the one asked about, and the members around.
+  /// The objects that a path can start from: the object of the predicate, and the members bound around it.
   var scopes: [Scope]
-  /// How many members may be bound before variables are no numbers any more; the depth limit ends it long before.
+  /// The number of the next variable. The depth limit is reached long before it overflows.
   var nextVariable: Int
   let bindings: [String: FormatArgument]
   var variables: [FormatVariable] = []
-  /// The entities of members that paths lead to without a name for them.
+  /// The entities of members that paths lead to without naming a variable.
   var memberEntities: [Int: Entity] = [:]
 
   struct Scope {
-    /// Nil for the object asked about.
+    /// The name; nil for the object of the predicate.
     let name: String?
     let variable: Int
     let entity: Entity
   }
 
-  /// Whether arguments get places where they can.
+  /// Whether to replace arguments with slots where possible.
   var makesTemplate = false
   var slots: [FormatTemplate.Slot] = []
-  /// Whether the values of arguments decided more than themselves.
+  /// Whether the values of arguments affected the predicate beyond their own slots.
   var dependsOnValues = false
-  /// The numbers of the arguments that variables are bound to.
+  /// The argument numbers of bound variables.
   var bindingNumbers: [String: Int] = [:]
 
   init(_ text: String, _ model: Model, _ entity: Entity, variable: Int, bindings: [String: FormatArgument]) {
@@ -44,7 +44,7 @@ struct FormatChecker {
 
   // MARK: Conditions
 
-  /// Hands each case on unopened, so that a level of nesting takes little of the stack.
+  /// Passes each case on without unpacking it, so that a nesting level takes little stack.
   mutating func condition(_ node: FormatNode) throws(PredicateFormatError) -> QueryPredicate {
     switch node.content {
     case .constant(let value): .constant(value)
@@ -63,7 +63,7 @@ struct FormatChecker {
     return conditions
   }
 
-  /// A value by itself: a Bool attribute stands for its being true.
+  /// Checks a value without a comparison: a Bool attribute is compared with true.
   private mutating func alone(_ node: FormatNode) throws(PredicateFormatError) -> QueryPredicate {
     switch try side(node) {
     case .typed(let operand, .bool):
@@ -83,7 +83,7 @@ struct FormatChecker {
     return .quantified(quantifier, path, variable: variable, inner)
   }
 
-  /// A condition on the members that a path leads to.
+  /// Checks a condition on the members that a path leads to.
   mutating func within(
     _ members: FormatNode, _ name: String, _ condition: FormatNode
   ) throws(PredicateFormatError) -> (PropertyPath, variable: Int, QueryPredicate) {
@@ -92,7 +92,7 @@ struct FormatChecker {
     }
   }
 
-  /// Binds a variable to the members that a path leads to, for as long as something inside is looked at.
+  /// Binds a variable to the members that a path leads to, for the duration of `body`.
   mutating func within<Result>(
     _ members: FormatNode, _ name: String,
     _ body: (inout FormatChecker, PropertyPath, Int) throws(PredicateFormatError) -> Result
@@ -110,7 +110,7 @@ struct FormatChecker {
     return result
   }
 
-  /// The to-many that a path leads to.
+  /// Resolves a path to a to-many relationship.
   private mutating func members(_ node: FormatNode) throws(PredicateFormatError) -> (PropertyPath, Entity) {
     guard case .path(let path) = node.content else {
       throw error(.notMany, "A path to a to-many relationship is needed here.", at: node.start)

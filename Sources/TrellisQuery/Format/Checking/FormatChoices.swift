@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// `TERNARY`, and functions of lists.
+/// `TERNARY`, and aggregates of lists.
 extension FormatChecker {
   /// `TERNARY(condition, value, value)`.
   mutating func ternary(_ arguments: [FormatNode], _ start: Int) throws(PredicateFormatError) -> FormatSide {
@@ -11,15 +11,15 @@ extension FormatChecker {
     let condition = try self.condition(arguments[0])
     let sides = (try side(arguments[1]), try side(arguments[2]))
     let (first, second, type) = try unified(sides.0, sides.1, at: (arguments[1].start, arguments[2].start))
-    // Of data that lies in files, a store in a file has no more than the names.
+    // For data stored externally, an SQLite store only has the references.
     if type == .data { throw error(.unsupported, "TERNARY does not choose between data.", at: start) }
     return .typed(.computed(.conditional(condition, first, second)), type)
   }
 
-  /// So many values a function takes at most: each is a part of a store's statement.
+  /// The maximum number of values of a function, because each becomes part of a store's statement.
   private static let listLimit = 100
 
-  /// `max({stars, 3})` and its like.
+  /// `max({stars, 3})` and similar calls.
   mutating func ofList(
     _ name: String, _ list: [PlacedSide], at start: Int
   ) throws(PredicateFormatError) -> FormatSide {

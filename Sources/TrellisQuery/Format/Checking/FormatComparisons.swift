@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Comparisons: the two sides are brought to one type, or refused.
+/// Comparisons: both sides are converted to one type, or rejected.
 extension FormatChecker {
   mutating func comparison(
     _ comparison: FormatComparison, at start: Int
@@ -26,7 +26,7 @@ extension FormatChecker {
           at: comparison.left.start)
       }
     }
-    // `tags CONTAINS %@` asks as `%@ IN tags` does, and `ANY tags CONTAINS %@` as `ANY tags == %@`.
+    // `tags CONTAINS %@` means `%@ IN tags`, and `ANY tags CONTAINS %@` means `ANY tags == %@`.
     var relation = comparison.relation
     if !crossings.isEmpty, isMembership(comparison) {
       if comparison.quantifier == nil { relation = .compare(.equal) }
@@ -36,12 +36,12 @@ extension FormatChecker {
     let starts = (comparison.left.start, comparison.right.start)
     let condition = try compared(tested, relation, right.0, comparison.options, at: starts)
     let inner = withSlot(condition, (tested, placedLeft.argument), right, at: starts)
-    // One value is a collection of one.
+    // A single value counts as a collection of one.
     if crossings.isEmpty { return comparison.quantifier == Quantifier.none ? .not(inner) : inner }
     return Self.quantified(comparison.quantifier ?? .any, crossings, inner)
   }
 
-  /// The elements of a list that is written or bound; nil for what is none.
+  /// The elements of a literal or bound list; nil if the side is not a list.
   static func elements(_ side: FormatSide, at start: Int) -> [PlacedSide]? {
     switch side {
     case .list(let list): list
@@ -50,7 +50,7 @@ extension FormatChecker {
     }
   }
 
-  /// A condition on some, all or none of the elements of a list.
+  /// A condition on any, all or none of the elements of a list.
   private mutating func ofList(
     _ quantifier: Quantifier, _ list: [PlacedSide], _ comparison: FormatComparison
   ) throws(PredicateFormatError) -> QueryPredicate {
@@ -71,7 +71,8 @@ extension FormatChecker {
     comparison.relation == .compare(.contains) && comparison.options.isEmpty
   }
 
-  /// The condition on the members of each to-many on the way. None of many is none that has any.
+  /// Wraps a condition in one quantifier per to-many relationship on the path. `none` of several levels becomes `none`
+  /// of `any`.
   static func quantified(
     _ quantifier: Quantifier, _ crossings: [(path: PropertyPath, variable: Int, entity: Entity)],
     _ inner: QueryPredicate
@@ -114,7 +115,8 @@ extension FormatChecker {
 
   static let searches: Set<ComparisonOperator> = [.contains, .hasPrefix, .hasSuffix, .like, .matches, .matching]
 
-  /// A side of a search, which must be a text; the stored value of an enum is one, of which a part is no case.
+  /// A side of a search, which must be a text. The stored value of an enum counts as one, because part of it is not a
+  /// case.
   private func searched(_ side: FormatSide, at start: Int) throws(PredicateFormatError) -> FormatSide {
     switch side {
     case .typed(let operand, let type):
@@ -166,7 +168,7 @@ extension FormatChecker {
     }
   }
 
-  /// Both sides as operands of one type.
+  /// Converts both sides to operands of one type.
   mutating func unified(
     _ left: FormatSide, _ right: FormatSide, at starts: (Int, Int)
   ) throws(PredicateFormatError) -> (Operand, Operand, FormatType) {
@@ -188,7 +190,7 @@ extension FormatChecker {
       let (operand, type) = try typed(left, at: starts.0)
       return (operand, .value(.null), type)
     default:
-      // Two constants: the one on the right is read as what the one on the left is.
+      // Two constants: the right one is converted to the type of the left one.
       let (operand, type) = try typed(left, at: starts.0)
       if type == .integer || type == .real, case .number = right {
         return try unified((operand, type), try typed(right, at: starts.1), at: starts.1)
@@ -197,7 +199,7 @@ extension FormatChecker {
     }
   }
 
-  /// Two operands whose types are known.
+  /// Unifies two operands of known types.
   func unified(
     _ left: (Operand, FormatType), _ right: (Operand, FormatType), at start: Int
   ) throws(PredicateFormatError) -> (Operand, Operand, FormatType) {
@@ -218,7 +220,7 @@ extension FormatChecker {
     }
   }
 
-  /// Whether an object can be of both entities.
+  /// Whether an object can belong to both entities.
   func isRelated(_ a: Int?, _ b: Int?) -> Bool {
     guard let a, let b else { return true }
     return model.entities[a].subtree.contains(b) || model.entities[b].subtree.contains(a)

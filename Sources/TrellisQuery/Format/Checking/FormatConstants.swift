@@ -1,8 +1,8 @@
 import TrellisSchema
 
-/// Constants are read as what they are compared with.
+/// Constants take the type of the side that they are compared with.
 extension FormatChecker {
-  /// A side whose type is known, and a constant beside it.
+  /// Unifies a typed side and a constant on the other side.
   mutating func beside(
     _ operand: Operand, _ type: FormatType, _ constant: FormatSide, at start: Int
   ) throws(PredicateFormatError) -> (Operand, Operand, FormatType) {
@@ -17,7 +17,7 @@ extension FormatChecker {
     }
   }
 
-  /// A whole number beside a fraction is compared as a real, and everything beside a decimal as decimals.
+  /// An integer compared with a fraction becomes a real; any number compared with a decimal becomes a decimal.
   private func beside(
     _ operand: Operand, _ type: FormatType, digits: String, at start: Int
   ) throws(PredicateFormatError) -> (Operand, Operand, FormatType) {
@@ -54,7 +54,7 @@ extension FormatChecker {
     }
   }
 
-  /// The constant as a value of a type.
+  /// Converts a constant to a type.
   func constant(_ side: FormatSide, _ type: FormatType, at start: Int) throws(PredicateFormatError) -> StoredValue {
     switch (side, type) {
     case (.bool(let value), .bool): return .integer(value ? 1 : 0)
@@ -89,7 +89,7 @@ extension FormatChecker {
       if case .text(let name) = value { return try entityName(name, at: start) }
       return value
     case (.text, .enumeration(let name?)):
-      // A stored value that another version of the model knows may be asked for where such values are kept.
+      // With `preserve`, a predicate may use a stored value that only another version of the model declares.
       guard case .text(let text) = value else { return value }
       if model.enumeration(named: name)?.unknown == .preserve, kind(type) == .text {
         return storedCase(text, name) ?? value
@@ -132,7 +132,7 @@ extension FormatChecker {
     return cases.first { $0.rawValue == .text(text) }?.rawValue ?? cases.first { $0.name == text }?.rawValue
   }
 
-  /// A case by its stored value or by its name.
+  /// Looks up a case by its stored value or by its name.
   private func enumCase(_ text: String, _ name: String, at start: Int) throws(PredicateFormatError) -> StoredValue {
     if let value = storedCase(text, name) { return value }
     throw unknownCase(text, name, at: start)

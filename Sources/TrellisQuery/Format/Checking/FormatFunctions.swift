@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Calls of functions.
+/// Function calls.
 extension FormatChecker {
   private static let functions: [String: ValueFunction] = [
     "lowercase": .lowercase, "uppercase": .uppercase, "length": .length, "abs": .absolute, "ceiling": .ceiling,
@@ -16,7 +16,7 @@ extension FormatChecker {
     "rightshift:by": .shiftRight,
   ]
 
-  /// What Core Data knows and no store answers alike, with the way out.
+  /// Functions of Core Data that stores would not all evaluate alike, each with an alternative.
   private static let refused = [
     "random": "Its values would differ from store to store; draw a number in the program and bind it.",
     "randomn": "Its values would differ from store to store; draw a number in the program and bind it.",
@@ -98,7 +98,7 @@ extension FormatChecker {
     }
   }
 
-  /// `sum(images.size)` and `count(images)`, which are `images.@sum.size` and `images.@count`.
+  /// `sum(images.size)` and `count(images)`, which mean `images.@sum.size` and `images.@count`.
   private mutating func collection(
     _ name: String, _ arguments: [FormatNode], _ start: Int
   ) throws(PredicateFormatError) -> FormatSide {
@@ -116,7 +116,7 @@ extension FormatChecker {
     return .typed(resolved.operand, resolved.type)
   }
 
-  /// `sum(images, $image, $image.size * 2)`: as SUBQUERY binds its variable.
+  /// `sum(images, $image, $image.size * 2)`, with a variable bound as in SUBQUERY.
   private mutating func collection(
     _ name: String, over arguments: [FormatNode]
   ) throws(PredicateFormatError) -> FormatSide {

@@ -68,7 +68,7 @@ extension FormatChecker {
       if operand == nil { (operand, kind) = (comparison.left, comparison.kind) }
       if comparison.left == operand, comparison.kind == kind { values.append(value) }
     }
-    // One list for all values, unless options or values that differ from object to object ask for more.
+    // Uses one value list, unless options or values that vary by object require separate comparisons.
     if options.isEmpty, values.count == list.count, let operand, let kind {
       return .isIn(operand, values, kind)
     }

@@ -1,18 +1,18 @@
 import TrellisSchema
 
-/// What a path in a format leads to.
+/// The result of resolving a path in a format.
 struct ResolvedPath {
-  /// The to-manys on the way, each with the variable of its members.
+  /// The to-many relationships on the path, each with the variable of its members.
   var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
-  /// From the last of these members, or from the start.
+  /// The value, relative to the last of these members, or to the start if there are none.
   var operand: Operand
   var type: FormatType
-  /// Whether the path ends at a to-many, so that its members are the values.
+  /// Whether the path ends at a to-many relationship, so that its members are the values.
   var isWhole = false
 }
 
 extension FormatChecker {
-  /// Follows a path through the model.
+  /// Resolves a path in the model.
   func resolve(_ path: FormatPath, at start: Int) throws(PredicateFormatError) -> ResolvedPath {
     guard let scope = scopes.last(where: { $0.name == path.variable }) else {
       throw error(.unboundVariable, "Nothing around binds $\(path.variable ?? "").", at: start)
@@ -34,7 +34,7 @@ extension FormatChecker {
       at: start)
   }
 
-  /// Goes on from one member.
+  /// Continues the path from a single member.
   private func enter(
     _ place: MemberPlace, _ walk: inout PathWalk, at start: Int
   ) throws(PredicateFormatError) {
@@ -57,7 +57,7 @@ extension FormatChecker {
       throw error(.unknownProperty, "What comes before this is no relationship, so nothing can follow.", at: step.start)
     }
     guard let property = entity.property(named: step.name) else {
-      // The identity, as Core Data names it.
+      // The object's identity, with the names that Core Data uses.
       if step.name == "objectID" || step.name == "self" { return }
       if step.name == "entity" { return walk.endAtEntity() }
       throw unknown(step, of: entity)
@@ -90,7 +90,8 @@ extension FormatChecker {
     "sum": .sum, "avg": .average, "average": .average, "min": .minimum, "max": .maximum,
   ]
 
-  /// `@count` and its like: about the members that the steps before lead to, and the values that those after name.
+  /// `@count` and similar operators: they aggregate the members before them, using the values that the steps after them
+  /// name.
   private func aggregate(
     _ step: FormatPath.Step, after walk: PathWalk, rest: ArraySlice<FormatPath.Step>
   ) throws(PredicateFormatError) -> ResolvedPath {
@@ -103,7 +104,7 @@ extension FormatChecker {
     }
     var members = walk
     var values: PathWalk?
-    // Core Data also knows `images.size.@sum`, where the last name is the value's.
+    // Core Data also accepts `images.size.@sum`, in which the step before the operator names the value.
     if !members.isWhole, !rest.isEmpty || members.crossings.isEmpty {
       throw error(.notMany, "'@\(step.name)' needs a to-many relationship before it.", at: step.start)
     }

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// A value in a format, as far as it is known before one sees what it is compared with.
+/// A value in a format, as far as it is known without the other side of its comparison.
 indirect enum FormatSide {
   case typed(Operand, FormatType)
   case null
@@ -9,7 +9,7 @@ indirect enum FormatSide {
   case text(String)
   case argument(FormatArgument)
   case list([PlacedSide])
-  /// A path through to-manys.
+  /// A path through to-many relationships.
   case many(ResolvedPath)
   /// A variable without a value.
   case unbound(String)
@@ -65,7 +65,7 @@ extension FormatChecker {
     return resolved.crossings.isEmpty ? .typed(resolved.operand, resolved.type) : .many(resolved)
   }
 
-  /// A value with a type, where one is needed and nothing beside tells it.
+  /// The operand and its type, if the type does not depend on the other side.
   func typed(_ side: FormatSide, at start: Int) throws(PredicateFormatError) -> (Operand, FormatType) {
     switch side {
     case .typed(let operand, let type): return (operand, type)
@@ -97,7 +97,7 @@ extension FormatChecker {
   }
 }
 
-/// A side and where it begins.
+/// A side and its position.
 struct PlacedSide {
   let side: FormatSide
   let start: Int

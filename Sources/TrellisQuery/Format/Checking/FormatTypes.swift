@@ -18,7 +18,7 @@ extension FormatType {
       }
   }
 
-  /// How such values are compared.
+  /// The kind by which values of the type are compared.
   var kind: ValueKind {
     switch self {
     case .integer, .bool, .date, .object: .integer

@@ -1,14 +1,14 @@
 import TrellisSchema
 
-/// Variables without a value take their type from what they are compared with.
+/// Variables without a value take the type of the side that they are compared with.
 extension FormatChecker {
-  /// The place of a variable that has no value.
+  /// The parameter for a variable without a value.
   ///
-  /// - Parameter operand: what it is compared with.
+  /// - Parameter operand: the other side of the comparison.
   mutating func parameter(
     _ name: String, _ type: FormatType, beside operand: Operand, _ shape: FormatVariable.Shape = .one, at start: Int
   ) throws(PredicateFormatError) -> Operand {
-    // A constant has its type from how it is written, which a printed predicate does not tell.
+    // The type of a constant depends on how it is written, which a printed predicate does not show.
     guard !operand.isConstant, type != .object(nil), type != .enumeration(nil) else {
       throw error(.unboundVariable, "What $\(name) is cannot be told; compare it with a property.", at: start)
     }
@@ -41,7 +41,7 @@ extension FormatChecker {
     }
   }
 
-  /// The type of the attribute at the end of a path; nil for what is calculated, and where the values are taken as another
+  /// The type of the attribute at the end of a path; nil for computed values, and if values are treated as another
   /// type, as the stored value of an enum is in a search.
   private func attribute(_ operand: Operand, _ type: FormatType) -> AttributeType? {
     guard case .path(let path) = operand else { return nil }

@@ -1,19 +1,19 @@
 import TrellisSchema
 
-/// Where a walk along a path stands.
+/// The state of resolving a path.
 struct PathWalk {
   private(set) var crossings: [(path: PropertyPath, variable: Int, entity: Entity)] = []
-  /// Whether the last step was to a to-many.
+  /// Whether the last step was a to-many relationship.
   var isWhole = false
-  /// Nil behind an attribute.
+  /// The current entity; nil after an attribute.
   private(set) var entity: Entity?
-  /// The last step, where it was a relationship.
+  /// The last step, if it was a relationship.
   private(set) var relationship: Relationship?
-  /// Whether the walk has come to the entity of an object, which is no property.
+  /// Whether the path has reached `entity`, which is not a property.
   private(set) var isAtEntity = false
-  /// The members, one of each to-many, from which the path goes on.
+  /// The single members of to-many relationships from which the path continues.
   private var places: [(place: MemberPlace, path: PropertyPath, variable: Int)] = []
-  /// How many to-manys lie behind such a member.
+  /// The number of to-many relationships after such a member.
   private(set) var crossingsBehindPlace = 0
   private var path: PropertyPath
   private var type: FormatType
@@ -42,7 +42,7 @@ struct PathWalk {
     isAtEntity = true
   }
 
-  /// Goes on from one of the members that the last step has led to.
+  /// Continues the path from one of the members of the last step.
   mutating func enter(_ place: MemberPlace) {
     guard let (path, variable, _) = crossings.popLast() else { return }
     crossingsBehindPlace = max(0, crossingsBehindPlace - 1)
@@ -68,7 +68,7 @@ struct PathWalk {
     return ResolvedPath(crossings: crossings, operand: operand, type: type, isWhole: isWhole)
   }
 
-  /// A value of the member from which the path goes on.
+  /// Wraps a value in the member lookups on the path.
   func wrapped(_ operand: Operand) -> Operand {
     places.reversed().reduce(operand) { value, step in
       .computed(.member(step.place, step.path, variable: step.variable, value))

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// What type an operand has, so that constants beside it are printed as such.
+/// The types of operands, so that constants on the other side are printed accordingly.
 extension FormatPrinter {
   func property(_ number: Int, of entity: Int?) -> Property? {
     guard let entity, model.entities.indices.contains(entity) else { return nil }
@@ -20,7 +20,7 @@ extension FormatPrinter {
     return last
   }
 
-  /// Nil for a constant.
+  /// The type of an operand; nil for a constant.
   func type(_ operand: Operand) -> FormatType? {
     switch operand {
     case .value, .parameter: nil
@@ -41,7 +41,7 @@ extension FormatPrinter {
     }
   }
 
-  /// The type of an operand in which a variable stands for the members of a to-many.
+  /// The type of an operand in which a variable stands for the members of a to-many relationship.
   func type(_ operand: Operand, of variable: Int, _ path: PropertyPath) -> FormatType? {
     var inside = self
     inside.scopes.append((variable, relationship(path)?.destination ?? -1, ""))
@@ -61,13 +61,13 @@ extension FormatPrinter {
   }
 
   func type(_ left: Operand, _ right: Operand) -> FormatType? {
-    // Seconds stand beside dates only, be the date a constant or not.
+    // Seconds are added to dates only, including constant dates.
     if case .computed(.function(.microseconds, _)) = right { return .date }
     let types = [constantType(left), constantType(right)]
     return [.date, .real, .decimal].first { types.contains($0) } ?? .integer
   }
 
-  /// The type of one of some values; nil when all are constants.
+  /// The common type of alternatives; nil if all are constants.
   private func type(ofEither operands: [Operand]) -> FormatType? {
     let known = operands.compactMap { type($0) }
     guard let first = known.first, first.isNumber else { return known.first }
@@ -75,7 +75,7 @@ extension FormatPrinter {
     return [.real, .decimal].first { types.contains($0) } ?? first
   }
 
-  /// The type of an operand; that of a constant by its value, in which a text is a decimal.
+  /// The type of an operand. For a constant it follows from the value, with a text as a decimal.
   private func constantType(_ operand: Operand) -> FormatType? {
     guard case .value(let value) = operand else { return type(operand) }
     return switch value {

@@ -1,11 +1,11 @@
 public import TrellisSchema
 
 extension QueryPredicate {
-  /// The predicate as a format that reads back as the same tree; a list of and or or with fewer than two terms reads back
-  /// as what it means.
+  /// The predicate as a format that parses to the same tree. An `and` or `or` with fewer than two terms parses to its
+  /// meaning.
   ///
-  /// - Parameter entity: the number of the entity whose objects are asked about.
-  /// - Throws: ``EvaluationError`` when the predicate is nested too deep.
+  /// - Parameter entity: the number of the entity that the predicate is for.
+  /// - Throws: ``EvaluationError`` if the predicate is nested too deep.
   /// - Complexity: linear in the number of nodes and values.
   public func formatText(of entity: Int, in model: Model) throws(EvaluationError) -> String {
     try checkDepth()
@@ -15,11 +15,11 @@ extension QueryPredicate {
   }
 }
 
-/// Writes a predicate whose depth is checked.
+/// Prints a predicate that passed the depth check.
 struct FormatPrinter {
   let model: Model
   private(set) var text = ""
-  /// The entities of the variables around, and how the variables are written.
+  /// The entities of the variables in scope, and the text of each variable.
   var scopes: [(variable: Int, entity: Int, text: String)]
 
   init(_ model: Model, _ entity: Int) {
@@ -63,7 +63,7 @@ struct FormatPrinter {
     }
   }
 
-  /// `, $v1, …)` with the variable bound inside.
+  /// Prints `, $v1, …)` with the variable bound inside.
   private mutating func within(_ path: PropertyPath, _ variable: Int, _ body: (inout FormatPrinter) -> Void) {
     text += ", $v\(variable), "
     scopes.append((variable, relationship(path)?.destination ?? -1, "$v\(variable)"))
@@ -112,10 +112,10 @@ struct FormatPrinter {
 
   // MARK: Values
 
-  /// What a constant is printed as when nothing beside it tells its type: decimals say theirs themselves.
+  /// The type in which to print a constant if the other side does not determine it. A decimal is printed with a cast.
   private static func alone(_ type: FormatType) -> FormatType { type == .decimal ? .integer : type }
 
-  /// - Parameter type: what a constant is, which what is beside it tells.
+  /// - Parameter type: the type of a constant, as determined by the other side.
   private mutating func print(_ operand: Operand, as type: FormatType) {
     switch operand {
     case .value(let value): text += FormatValueText.text(value, type)
@@ -162,7 +162,7 @@ struct FormatPrinter {
       print(condition)
       for (value, other) in [(first, second), (second, first)] {
         text += ", "
-        // A decimal needs no word beside a decimal only.
+        // A decimal needs no cast if the other side is a decimal.
         print(value, as: self.type(other) == .decimal ? .decimal : Self.alone(type))
       }
       text += ")"
@@ -190,7 +190,7 @@ struct FormatPrinter {
   private mutating func print(_ left: Operand, _ sign: ArithmeticOperator, _ right: Operand) {
     let common = type(.computed(.arithmetic(sign, left, right))) ?? .integer
     text += sign == .remainder ? "modulus:by:(" : "("
-    // A decimal needs no word beside a decimal only.
+    // A decimal needs no cast if the other side is a decimal.
     print(left, as: type(right) == .decimal ? .decimal : Self.alone(common))
     switch sign {
     case .add: text += " + "
@@ -205,7 +205,7 @@ struct FormatPrinter {
     case .shiftLeft: text += " << "
     case .shiftRight: text += " >> "
     }
-    // Seconds beside a date.
+    // Seconds added to a date.
     if common == .date, case .computed(.function(.microseconds, let seconds)) = right {
       print(seconds, as: .integer)
     } else {
@@ -229,7 +229,7 @@ struct FormatPrinter {
       case .rounded: ("round(", ")")
       case .decimal: ("CAST(", ", 'Decimal')")
       case .real: ("CAST(", ", 'Double')")
-      // Stands behind a date and a sign only, where it is not written.
+      // Occurs only after a date and a sign, where it is not printed.
       case .microseconds: ("(", ")")
       case .squareRoot: ("sqrt(", ")")
       case .naturalLogarithm: ("ln(", ")")

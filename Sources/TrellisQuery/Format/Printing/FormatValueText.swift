@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// The words that mean something by themselves, so that a property of that name is written with `#`.
+/// The keywords. A property with such a name is written with `#`.
 enum FormatKeywords {
   static let all: Set<String> = [
     "and", "or", "not", "any", "some", "all", "none", "in", "between", "beginswith", "endswith", "contains", "like",
@@ -8,7 +8,7 @@ enum FormatKeywords {
   ]
 }
 
-/// Constants as a format writes them.
+/// Constants in format notation.
 enum FormatValueText {
   static func text(_ value: StoredValue, _ type: FormatType) -> String {
     switch (value, type) {
@@ -25,12 +25,12 @@ enum FormatValueText {
     case (.text(let text), _): quoted(text)
     case (.blob(let bytes), .uuid) where bytes.count == 16: quoted(UUIDText.text(bytes))
     case (.blob(let bytes), _): "CAST(\(quoted(Base64Text.text(bytes))), 'NSData')"
-    // No format writes a file; it shows what the value is known by.
+    // The format has no notation for a file, so this prints its reference.
     case (.file(let file), _): quoted(file.reference)
     }
   }
 
-  /// A number beyond all reals reads as an infinity.
+  /// A number that exceeds all reals parses as an infinity.
   private static func text(_ real: Double) -> String {
     if real.isNaN { return "NIL" }
     return real.isInfinite ? (real < 0 ? "-1e999" : "1e999") : real.description
@@ -53,7 +53,7 @@ enum FormatValueText {
 }
 
 extension FormatType {
-  /// What values of a kind are where nothing tells more.
+  /// The type of values of a kind if nothing else determines it.
   package init(_ kind: ValueKind) {
     self =
       switch kind {

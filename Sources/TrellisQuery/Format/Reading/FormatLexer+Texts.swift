@@ -1,4 +1,4 @@
-/// Texts in quotes.
+/// Quoted texts.
 extension FormatLexer {
   mutating func quoted(_ quote: UInt8) throws(PredicateFormatError) -> String {
     let start = position
@@ -18,7 +18,7 @@ extension FormatLexer {
     throw error(.unterminatedText, "This text has no closing quote.", at: start)
   }
 
-  /// An escape that is none stays as it is, backslash included: `'\d+'` is a pattern.
+  /// An unknown escape is kept as it is, including the backslash: `'\d+'` is a pattern.
   private mutating func escape(into content: inout [UInt8]) throws(PredicateFormatError) {
     guard let byte = peek() else { return }
     position += 1
@@ -32,7 +32,7 @@ extension FormatLexer {
     }
   }
 
-  /// `\u00E9` or `\u{1F600}`.
+  /// Parses `\u00E9` or `\u{1F600}`.
   private mutating func scalar() throws(PredicateFormatError) -> Unicode.Scalar {
     let start = position - 2
     let isBraced = peek() == UInt8(ascii: "{")

@@ -1,18 +1,18 @@
-/// A word, number, text or sign of a format.
+/// A token of a format: a name, number, text or sign.
 enum FormatToken: Equatable {
   case end
-  /// A name; with `#` before it, it is never a keyword.
+  /// A name. With a leading `#` it is never a keyword.
   case name(String, isEscaped: Bool)
   case text(String)
   case number(String)
   /// `$name`.
   case variable(String)
-  /// `%@` and its like, by the letters behind the sign.
+  /// `%@` and similar directives, by the letters after the sign.
   case argument(String)
   case sign(String)
 }
 
-/// Takes a format apart.
+/// Splits a format into tokens.
 struct FormatLexer {
   let text: String
   let bytes: [UInt8]
@@ -28,7 +28,7 @@ struct FormatLexer {
     ")", "{", "}", "[", "]", ",", ".", "@", ":", "&", "|", "^", "~",
   ].map { Array($0.utf8) }
 
-  /// The next token and where it begins.
+  /// The next token and its offset.
   mutating func next() throws(PredicateFormatError) -> (token: FormatToken, start: Int) {
     while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
     let start = position
@@ -90,7 +90,7 @@ struct FormatLexer {
     return .sign(String(decoding: sign, as: UTF8.self))
   }
 
-  /// The letters of `%@`, `%K`, `%d`, `%lld` and so on.
+  /// Parses the letters of `%@`, `%K`, `%d`, `%lld` and so on.
   private mutating func directive() throws(PredicateFormatError) -> String {
     let start = position
     position += 1
@@ -114,7 +114,7 @@ struct FormatLexer {
     let start = position
     let digits = take { Self.isNameStart($0) && $0 < 0x80 || Self.isDigit($0) || $0 == UInt8(ascii: ".") }
     var text = String(decoding: digits, as: UTF8.self)
-    // The sign of an exponent belongs to the number.
+    // The sign of an exponent is part of the number.
     let isHexadecimal = text.lowercased().hasPrefix("0x")
     if text.last == "e" || text.last == "E", !isHexadecimal, let sign = peek(),
       sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-")
@@ -131,7 +131,7 @@ struct FormatLexer {
     return value
   }
 
-  /// The number without underscores and prefixes; nil when it is none.
+  /// The number without underscores and prefixes; nil if it is malformed.
   private static func plain(_ text: String) -> String? {
     let letters = text.lowercased()
     guard !letters.hasSuffix("_"), !letters.contains("__"), !letters.contains("_."), !letters.contains("._") else {
@@ -139,7 +139,7 @@ struct FormatLexer {
     }
     let bare = letters.filter { $0 != "_" }
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where bare.hasPrefix(prefix) {
-      // `Int64` would take a sign here.
+      // `Int64` would accept a sign here.
       let digits = bare.dropFirst(2)
       guard digits.first != "+", digits.first != "-" else { return nil }
       return Int64(digits, radix: radix).map { String($0) }

@@ -1,4 +1,4 @@
-/// A part of a format, as it is written: names are names still.
+/// A node of a parsed format. Names are not resolved yet.
 struct FormatNode {
   indirect enum Content {
     case constant(Bool)
@@ -11,11 +11,11 @@ struct FormatNode {
     case path(FormatPath)
     case null
     case bool(Bool)
-    /// The digits as written, without underscores; hexadecimal and such as decimal.
+    /// The digits as written, without underscores. Hexadecimal, octal and binary numbers are converted to decimal.
     case number(String)
     case text(String)
     case list([FormatNode])
-    /// With its number among the arguments.
+    /// An argument, with its number.
     case argument(FormatArgument, Int)
     case arithmetic(ArithmeticOperator, FormatNode, FormatNode)
     case negative(FormatNode)
@@ -25,7 +25,7 @@ struct FormatNode {
   }
 
   let content: Content
-  /// Where it begins, in bytes of UTF-8.
+  /// The offset of the node, in bytes of UTF-8.
   let start: Int
 }
 
@@ -43,18 +43,18 @@ struct FormatComparison {
   let right: FormatNode
 }
 
-/// Names with points between them.
+/// A dotted path of names.
 struct FormatPath {
   struct Step {
     let name: String
-    /// Whether it began with `@`.
+    /// Whether the name has a leading `@`.
     let isOperator: Bool
     let start: Int
-    /// Which of the members that the step before leads to; there is no name then.
+    /// The member to select from the previous step. The step then has no name.
     var place: MemberPlace?
   }
 
-  /// The variable that the path begins with; nil for the object itself.
+  /// The variable that the path starts with; nil for the object itself.
   let variable: String?
   var steps: [Step]
 }

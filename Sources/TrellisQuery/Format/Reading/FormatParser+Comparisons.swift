@@ -1,4 +1,4 @@
-/// Two values and the sign or word between them.
+/// Comparisons of two values.
 extension FormatParser {
   private static let signs: [String: ComparisonOperator] = [
     "=": .equal, "==": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual, "=<": .lessOrEqual,
@@ -16,7 +16,7 @@ extension FormatParser {
     return keyword.flatMap { Self.words[$0] }
   }
 
-  /// Nil when no comparison follows.
+  /// Parses a comparison; returns nil if none follows.
   mutating func comparison(
     _ left: FormatNode, _ quantifier: Quantifier?
   ) throws(PredicateFormatError) -> FormatNode? {
@@ -40,7 +40,7 @@ extension FormatParser {
 
   private static let optionLetters: [Character: TextOptions] = [
     "c": .caseInsensitive, "d": .diacriticInsensitive, "n": .normalized,
-    // Order by a language is for sorts; as a comparison it is the one of people, without case and marks.
+    // Locale order applies to sorts. In a comparison `[l]` ignores case and diacritics.
     "l": [.caseInsensitive, .diacriticInsensitive],
   ]
 

@@ -104,7 +104,7 @@ extension FormatParser {
       FormatPath(variable: nil, steps: [FormatPath.Step(name: name, isOperator: false, start: start)]), start)
   }
 
-  /// The name of a function, colons included: `modulus:by:`.
+  /// Parses the name of a function, including colons: `modulus:by:`.
   private mutating func selector(_ name: String) throws(PredicateFormatError) -> String {
     var name = name
     while try take(":") {

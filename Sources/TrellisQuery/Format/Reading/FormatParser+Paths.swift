@@ -1,6 +1,6 @@
-/// Paths: names after points, and what stands in brackets behind them.
+/// Paths: dotted names, and indexes in brackets.
 extension FormatParser {
-  /// What follows the start of a path.
+  /// Parses the rest of a path after its start.
   mutating func path(_ path: FormatPath, _ start: Int) throws(PredicateFormatError) -> FormatNode {
     var path = path
     while true {
@@ -14,11 +14,11 @@ extension FormatParser {
     }
   }
 
-  /// A name behind a point.
+  /// Parses a name after a point.
   private mutating func named() throws(PredicateFormatError) -> [FormatPath.Step] {
     let isOperator = try take("@")
     let start = start
-    // After a point every word is a name, keywords too.
+    // After a point every word is a name, including keywords.
     if case .name(let name, _) = token {
       try advance()
       return [FormatPath.Step(name: name, isOperator: isOperator, start: start)]
@@ -31,7 +31,7 @@ extension FormatParser {
     return Self.steps(names, start)
   }
 
-  /// `[SIZE]`, `[FIRST]`, `[LAST]`, `[2]`, and a name in quotes.
+  /// Parses `[SIZE]`, `[FIRST]`, `[LAST]`, `[2]`, or a quoted name in brackets.
   private mutating func bracketed() throws(PredicateFormatError) -> FormatPath.Step {
     let start = start
     try advance()
@@ -56,7 +56,7 @@ extension FormatParser {
     return step
   }
 
-  /// The names of a key path that an argument holds. They are names and nothing else, whatever the text is.
+  /// The steps of a key path passed as an argument. Its text is always taken as names.
   static func steps(_ names: String, _ start: Int) -> [FormatPath.Step] {
     names.split(separator: ".", omittingEmptySubsequences: false).map { name in
       name.hasPrefix("@")

@@ -1,10 +1,10 @@
-/// Reads a format: words to ``FormatNode``, which the checker then looks at with a model.
+/// Parses a format to ``FormatNode``, which the checker then resolves in a model.
 ///
-/// Each operator has a rank, and one function reads all ranks, so that a level of nesting takes little of the stack.
+/// Each operator has a rank and one function parses all ranks, so that a nesting level takes little stack.
 struct FormatParser {
-  /// How long a format may be, in bytes of UTF-8.
+  /// The maximum length of a format, in bytes of UTF-8.
   static let lengthLimit = 100_000
-  /// How deep a format may be nested.
+  /// The maximum nesting depth of a format.
   static let depthLimit = 200
 
   private var lexer: FormatLexer
@@ -12,7 +12,7 @@ struct FormatParser {
   private(set) var start = 0
   private var arguments: FormatArguments
   private var depth = 0
-  /// Whether arguments are names, which decide everything.
+  /// Whether arguments are key paths, which determine the shape of the predicate.
   private(set) var readKeyPaths = false
 
   init(_ text: String, _ arguments: FormatArguments) {
@@ -70,7 +70,7 @@ struct FormatParser {
   enum Rank: Int, Comparable {
     case or, and, not, comparison, bitOr, bitXor, bitAnd, shift, sum, product, power, operand
 
-    /// Whatever is no condition.
+    /// The lowest rank of a value.
     static let value = Rank.bitOr
 
     static func < (left: Rank, right: Rank) -> Bool { left.rawValue < right.rawValue }
@@ -99,7 +99,7 @@ struct FormatParser {
     }
   }
 
-  /// Everything whose operators have this rank or bind more tightly.
+  /// Parses an expression of operators with this rank or higher.
   mutating func expression(_ least: Rank) throws(PredicateFormatError) -> FormatNode {
     depth += 1
     guard depth <= Self.depthLimit else { throw tooDeep() }
@@ -109,7 +109,7 @@ struct FormatParser {
       if let junction, junction >= least {
         left = try joined(left, junction)
       } else if let (sign, rank) = arithmetic, rank >= least {
-        // A chain is as deep as it is long.
+        // A chain of operators is a tree as deep as the chain is long.
         depth += 1
         guard depth <= Self.depthLimit else { throw tooDeep() }
         try advance()
@@ -138,7 +138,7 @@ struct FormatParser {
     return FormatNode(content: junction == .and ? .and(terms) : .or(terms), start: first.start)
   }
 
-  /// NOT and the quantifiers, or an operand.
+  /// Parses NOT, a quantifier, or an operand.
   private mutating func prefixed(_ least: Rank) throws(PredicateFormatError) -> FormatNode {
     let start = start
     if token == .sign("!") || keyword == "not" {
@@ -171,7 +171,7 @@ struct FormatParser {
     return node
   }
 
-  /// `$variable, condition)`.
+  /// Parses `$variable, condition)`.
   mutating func bound() throws(PredicateFormatError) -> (String, FormatNode) {
     guard case .variable(let variable) = token else { throw unexpected("a variable such as $x") }
     try advance()

@@ -1,4 +1,4 @@
-/// What bytes are known by: their SHA-256. Different bytes with one digest have never been found by anyone.
+/// The SHA-256 digest that identifies a sequence of bytes. No two different sequences with the same digest are known.
 public struct ContentDigest: Hashable, Sendable {
   private let first: UInt64
   private let second: UInt64
@@ -7,7 +7,7 @@ public struct ContentDigest: Hashable, Sendable {
 
   /// The digest of some bytes.
   ///
-  /// - Complexity: linear in their number.
+  /// - Complexity: linear in the number of bytes.
   public init(of bytes: UnsafeRawBufferPointer) {
     var hasher = ContentHasher()
     hasher.add(bytes)
@@ -25,7 +25,7 @@ public struct ContentDigest: Hashable, Sendable {
     fourth = UInt64(words.6) << 32 | UInt64(words.7)
   }
 
-  /// The digest that a text of 64 small hexadecimal digits stands for; nil for any other text.
+  /// The digest for a text of 64 lowercase hexadecimal digits; nil for any other text.
   public init?(_ text: some StringProtocol) {
     let digits = Array(text.utf8)
     guard digits.count == 64 else { return nil }
@@ -41,7 +41,7 @@ public struct ContentDigest: Hashable, Sendable {
     (first, second, third, fourth) = (words[0], words[1], words[2], words[3])
   }
 
-  /// The digest as 64 small hexadecimal digits.
+  /// The digest as 64 lowercase hexadecimal digits.
   public var text: String {
     var digits: [UInt8] = []
     digits.reserveCapacity(64)
@@ -62,7 +62,7 @@ public struct ContentDigest: Hashable, Sendable {
   }
 }
 
-/// Works out the digest of bytes that come piece by piece.
+/// Computes the digest of bytes that arrive in pieces.
 package struct ContentHasher {
   private var hash = SHA256()
 
@@ -70,6 +70,6 @@ package struct ContentHasher {
 
   package mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.add(bytes) }
 
-  /// The digest of all bytes that were added. Nothing may be added afterwards.
+  /// The digest of all added bytes. No bytes may be added afterwards.
   package mutating func digest() -> ContentDigest { ContentDigest(hash.digest()) }
 }

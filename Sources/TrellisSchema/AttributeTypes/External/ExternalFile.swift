@@ -1,29 +1,29 @@
-/// Where files of external data are read, and who counts who uses them.
+/// The folder that reads files of external data and counts how often each of them is in use.
 package protocol ExternalFileOrigin: AnyObject, Sendable {
-  /// The file's bytes, which are those of its digest.
+  /// The file's bytes, which match its digest.
   ///
-  /// - Throws: when the file is missing, cannot be read or is not what it should be.
+  /// - Throws: if the file is missing, unreadable or does not have the expected content.
   func bytes(of file: ExternalFile) throws -> [UInt8]
-  /// Reads the file to its end, a piece at a time, and keeps nothing of it.
+  /// Reads the file to its end in pieces, without keeping its content.
   ///
-  /// - Throws: when the file is missing, cannot be read or is not what it should be.
+  /// - Throws: if the file is missing, unreadable or does not have the expected content.
   func check(_ file: ExternalFile) throws
-  /// Somebody holds a file with this content, or no longer does.
+  /// Counts one more use of the file with this content; ``noteRelease(of:)`` counts one less.
   func noteUse(of digest: ContentDigest)
   func noteRelease(of digest: ContentDigest)
 }
 
-/// A file beside a store with the value of one attribute: known by its content, and read only when somebody asks.
+/// A file beside a store that holds the value of one attribute. It is identified by its content and read lazily.
 ///
-/// While there is one in memory, its file is not collected.
+/// The file is not collected as garbage while an instance for it is in memory.
 public final class ExternalFile: Sendable {
-  /// What the content is known by, and what the file is called.
+  /// The digest of the content, which is also the file's name.
   public let digest: ContentDigest
-  /// How many bytes the file has.
+  /// The size of the file in bytes.
   public let size: Int
   package let origin: (any ExternalFileOrigin)?
 
-  /// - Parameter origin: who can read it; nil for one that came from elsewhere, such as a decoded snapshot.
+  /// - Parameter origin: the reader of the file; nil for a file from elsewhere, such as one in a decoded snapshot.
   package init(_ digest: ContentDigest, size: Int, origin: (any ExternalFileOrigin)?) {
     self.digest = digest
     self.size = size
@@ -33,24 +33,24 @@ public final class ExternalFile: Sendable {
 
   deinit { origin?.noteRelease(of: digest) }
 
-  /// Whether the file has just these bytes, without a look at it.
+  /// Whether the file has exactly these bytes. The file itself is not read.
   ///
-  /// - Complexity: constant when their number is another; else linear in it.
+  /// - Complexity: constant if the sizes differ, otherwise linear in the number of bytes.
   public func holds(_ bytes: UnsafeRawBufferPointer) -> Bool {
     bytes.count == size && ContentDigest(of: bytes) == digest
   }
 
-  // MARK: The text in a row
+  // MARK: References in rows
 
-  /// The text by which a row refers to the file: the digest's 64 digits, a colon, the number of bytes.
+  /// The text by which a row refers to the file: the 64 digits of the digest, a colon, and the size in bytes.
   package var reference: String { Self.reference(digest, size) }
 
   package static func reference(_ digest: ContentDigest, _ size: Int) -> String { "\(digest.text):\(size)" }
 
-  /// Where the number of bytes begins in a reference, counted from 1.
+  /// The position of the size in a reference, counted from 1.
   package static let placeOfSize = 66
 
-  /// What a reference says; nil for a text that is none.
+  /// The digest and the size in a reference; nil if the text is not a reference.
   package static func parts(of reference: String) -> (digest: ContentDigest, size: Int)? {
     let parts = reference.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let digest = ContentDigest(parts[0]), let size = Int(parts[1]), size >= 0,

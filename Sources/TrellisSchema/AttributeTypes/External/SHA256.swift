@@ -1,17 +1,18 @@
-/// The secure hash algorithm of 256 bits, as FIPS 180-4 has it. No library with it is present wherever Swift runs.
+/// The 256-bit secure hash algorithm of FIPS 180-4. No library that provides it is available on every platform of
+/// Swift.
 struct SHA256 {
   typealias Words = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
 
-  /// The first 32 bits of the fractions of the square roots of the first eight primes.
+  /// The first 32 bits of the fractional parts of the square roots of the first eight primes.
   private var state: Words = (
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19
   )
 
-  /// The bytes that fill no block yet.
+  /// The bytes that do not fill a block yet.
   private var rest: [UInt8] = []
   private var length = 0
 
-  /// Takes in some bytes.
+  /// Adds bytes to the message.
   mutating func add(_ bytes: UnsafeRawBufferPointer) {
     length &+= bytes.count
     var bytes = bytes
@@ -29,7 +30,7 @@ struct SHA256 {
     rest += bytes[whole...]
   }
 
-  /// The digest of all bytes that were taken in. Nothing may be added afterwards.
+  /// The digest of all added bytes. No bytes may be added afterwards.
   mutating func digest() -> Words {
     Self.padded(rest, length: length).withUnsafeBytes { mixBlocks($0) }
     return state
@@ -45,7 +46,8 @@ struct SHA256 {
     }
   }
 
-  /// The last bytes, a one bit, zeros, and the number of bits in 64: one block or two.
+  /// The padded end of the message: the last bytes, a one bit, zeros, and the length in bits as 64 bits. One or two
+  /// blocks.
   private static func padded(_ rest: [UInt8], length: Int) -> [UInt8] {
     var block = rest
     block.append(0x80)
@@ -55,7 +57,7 @@ struct SHA256 {
     return block
   }
 
-  /// Takes in one block of 64 bytes. The names are those of the standard.
+  /// Processes one block of 64 bytes. The names are those of the standard.
   private mutating func mix(_ block: UnsafeRawBufferPointer, _ w: UnsafeMutableBufferPointer<UInt32>) {
     for t in 0..<16 { w[t] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: t &* 4, as: UInt32.self)) }
     for t in 16..<64 {
@@ -83,7 +85,7 @@ struct SHA256 {
     word &>> count | word &<< (32 &- count)
   }
 
-  /// The first 32 bits of the fractions of the cube roots of the first 64 primes.
+  /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
   private static let constants: [UInt32] = [
     0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5, 0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,
     0xD807_AA98, 0x1283_5B01, 0x2431_85BE, 0x550C_7DC3, 0x72BE_5D74, 0x80DE_B1FE, 0x9BDC_06A7, 0xC19B_F174,

@@ -1,9 +1,9 @@
-/// Data as model files write it: Base64 with padding.
+/// Data in the notation of model files: Base64 with padding.
 public enum Base64Text {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
 
-  /// The bytes; nil when the text is not Base64.
+  /// The bytes; nil if the text is not valid Base64.
   public static func bytes(_ text: String) -> [UInt8]? {
     let letters = Array(text.utf8)
     let body = letters.prefix(while: { $0 != padding })
@@ -21,7 +21,7 @@ public enum Base64Text {
         result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
       }
     }
-    // Bits that no byte takes up must be zero, so that each value has one text.
+    // Unused bits must be zero, so that each value has exactly one text.
     return bits & (1 << UInt32(count) - 1) == 0 ? result : nil
   }
 
@@ -36,7 +36,7 @@ public enum Base64Text {
     }
   }
 
-  /// The text of bytes.
+  /// The Base64 text of the bytes.
   public static func text(_ bytes: [UInt8]) -> String {
     var letters: [UInt8] = []
     for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -50,9 +50,9 @@ public enum Base64Text {
   }
 }
 
-/// UUIDs as model files write them: 8-4-4-4-12 hexadecimal digits.
+/// UUIDs in the notation of model files: 8-4-4-4-12 hexadecimal digits.
 public enum UUIDText {
-  /// The 16 bytes; nil when the text is no UUID.
+  /// The 16 bytes; nil if the text is not a UUID.
   public static func bytes(_ text: String) -> [UInt8]? {
     guard text.utf8.count == 36 else { return nil }
     var bytes: [UInt8] = []
@@ -83,7 +83,7 @@ public enum UUIDText {
     }
   }
 
-  /// The text of 16 bytes, in capitals.
+  /// The text of 16 bytes, in uppercase.
   public static func text(_ bytes: [UInt8]) -> String {
     var text = ""
     for (place, byte) in bytes.enumerated() {

@@ -1,12 +1,12 @@
-/// Finds a part in bytes, in linear time whatever both are.
+/// Searches bytes for a part, in linear time for any input.
 ///
-/// Most searches end after a look at a few bytes, so the places are tried one after the other first. Where that compares
-/// more than a few bytes for each place, the rest is searched by the Two-Way algorithm of Crochemore and Perrin, which
-/// prepares the part and needs no memory.
+/// Most searches end after a few bytes, so the search first tries one position after the other. Once that compares more
+/// than a few bytes per position, the Two-Way algorithm of Crochemore and Perrin searches the rest. It preprocesses the
+/// part and needs no extra memory.
 package struct ByteSearch {
   private let part: UnsafeRawBufferPointer
   private let text: UnsafeRawBufferPointer
-  /// How many bytes were looked at.
+  /// The number of bytes compared so far.
   package private(set) var steps = 0
 
   package init(_ part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) {
@@ -14,13 +14,14 @@ package struct ByteSearch {
     self.text = text
   }
 
-  /// Where the part begins first, from a place on; nil when it does not occur. An empty part begins everywhere.
+  /// The first position at or after `start` at which the part occurs; nil if there is none. An empty part occurs at
+  /// every position.
   ///
   /// - Complexity: linear in the part and in the rest of the text.
   package mutating func firstOffset(from start: Int) -> Int? {
     guard let first = part.first, let last = part.last else { return start }
     var place = start
-    // For each place one byte, and some more now and then.
+    // One byte per position, plus some extra comparisons now and then.
     var credit = 256
     while place + part.count <= text.count {
       steps += 1
@@ -39,10 +40,10 @@ package struct ByteSearch {
 
   // MARK: Two-Way
 
-  /// A part cut in two, so that a mismatch behind the cut allows a jump as long as what was compared, and one before the
-  /// cut a jump by the period.
+  /// A factorization of the part into two halves. A mismatch after the cut allows a shift as long as the compared
+  /// bytes, a mismatch before the cut allows a shift by the period.
   private struct Cut {
-    /// Where the second half begins.
+    /// The start of the second half.
     var place: Int
     /// The period of the second half.
     var period: Int
@@ -53,7 +54,7 @@ package struct ByteSearch {
     let down = maximalSuffix { $0 > $1 }
     var cut = up.place > down.place ? up : down
     let isPeriodic = repeats(upTo: cut)
-    // How much of the part is known to fit after a jump by the period of the whole.
+    // The number of bytes of the part known to match after a shift by the period of the whole part.
     let overlap = isPeriodic ? part.count - cut.period : 0
     if !isPeriodic { cut.period = max(cut.place, part.count - cut.place) + 1 }
     var place = start
@@ -72,7 +73,7 @@ package struct ByteSearch {
     return nil
   }
 
-  /// The greatest suffix of the part in an order of bytes, and its period.
+  /// The maximal suffix of the part under an order of bytes, and its period.
   private mutating func maximalSuffix(_ isBefore: (UInt8, UInt8) -> Bool) -> Cut {
     var (best, candidate, length, period) = (0, 1, 0, 1)
     while candidate + length < part.count {
@@ -98,7 +99,7 @@ package struct ByteSearch {
     return Cut(place: best, period: period)
   }
 
-  /// Whether the period of the second half is that of the whole part.
+  /// Whether the period of the second half is also the period of the whole part.
   private mutating func repeats(upTo cut: Cut) -> Bool {
     guard cut.place + cut.period <= part.count else { return false }
     steps += cut.place
@@ -112,7 +113,7 @@ package struct ByteSearch {
     return index
   }
 
-  /// Whether the part fits between two of its places.
+  /// Whether the part matches between two of its positions.
   private mutating func fits(at place: Int, from low: Int, to high: Int) -> Bool {
     var index = high
     while index > low, part[index - 1] == text[place + index - 1] { index -= 1 }

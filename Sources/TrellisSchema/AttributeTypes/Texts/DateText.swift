@@ -1,7 +1,8 @@
-/// Dates as model files write them: ISO 8601, such as `2026-01-31`, `2026-01-31T09:30:00Z` or
+/// Dates in the notation of model files: ISO 8601, such as `2026-01-31`, `2026-01-31T09:30:00Z` or
 /// `2026-01-31T09:30:00.250+09:00`.
 public enum DateText {
-  /// Microseconds since 1970-01-01T00:00:00Z; nil when the text is no such date. A day alone is its midnight in UTC.
+  /// Microseconds since 1970-01-01T00:00:00Z; nil if the text is not such a date. A date without a time is midnight in
+  /// UTC.
   public static func microseconds(_ text: String) -> Int64? {
     var reader = Reader(rest: Array(text.utf8)[...])
     guard let day = reader.day() else { return nil }
@@ -14,25 +15,26 @@ public enum DateText {
       seconds += time.seconds - offset
       microseconds = time.microseconds
     }
-    // Towards zero first: the earliest date of all has whole seconds that alone would not fit.
+    // Rounds towards zero first: the whole seconds of the earliest date would overflow on their own.
     if seconds < 0, microseconds > 0 { (seconds, microseconds) = (seconds + 1, microseconds - 1_000_000) }
     let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
     let (sum, isSumTooLarge) = product.addingReportingOverflow(microseconds)
     return isTooLarge || isSumTooLarge ? nil : sum
   }
 
-  /// The same for a date that an attribute is to have; nil beyond some 292,000 years around 1970, which no attribute can keep.
+  /// As ``microseconds(_:)``, for an attribute's value; nil beyond some 292,000 years around 1970, which no attribute
+  /// can hold.
   package static func keptMicroseconds(_ text: String) -> Int64? {
     guard let found = microseconds(text), found.magnitude <= 9_222_000_000_000_000_000 else { return nil }
     return found
   }
 
-  /// The text in UTC, with a fraction of six digits where there is one.
+  /// The text in UTC, with a fraction of six digits if the date has one.
   public static func text(_ microseconds: Int64) -> String {
     let (seconds, fraction) = floored(microseconds, 1_000_000)
     let (days, time) = floored(seconds, 86_400)
     let (year, month, day) = civil(days)
-    // Documents are full of dates, so no texts are put together here.
+    // Documents contain many dates, so this builds bytes rather than concatenating strings.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(32)
     if year > 9_999 || year < 0 { bytes.append(UInt8(ascii: year < 0 ? "-" : "+")) }
@@ -51,7 +53,7 @@ public enum DateText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Digits with zeros in front up to a width.
+  /// Appends digits, padded with leading zeros to a width.
   private static func append(_ number: Int64, _ width: Int, to bytes: inout [UInt8]) {
     var (rest, count) = (number, 0)
     let start = bytes.count
@@ -67,7 +69,7 @@ public enum DateText {
     return ((value / divisor) - (value % divisor < 0 ? 1 : 0), remainder)
   }
 
-  // The calendar, by eras of 400 years that begin in March, so that leap days come last.
+  // Calendar arithmetic in eras of 400 years that begin in March, so that leap days come last.
 
   static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
@@ -85,7 +87,7 @@ public enum DateText {
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
   }
 
-  /// Takes the parts of a date off the front of a text.
+  /// Consumes the components of a date from the start of a text.
   private struct Reader {
     var rest: ArraySlice<UInt8>
 
@@ -131,7 +133,7 @@ public enum DateText {
       return (hour * 3_600 + minute * 60 + second, microseconds)
     }
 
-    /// Seconds east of UTC.
+    /// The offset in seconds east of UTC.
     mutating func zone() -> Int64? {
       if take("Z") { return 0 }
       let isWest = take("-")

@@ -1,10 +1,10 @@
-/// The canonical text of decimals: digits with neither useless zeros nor an exponent, `-0.5`, `12`, `0`.
+/// The canonical text of decimals: digits without redundant zeros and without an exponent, as in `-0.5`, `12`, `0`.
 public enum DecimalText {
-  /// How many digits a decimal may have from its first that is not zero to its last.
+  /// The maximum number of digits of a decimal, from the first nonzero digit to the last.
   public static let maximumDigits = 38
 
-  /// The canonical form of a number's text as JSON or people write it; nil when it is no number, or has more than
-  /// ``maximumDigits`` digits, or an exponent beyond ±127.
+  /// The canonical form of a number as written in JSON or by hand; nil if the text is not a number, has more than
+  /// ``maximumDigits`` digits, or has an exponent beyond ±127.
   public static func canonical(_ text: String) -> String? {
     var rest = Array(text.utf8)[...]
     let isNegative = rest.first == UInt8(ascii: "-")
@@ -29,7 +29,7 @@ public enum DecimalText {
     return value
   }
 
-  /// - Parameter point: how many of the digits stand before the decimal point.
+  /// - Parameter point: the number of digits before the decimal point.
   private static func canonical(digits: [UInt8], point: Int, _ exponent: Int, _ isNegative: Bool) -> String? {
     guard let first = digits.firstIndex(where: { $0 != zero }), let last = digits.lastIndex(where: { $0 != zero })
     else { return "0" }
@@ -45,7 +45,7 @@ public enum DecimalText {
     return split < padded.count ? text + "." + String(decoding: padded[split...], as: UTF8.self) : text
   }
 
-  /// Whether one canonical text is a smaller number than another.
+  /// Whether the first canonical text is a smaller number than the second.
   public static func isLess(_ left: String, _ right: String) -> Bool {
     let isLeftNegative = left.utf8.first == UInt8(ascii: "-")
     let isRightNegative = right.utf8.first == UInt8(ascii: "-")

@@ -1,13 +1,13 @@
-/// Texts as their UTF-8 bytes: the order, equality and search that every store shares.
+/// Texts as UTF-8 bytes: the order, equality and search that all stores share.
 public enum TextBytes {
-  /// Below zero when `left` comes first, zero when the bytes are the same, above zero otherwise.
+  /// Negative if `left` comes first, zero if the bytes are equal, positive otherwise.
   ///
   /// - Complexity: linear in the common prefix.
   public static func compare(_ left: String, _ right: String) -> Int {
     withBytes(left) { a in withBytes(right) { b in compare(a, b) } }
   }
 
-  /// Whether both are the same bytes.
+  /// Whether both texts have the same bytes.
   public static func areEqual(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
     return withBytes(left) { a in withBytes(right) { b in commonPrefix(a, b) == a.count } }
@@ -25,14 +25,14 @@ public enum TextBytes {
     }
   }
 
-  /// Whether `part` occurs in `text`; an empty part always does.
+  /// Whether `part` occurs in `text`. An empty part always does.
   ///
   /// - Complexity: linear in both.
   public static func contains(_ text: String, _ part: String) -> Bool {
     withBytes(text) { a in withBytes(part) { b in contains(a, b) } }
   }
 
-  /// The order of bytes; of two that are alike as far as both go, the shorter comes first.
+  /// The lexicographic order of bytes. If one sequence is a prefix of the other, the shorter comes first.
   public static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     let same = commonPrefix(left, right)
     guard same < left.count, same < right.count else { return left.count - right.count }
@@ -44,7 +44,7 @@ public enum TextBytes {
     return Array(text.utf8).withUnsafeBytes(body)
   }
 
-  /// How many bytes are alike at the start.
+  /// The length of the common prefix in bytes.
   static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     let end = min(a.count, b.count)
     var index = 0
@@ -59,9 +59,10 @@ public enum TextBytes {
     return index
   }
 
-  /// Where `part` first occurs in `text` from a place on; nil when it does not, or is empty.
+  /// The range of the first occurrence of `part` in `text` at or after `start`; nil if there is none or the part is
+  /// empty.
   ///
-  /// - Complexity: linear in the rest of the text for a text that is stored as UTF-8.
+  /// - Complexity: linear in the rest of the text, if the text is stored as UTF-8.
   public static func firstPlace(of part: String, in text: String, from start: String.Index) -> Range<String.Index>? {
     guard !part.isEmpty else { return nil }
     let utf8 = text.utf8
