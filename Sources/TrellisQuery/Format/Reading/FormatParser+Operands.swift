@@ -90,7 +90,7 @@ extension FormatParser {
       case "self":
         try advance()
         return try path(FormatPath(variable: nil, steps: []), start)
-      case "and", "or", "in", "between", "beginswith", "endswith", "contains", "like", "matches":
+      case "and", "or", "in", "between", "beginswith", "endswith", "contains", "like", "matches", "matching":
         throw error(
           .unexpected, "Expected a value before '\(name)'; if a property has this name, write '#\(name)'.", at: start)
       default: break
