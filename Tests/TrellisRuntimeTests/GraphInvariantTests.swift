@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Trellis
 @testable import TrellisRuntime
@@ -5,7 +6,7 @@ import TrellisDiaryModel
 
 @Suite("The table of legal states is checked") struct GraphInvariantTests {
   private func saved() throws -> (ManagedObjectContext, EmotionDiary) {
-    let context = try PersistentContainer(model: .diary, store: .memory()).newContext()
+    let context = try PersistentContainer(model: .diary, store: .memory(named: UUID().uuidString)).newContext()
     let diary = EmotionDiary(in: context, emotion: .happy, content: "산책")
     try context.save()
     return (context, diary)

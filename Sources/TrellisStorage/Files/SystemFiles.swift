@@ -71,9 +71,10 @@
 
     package func rename(_ path: String, toUnused other: String) throws(FileProblem) {
       if link(path, other) == 0 { return try remove(path) }
+      let code = errno
       let problem = FileProblem.last
       // Some file systems have no links; there, a race between the check and the renaming is possible.
-      guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS, try stamp(other) == nil else { throw problem }
+      guard code == EPERM || code == ENOTSUP || code == ENOSYS, try stamp(other) == nil else { throw problem }
       try rename(path, to: other)
     }
 
