@@ -1,13 +1,13 @@
 package import TrellisQuery
 package import TrellisSchema
 
-/// One value of a request, or one list of them.
+/// One value of a request, or one list of values.
 package enum BoundValue: Sendable {
   case single(StoredValue)
   case list([StoredValue])
 }
 
-/// What a statement's parameter takes from the values of a request.
+/// The source of a statement's parameter: a value of the request and its form.
 package struct Parameter: Hashable, Sendable {
   package enum Form: Hashable, Sendable {
     case plain
