@@ -2,8 +2,7 @@ import Foundation
 import Trellis
 import TrellisDiaryModel
 
-/// Plays a diary's life on a fresh file, and tells each step with the Swift that does it, so that whoever reads the output
-/// learns what Trellis does.
+/// Runs through a diary's life on a new file, and prints each step with its Swift code, to show what Trellis does.
 @MainActor struct Story {
   private let teller = Teller()
   private let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-diary-\(NSUserName())")
