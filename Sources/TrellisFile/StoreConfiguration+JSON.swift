@@ -19,7 +19,8 @@ extension StoreConfiguration {
   ///   - durability: What a save guarantees when it returns.
   ///   - filesAbove: The maximum number of bytes that the value of an attribute with `externalStorage` has in the
   ///     document. A larger value is in a file of its own, in the folder beside the document whose name ends in
-  ///     `.external`. A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
+  ///     `.external`. A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each
+  ///     time.
   ///     below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
   /// - Throws: opening throws ``StoreError``.
   public static func json(
