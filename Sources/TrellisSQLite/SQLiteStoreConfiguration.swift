@@ -3,7 +3,7 @@ import TrellisSchema
 public import TrellisStorage
 
 extension StoreConfiguration {
-  /// A SQLite file.
+  /// A store in a SQLite file.
   ///
   /// ```swift
   /// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url))

@@ -150,7 +150,7 @@ import TrellisDiaryModel
     teller.show("diary.changedProperties", diary.changedProperties)
   }
 
-  // MARK: Beside the main actor
+  // MARK: Background work
 
   private func workBeside(_ container: PersistentContainer) async throws {
     teller.chapter("7. Work beside the main actor: only values come back")

@@ -98,7 +98,7 @@ struct JSONScanner {
     return key
   }
 
-  // MARK: Passing over
+  // MARK: Skipping
 
   /// Skips a value of any kind and checks that it is JSON. The depth of the value uses no stack.
   mutating func skipValue(depth start: Int = 0) throws(DocumentFault) {

@@ -48,7 +48,7 @@ struct SavePlan {
   /// Whether the save changes a row.
   func touches(_ root: Int, _ key: Int64) -> Bool { numbers[Place(root: root, key: key)] != nil }
 
-  // MARK: Working out
+  // MARK: Planning
 
   private func checkVersions(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
     var stale: [SaveConflict.Row] = []

@@ -57,7 +57,7 @@ package struct Layout: Sendable {
     }
   }
 
-  // MARK: Making
+  // MARK: Creation
 
   private mutating func addIndexes(of entity: Entity) {
     for property in entity.properties where declares(entity, property) {

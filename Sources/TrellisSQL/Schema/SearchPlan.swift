@@ -66,7 +66,7 @@ package struct SearchPlan: Sendable {
   private var sorted: [IndexedTable] { tables.sorted { $0.key < $1.key }.map(\.value) }
 }
 
-// MARK: Making and following
+// MARK: Statements
 
 extension SearchPlan {
   /// The tables and triggers that a file must have, in the order of their creation.

@@ -45,7 +45,7 @@ package final class LeasingConnection: StoreConnection {
   /// The work done by the connection that is lent next.
   package var statistics: StatementStatistics { (try? leased { $0.database.statistics }) ?? StatementStatistics() }
 
-  // MARK: One moment
+  // MARK: Pinning
 
   package func pin() throws {
     guard lent == nil else { return try leased { try $0.pin() } }

@@ -141,7 +141,7 @@ enum Metadata {
       remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
   }
 
-  // MARK: While it is open
+  // MARK: The current model
 
   /// The checksum of the file's current model.
   static func checksum(through connection: SQLiteConnection) throws(StoreError) -> String {

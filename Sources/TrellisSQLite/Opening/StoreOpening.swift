@@ -107,7 +107,7 @@ struct StoreOpening {
       fileModel: fileModel, isImmutable: isImmutable, refusalOfWrites: refusalOfWrites)
   }
 
-  // MARK: A file that exists
+  // MARK: An existing file
 
   private enum Opened {
     case store(StoreSetup, Database)

@@ -6,7 +6,7 @@ import TrellisStorage
 /// Cascades to rows that are not loaded, level by level: the keys of a level are read, then its rows are deleted.
 extension SQLiteConnection {
   /// - Returns: the keys of the deleted rows.
-  /// - Complexity: a few statements for each level and relationship, whatever the number of rows.
+  /// - Complexity: a few statements for each level and relationship, independent of the number of rows.
   func cascade(_ request: SaveRequest) throws -> [Int64] {
     if request.cascades.isEmpty { return [] }
     // These rows are deleted or kept by the save itself.
