@@ -1,5 +1,5 @@
-// The one import of a program that uses Trellis. Only names that users write are passed on: those of the modules below, such as
-// `Store` or `Index`, stay free for the entities of a model.
+// The only import that a program using Trellis needs. Only names that users write are exported. The names of the
+// modules below, such as `Store` or `Index`, remain available for the entities of a model.
 
 @_exported import struct TrellisQuery.PredicateFormatError
 @_exported import struct TrellisQuery.SearchQuery

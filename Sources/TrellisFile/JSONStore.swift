@@ -3,26 +3,26 @@ package import TrellisMemory
 package import TrellisSchema
 package import TrellisStorage
 
-/// A JSON document whose rows lie in memory while it is open. Each save writes the whole document anew.
+/// A JSON document whose rows are in memory while it is open. Each save writes the whole document.
 ///
-/// A save goes through these states, and a failure at any of them leaves file and memory as they were:
-/// planned and checked → written beside → on the disk → renamed over the document → folder on the disk → in memory.
-/// Only when the folder cannot be brought to the disk nobody knows which document a power cut would leave; then the store
-/// refuses everything until it is opened again.
+/// A save goes through these stages, and a failure at any of them leaves the file and the memory unchanged: planned and
+/// checked → written beside → on the disk → renamed over the document → folder on the disk → in memory. Only if the
+/// folder cannot be synced to the disk, it is unknown which document would survive a power failure. Then the store
+/// refuses all calls until it is opened again.
 package final class JSONStore: Store, SnapshotSource {
   package let name: String
   package var layout: Layout { document.layout }
   private let document: DocumentLayout
   private let file: DocumentFile
   private let isReadOnly: Bool
-  /// Why it is only read though it may be written to; nil where that is not so.
+  /// The reason why the document is opened read-only although it is writable. Nil if it is not.
   private let refusalOfWrites: StoreError?
   private let lineage: DocumentLineage
   private let files: any FileOperations
   private let lock: (any OpenFile)?
   private let isClosed = Flag()
 
-  /// What readers need; held for moments only.
+  /// The state for readers. Its lock is held for short times only.
   private struct Shared: Sendable {
     var state: MemoryState
     var stamp: FileStamp
@@ -30,10 +30,10 @@ package final class JSONStore: Store, SnapshotSource {
     var failure: StoreError?
   }
 
-  /// What only one save at a time may touch; held while a document is written.
+  /// The state for one save at a time. Its lock is held while a document is written.
   private struct Saved: Sendable {
     var known: DocumentFile.Known
-    /// Above every key that an object in the document ever had.
+    /// A number above every key that an object in the document has ever had.
     var nextKey: Int64
     var size: Int
   }
@@ -41,7 +41,7 @@ package final class JSONStore: Store, SnapshotSource {
   private let shared: Locked<Shared>
   private let saved: Locked<Saved>
 
-  /// - Throws: ``StoreError``; the file is then as it was.
+  /// - Throws: ``StoreError``. Then the file is unchanged.
   package init(
     path: String, model: Model, options: DocumentOptions = DocumentOptions(), files: any FileOperations = SystemFiles()
   ) throws(StoreError) {
@@ -59,7 +59,7 @@ package final class JSONStore: Store, SnapshotSource {
       Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
     saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
     document.folder?.shareWithoutWaiting()
-    // What is left stays for the next time.
+    // If this fails, the collection is left to the next time.
     if !isReadOnly, document.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
 
@@ -80,7 +80,7 @@ package final class JSONStore: Store, SnapshotSource {
     StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
   }
 
-  /// - Throws: ``StoreError``; then a file that was there is as it was.
+  /// - Throws: ``StoreError``. Then an existing file is unchanged.
   package func backUp(to path: String, replacing: Bool) throws {
     if isClosed.isSet { throw closed }
     guard let folder = document.folder else { return try copy(to: path, replacing: replacing) }
@@ -93,7 +93,7 @@ package final class JSONStore: Store, SnapshotSource {
       try look(&saved)
       return (shared.withLock { $0.state }, saved.nextKey, saved.size)
     }
-    // Others may save while the text is made: a state is a value.
+    // Saves may happen while the text is created, because the state is a value.
     let copy = try BackupFile(path, replacing: replacing, own: [file.path], files: files)
     let text = try DocumentWriter.text(state, nextKey: nextKey, lineage, document, sizeHint: size)
     try copy.write { file, _ in
@@ -105,11 +105,12 @@ package final class JSONStore: Store, SnapshotSource {
   /// - Throws: ``StoreError``.
   package func collectExternalFiles() throws -> Int {
     guard let folder = document.folder, !isReadOnly else { return 0 }
-    // Nobody commits while this is held, and no other program has the document open for writing.
+    // No save commits while this lock is held, and no other program has the document open for writing.
     return try saved.withLock { saved in
       try look(&saved)
       let state = shared.withLock { $0.state }
-      // A file that only the latest saves have let go of must stay as long as a power cut may undo these.
+      // A file that only the latest saves do not refer to any more must stay as long as a power failure may undo these
+      // saves.
       try file.bringNameToDisk()
       return try folder.collect { state.externalContents(document.model) }
     }
@@ -117,10 +118,11 @@ package final class JSONStore: Store, SnapshotSource {
 
   // MARK: Keys
 
-  /// Nobody else writes while the store is open, so keys are taken in memory; a save notes the highest one in the document.
+  /// No other program writes while the store is open, so keys are reserved in memory. A save writes the highest one to
+  /// the document.
   package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
     try shared.withLock { shared in
-      // Nothing can be saved to a document that is only read, so its keys need not last.
+      // Nothing can be saved to a read-only document, so its keys need not be permanent.
       let wanted = isReadOnly ? min(max(0, count), .max - shared.nextKey) : max(0, count)
       let (end, overflow) = shared.nextKey.addingReportingOverflow(wanted)
       guard !overflow else { throw KeyReservation.exhausted(name) }
@@ -144,7 +146,8 @@ package final class JSONStore: Store, SnapshotSource {
     return try snapshotAfterLook()
   }
 
-  /// A save may be under way in another thread, or somebody has touched the file.
+  /// The snapshot after a check of the file: a save may be in progress in another thread, or another program has
+  /// changed the file.
   private func snapshotAfterLook() throws -> Snapshot {
     try saved.withLock { saved in
       try look(&saved)
@@ -152,7 +155,7 @@ package final class JSONStore: Store, SnapshotSource {
     }
   }
 
-  /// - Throws: ``StoreError`` when the document is not the one that was read or written last.
+  /// - Throws: ``StoreError`` if the document is not the one that was last read or written.
   private func look(_ saved: inout Saved) throws {
     let found: DocumentFile.Known?
     do throws(FileProblem) {

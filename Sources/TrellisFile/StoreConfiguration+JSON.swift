@@ -3,23 +3,25 @@ import TrellisSchema
 public import TrellisStorage
 
 extension StoreConfiguration {
-  /// One JSON document that people can read, and that shows in a version control system what has changed.
+  /// A JSON document that people can read and that a version control system can compare.
   ///
   /// ```swift
   /// let container = try PersistentContainer(model: .diary, store: .json(at: url))
   /// ```
-  /// The document is read whole when it is opened and written whole by each save, in time linear in its size: about a second
-  /// for 100,000 objects. A file that is missing or empty is made into a new document, readable by its owner only. One of
-  /// another model, of a newer Trellis, of another program, or one with a mistake in it is refused with line and column, and
-  /// stays as it is. One program writes at a time; a file that another one changes meanwhile is never overwritten.
+  /// The whole document is read when it is opened and written by each save, in time linear in its size: about a second
+  /// for 100,000 objects. A missing or empty file becomes a new document that only its owner can read. A document of
+  /// another model, of a newer Trellis or of another program, or with a mistake in it, is refused with line and column,
+  /// and not changed. One program writes at a time, and a file that another program changes in the meantime is never
+  /// overwritten.
   ///
   /// - Parameters:
   ///   - url: The file. Its folder must exist, and be writable unless the document is only read.
-  ///   - durability: What a save has brought to safety when it returns.
-  ///   - readOnly: Whether the file is only read. Then it must exist, saves fail, and a writer may have it open as well.
-  ///   - filesAbove: How many bytes the value of an attribute with `externalStorage` has at most in the document; a larger one lies
-  ///     in a file of its own, in the folder beside the document whose name ends in `.external`. A number below 0 counts as 0. It
-  ///     holds for values saved from now on, and may differ each time.
+  ///   - durability: What a save guarantees when it returns.
+  ///   - filesAbove: The maximum number of bytes that the value of an attribute with `externalStorage` has in the
+  ///     document. A larger value is in a file of its own, in the folder beside the document whose name ends in
+  ///     `.external`. A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each
+  ///     time.
+  ///     below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
   /// - Throws: opening throws ``StoreError``.
   public static func json(
     at url: URL, durability: Durability = .durable, readOnly: Bool = false, filesAbove: Int = 65_536

@@ -1,31 +1,31 @@
 public import Foundation
 
-/// Why a predicate of Foundation cannot be asked of a store: what was not understood, and the way out. It holds no value that
-/// the predicate compares with.
+/// The reason why a Foundation predicate cannot be used with a store, and a remedy. It contains no value from the
+/// predicate.
 ///
 /// ```
 /// EmotionDiary has no property at a key path of this predicate that leads to a 'String'. Ask about the properties from which it
 /// is computed. [unknown-property]
 /// ```
 public struct PredicateImportError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of mistake it is. The set may grow.
+  /// The kind of mistake. The set may grow.
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The model does not say that its classes know their key paths.
+    /// The model does not set `foundationPredicates`, so its classes have no key paths.
     public static let noKeyPaths = Code(rawValue: "no-key-paths")
-    /// A key path leads to something that the model does not have.
+    /// A key path leads to a property that the model does not have.
     public static let unknownProperty = Code(rawValue: "unknown-property")
-    /// An expression has no counterpart in the predicates of stores.
+    /// An expression has no counterpart in store predicates.
     public static let unsupported = Code(rawValue: "unsupported")
     /// The predicate has too many branches.
     public static let tooManyBranches = Code(rawValue: "too-many-branches")
   }
 
   public let code: Code
-  /// What is wrong and what to do, as sentences.
+  /// The mistake and a remedy, as sentences.
   public let message: String
 
   package init(code: Code, message: String) {
@@ -45,7 +45,7 @@ extension PredicateImportError {
     PredicateImportError(code: .unsupported, message: "\(what) cannot be asked of a store. \(remedy)")
   }
 
-  /// An expression by the name of its type, without those of its parts.
+  /// An error that names an expression's type, without the types of its parts.
   static func unsupported(_ type: Any.Type) -> PredicateImportError {
     let name = "\(type)".prefix { $0 != "<" }
     return unsupported("'\(name)'", "Write this part as a typed condition or in a format string.")

@@ -2,12 +2,13 @@ import TrellisQuery
 public import TrellisSchema
 public import TrellisStorage
 
-/// One context's way to a store that has its rows in memory. Each call reads the store as it is at the call's begin.
+/// A context's connection to a store that has its rows in memory. Each call reads the store's state at the start of the
+/// call.
 public final class MemoryConnection: StoreConnection {
   private let store: any SnapshotSource
   private let reader = ValueReader()
 
-  /// What is read while it is pinned.
+  /// The snapshot that is read while the connection is pinned.
   private var pinned: Snapshot?
 
   package init(_ store: any SnapshotSource) { self.store = store }
@@ -56,7 +57,7 @@ public final class MemoryConnection: StoreConnection {
   }
 
   public func count(_ request: StoreRequest) throws -> Int {
-    // Order changes no count, and without it nothing is gathered.
+    // The sort order does not change the count, and without it no rows are collected.
     var request = request
     request.sort = []
     var count = 0

@@ -1,10 +1,10 @@
 public import TrellisSchema
 public import TrellisStorage
 
-/// A store in memory: for tests, previews and work that needs no file. What it holds is gone when it is released.
+/// An in-memory store for tests, previews and work that needs no file. Its contents are lost when it is released.
 ///
-/// It answers as every other store does: conflicts, uniqueness, dangling references, order. A reader works on a snapshot
-/// and holds no lock, so readers and a writer do not wait for each other.
+/// It behaves like every other store with respect to conflicts, uniqueness, dangling references and order. A reader
+/// works on a snapshot and holds no lock, so readers and a writer do not wait for each other.
 public final class MemoryStore: Store, SnapshotSource {
   public let name: String
   package let layout: Layout
@@ -16,9 +16,9 @@ public final class MemoryStore: Store, SnapshotSource {
 
   private let shared: Locked<Shared>
 
-  /// Makes an empty store.
+  /// Creates an empty store.
   ///
-  /// - Parameter name: what the store calls itself in messages.
+  /// - Parameter name: the store's name in messages.
   public init(_ model: Model, name: String = "memory") {
     self.name = name
     let layout = Layout(model)
@@ -45,12 +45,12 @@ public final class MemoryStore: Store, SnapshotSource {
     }
   }
 
-  /// The store as it is now. It stays so whatever is saved meanwhile.
+  /// A snapshot of the current state. Later saves do not change it.
   package func snapshot() -> Snapshot {
     Snapshot(shared.withLock { $0.state }, layout)
   }
 
-  /// Reads the records first, without the lock, as they may be slow; then checks and writes in one go.
+  /// Reads the records first, without the lock, because they may be slow. Then checks and writes under one lock.
   package func save(_ request: SaveRequest) throws -> SaveOutcome {
     let draft = try SaveDraft(request, layout)
     return try shared.withLock { shared in
@@ -62,7 +62,7 @@ public final class MemoryStore: Store, SnapshotSource {
 
   private static func save(_ draft: SaveDraft, to state: inout MemoryState, _ layout: Layout) throws -> SaveOutcome {
     if draft.counts.isEmpty && draft.denials.isEmpty {
-      // Nothing can fail after the plan, so the state is changed in place, without a copy of any block.
+      // Nothing can fail after the plan is made, so the state is changed in place, without copying a block.
       let plan = try SavePlan(draft, state, layout)
       plan.apply(to: &state, layout)
       return SaveOutcome(cascaded: plan.cascaded)

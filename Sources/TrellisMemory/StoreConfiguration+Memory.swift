@@ -2,7 +2,7 @@ import TrellisSchema
 public import TrellisStorage
 
 extension StoreConfiguration {
-  /// A new and empty store in memory for each container that opens it.
+  /// A new, empty in-memory store for each container that opens it.
   ///
   /// ```swift
   /// let container = try PersistentContainer(model: .diary, store: .memory)
@@ -11,16 +11,17 @@ extension StoreConfiguration {
     StoreConfiguration { MemoryStore($0) }
   }
 
-  /// One store in memory for all containers of this process that open it by the same name; it is gone with the last.
+  /// An in-memory store that is shared by all containers of this process that open it by the same name. It is released
+  /// with the last container.
   ///
-  /// - Parameter name: any text. Opening throws ``StoreError`` when the store was made with another model; one that differs in
-  ///   docs, rules, defaults or indexes only is the same here.
+  /// - Parameter name: any text. Opening throws ``StoreError`` if the store was created with another model. Models that
+  ///   differ only in docs, rules, defaults or indexes count as the same.
   public static func memory(named name: String) -> StoreConfiguration {
     StoreConfiguration { model in try NamedStores.open(name) { MemoryStore(model, name: name) } }
   }
 }
 
-/// The stores that containers share by name.
+/// The stores that are shared by name.
 private enum NamedStores {
   private struct Entry {
     weak var store: MemoryStore?
@@ -45,7 +46,8 @@ private enum NamedStores {
 }
 
 extension Model {
-  /// Whether rows of another model are rows of this one: stored alike, and with the same numbers, by which a store is asked.
+  /// Whether the store accepts rows of the other model: both have the same storage layout and the same numbers of
+  /// entities and properties, by which a store is queried.
   fileprivate func isKept(as other: Model) -> Bool {
     name == other.name && storageSignature == other.storageSignature && entities.count == other.entities.count
       && zip(entities, other.entities).allSatisfy { mine, others in

@@ -2,7 +2,7 @@ internal import CSQLite
 import TrellisStorage
 
 extension SQLiteStore {
-  /// - Throws: ``StoreError``; then a file that was there is as it was.
+  /// - Throws: ``StoreError``. Then an existing file is unchanged.
   package func backUp(to path: String, replacing: Bool) throws {
     let files = SystemFiles()
     let own = ["", "-wal", "-shm", "-journal"].map { name + $0 }
@@ -20,7 +20,7 @@ extension SQLiteStore {
     }
   }
 
-  /// A file of SQLite's that is in use has others beside it, which would be taken for those of the copy.
+  /// Refuses a target that SQLite has in use: the files beside it would be taken for those of the copy.
   private func refuseIfOpen(_ path: String, _ files: SystemFiles) throws(StoreError) {
     for ending in ["-wal", "-journal"] where (try? files.stamp(path + ending)) != nil {
       throw StoreError(
@@ -31,11 +31,11 @@ extension SQLiteStore {
 }
 
 extension Database {
-  /// Writes what a reader sees at this moment to an empty file, page after page in order and without gaps.
+  /// Writes the current snapshot to an empty file, page after page in order and without gaps.
   fileprivate func copy(to path: String) throws(StoreError) {
     let statement = try prepare("VACUUM INTO ?1")
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
-    // A name that begins so would be read as a URI.
+    // SQLite would read this prefix as a URI.
     let target = path.hasPrefix("file:") ? "./" + path : path
     try check(try bind(.text(target), .plain, 1, statement.pointer), doing: "bind a value")
     _ = try step(statement.pointer, doing: "copy the store")

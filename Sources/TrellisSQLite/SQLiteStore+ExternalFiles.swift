@@ -10,17 +10,19 @@ extension SQLiteStore {
     let connection = try take()
     defer { giveBack(connection) }
     let database = connection.database
-    // A file that only the latest commits have let go of must stay as long as a power cut may undo these.
+    // A file that only the latest commits do not refer to any more must stay as long as a power failure may undo these
+    // commits.
     let safe = try contentsOnDisk(database)
-    // Nobody else commits until this ends, and every file that is referred to by then is one now.
+    // No other connection commits until this transaction ends, and every file that is referred to then is referred to
+    // now.
     try database.execute("BEGIN IMMEDIATE", doing: "collect files")
     defer { try? database.execute("ROLLBACK", doing: "collect files") }
     return try folder.collect { try database.externalContents(setup.layout.model).union(safe) }
   }
 
-  /// Brings all commits to the disk, however durable they were to be.
+  /// Writes all commits to the disk, regardless of their durability.
   ///
-  /// - Returns: the contents that rows refer to there.
+  /// - Returns: the external contents that rows on the disk refer to.
   private func contentsOnDisk(_ database: Database) throws(StoreError) -> Set<ContentDigest> {
     try with(.durable, database) { () throws(StoreError) in
       try database.execute("BEGIN IMMEDIATE", doing: "collect files")
@@ -38,7 +40,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-  /// The contents that rows refer to.
+  /// The external contents that rows refer to.
   fileprivate func externalContents(_ model: Model) throws(StoreError) -> Set<ContentDigest> {
     var contents: Set<ContentDigest> = []
     for text in ExternalStatements.references(model) {
@@ -55,7 +57,7 @@ extension Database {
     return contents
   }
 
-  /// What cannot be read might refer to any file, so nothing is removed.
+  /// An unreadable reference might refer to any file, so nothing is removed.
   private static let noReference = StoreError(
     .unreadableValue, "A stored reference to a file is none, so no file was removed.",
     remedy: "Check the store, and set the attribute to another value.")

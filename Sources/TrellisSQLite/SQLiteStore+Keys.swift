@@ -6,12 +6,13 @@ extension SQLiteStore {
     let connection = try take()
     defer { giveBack(connection) }
     let database = connection.database
-    // Nothing can be saved to a store that is only read, so its keys need not be taken.
+    // Nothing can be saved to a read-only store, so its keys need not be reserved.
     if setup.options.isReadOnly {
       let next = try Metadata.nextKey(in: database)
       return next..<(next + min(count, .max - next))
     }
-    // The log keeps the order of transactions: who saves an object with such a key has made the reservation safe too.
+    // The write-ahead log keeps the order of transactions: a durable save of an object with such a key makes the
+    // reservation durable, too.
     return try with(.relaxed, database) { () throws(StoreError) in try Metadata.reserve(count, in: database) }
   }
 
@@ -19,11 +20,11 @@ extension SQLiteStore {
     guard !setup.options.isReadOnly, !unused.isEmpty, let connection = try? take() else { return }
     defer { giveBack(connection) }
     let database = connection.database
-    // Keys that do not come back are lost, and nothing else.
+    // If this fails, unused keys are lost, and nothing else.
     try? with(.relaxed, database) { () throws(StoreError) in try Metadata.giveBack(unused, in: database) }
   }
 
-  /// Does something with more or less care for the disk than saves.
+  /// Runs a closure with another durability than that of saves.
   func with<Result>(
     _ durability: Durability, _ database: Database, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -32,7 +33,7 @@ extension SQLiteStore {
     try database.execute("PRAGMA synchronous = \(Database.synchronous(durability))", doing: "prepare the connection")
     defer {
       let setting = "PRAGMA synchronous = \(Database.synchronous(usual))"
-      // Without the setting, later saves would be less safe than was asked for.
+      // If the setting could not be restored, later saves would be less durable than configured.
       if (try? database.execute(setting, doing: "prepare the connection")) == nil {
         setup.refusesWrites.store(true, ordering: .relaxed)
       }

@@ -4,7 +4,7 @@ import TrellisSQL
 import TrellisSchema
 package import TrellisStorage
 
-/// A SQLite file, and the connections to it.
+/// A SQLite file and its connections.
 package final class SQLiteStore: Store {
   package let name: String
   let setup: StoreSetup
@@ -23,14 +23,14 @@ package final class SQLiteStore: Store {
     pool = ConnectionPool(
       SQLiteConnection(setup, database, isFirst: true), name: path, most: options.mostConnections,
       sweepInterval: .milliseconds(Int(options.idleSeconds * 1_000)), open: setup.connect)
-    // Others may have it open; then it stays for the next time.
+    // Other programs may have the file open. Then the collection is left to the next time.
     if !setup.options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
 
-  /// Opens nothing: what it returns borrows a connection for each of its calls.
+  /// Opens no connection: the result borrows one for each call.
   package func connect() throws -> any StoreConnection { LeasingConnection(self) }
 
-  /// A connection for one call, or for some that belong together. The caller gives it back.
+  /// A connection for one or several related calls. The caller returns it.
   func take() throws(StoreError) -> SQLiteConnection {
     let connection = try pool.take()
     do throws(StoreError) {
@@ -44,19 +44,19 @@ package final class SQLiteStore: Store {
 
   func giveBack(_ connection: SQLiteConnection) {
     let isClosed = pool.giveBack(connection)
-    // SQLite leaves the log of a file that has moved, and whatever file has come in its place would be read with it.
+    // SQLite leaves the log of a moved file, and another file that has replaced it would be read with this log.
     if isClosed && connection.database.hasMoved { bringDown(connection.database) }
   }
 
   private func bringDown(_ database: Database) {
     guard !setup.options.isReadOnly else { return }
-    // What stays in the log is safe there; the next one to open the file reads it from it.
+    // The data in a remaining log is safe: the next connection that opens the file reads it.
     try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)", doing: "close the file")
   }
 
-  /// Brings the log into the file. The last connection that goes takes the files beside it along.
+  /// Checkpoints the log into the file. The last connection to close removes the files beside it.
   package func close() {
-    // The memory of the counter goes with the last connection.
+    // The counter's memory is freed with the last connection.
     setup.ledger.close()
     let idle = pool.close()
     setup.folder?.close()

@@ -4,45 +4,45 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// What all connections of a store share.
+/// The state that all connections of a store share.
 final class StoreSetup: Sendable {
   let path: String
   let options: OpenOptions
   let layout: TableLayout
-  /// Whose changes each connection marks.
+  /// The columns where each connection marks changes.
   private let marked: SearchPlan
-  /// The unique indexes, to tell which key two objects share. Made when it is first asked for.
+  /// The unique indexes, which tell the key that two objects share. Created on first use.
   private let indexes = Locked<IndexPlan?>(nil)
-  /// What a file says of the model that it was written with.
+  /// The state of the model in the file.
   struct FileModel {
     var checksum: String
-    /// Whether it keeps the models that it had.
+    /// Whether the file keeps the models that it has had.
     var hasLineage = true
-    /// Whether it had the program's model before the one it has.
+    /// Whether the file had the program's model before its current one.
     var hadThis = false
   }
 
-  /// Whether the file holds the text of another model, whose indexes are then not those of this one.
+  /// Whether the file contains the text of another model, with other indexes.
   let hasOtherModelText: Bool
-  /// Whether the first save brings the file up to the model, and to what this version of Trellis keeps in it.
+  /// Whether the first save updates the file to the model and to the current features of Trellis.
   let isBehind: Atomic<Bool>
-  /// Whether the model's text goes into the file by then.
+  /// Whether that update writes the model's text to the file.
   let writesModelText: Bool
-  /// Why the file is only read though it may be written to; nil where that is not so.
+  /// The reason why the file is opened read-only although it is writable. Nil if it is not.
   let refusalOfWrites: StoreError?
-  /// Tells the commits of this store from those of strangers.
+  /// Distinguishes the commits of this store from those of other writers.
   let ledger = CommitLedger()
-  /// Whether the file has the model still that it had when it was opened.
+  /// Checks that the file still has the model that it had when it was opened.
   let watch: ModelWatch
-  /// Set when a commit failed half-way: nobody knows what the disk holds, so no connection writes anything more.
+  /// Set when a commit failed halfway: the content of the disk is unknown, so no connection writes any more.
   let refusesWrites = Atomic(false)
-  /// Set when a save did not find the file at its path any more.
+  /// Set when a save did not find the file at its path.
   let mayHaveMoved = Atomic(false)
-  /// Which file it is; nil where the system could not say.
+  /// The identity of the file. Nil if the system could not tell it.
   let identity: FileStamp?
-  /// Where large data lies; nil where the model has none.
+  /// The folder of external storage. Nil if the model has none.
   let folder: ExternalFolder?
-  /// Whether the file may be opened only as one that nobody changes.
+  /// Whether the file can be opened only as immutable.
   let isImmutable: Bool
 
   init(
@@ -60,14 +60,14 @@ final class StoreSetup: Sendable {
     watch = ModelWatch(path: path, model: layout.model, checksum: fileModel.checksum)
     self.isImmutable = isImmutable
     identity = try? options.files.stamp(path)
-    // Whoever opens the file by another name finds the same folder.
+    // A program that opens the file under another name finds the same folder.
     let besides = options.files.resolved(path)
     folder =
       layout.model.hasExternalData
       ? ExternalFolder(besides: besides, largestInRow: options.largestInRow, files: options.files) : nil
   }
 
-  /// Opens one more connection.
+  /// Opens another connection.
   func connect() throws(StoreError) -> SQLiteConnection {
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
     try checkIdentity()
@@ -85,8 +85,8 @@ final class StoreSetup: Sendable {
 }
 
 extension Database {
-  /// The settings of a connection, once for its life. The first one of a store serves whoever is alone, and keeps more in memory
-  /// than those that come to help it.
+  /// Configures a connection, once. The first connection of a store serves programs with one context, and keeps a
+  /// larger cache than the additional ones.
   func configure(_ options: OpenOptions, isFirst: Bool = true) throws(StoreError) {
     var pragmas = [
       "foreign_keys = ON", "cell_size_check = ON", "temp_store = MEMORY",
@@ -98,8 +98,8 @@ extension Database {
     if !options.isReadOnly { try useLog(waiting: .milliseconds(Int64(options.busyTimeoutMilliseconds))) }
   }
 
-  /// A new file is turned to its log once. While another connection does so SQLite answers "busy" at once and does not wait,
-  /// because the connection reads when it asks to write; so the waiting is done here.
+  /// Switches a new file to the write-ahead log, once. While another connection does the same, SQLite returns "busy" at
+  /// once without waiting, because the connection reads before it requests the write lock. So the waiting is done here.
   private func useLog(waiting timeout: Duration) throws(StoreError) {
     let end = ContinuousClock.now + timeout
     while true {

@@ -2,18 +2,18 @@ public import Foundation
 public import TrellisSchema
 public import TrellisStorage
 
-/// One set of rules that every store obeys, as cases to run against yours.
+/// The rules that every store must obey, as test cases to run with your own store.
 ///
 /// ```swift
 /// @Test func conforms() {
 ///   #expect(StoreConformance { model in try MyStore(model) }.runAll() == [])
 /// }
 /// ```
-/// There is nothing to choose from: a store that leaves out a rule is none.
+/// No rule is optional: a type that does not obey all of them is not a store.
 public struct StoreConformance: Sendable {
   private let make: @Sendable (Model) throws -> any Store
 
-  /// - Parameter make: makes a new and empty store for a model; it is called for each case.
+  /// - Parameter make: creates a new, empty store for a model. It is called for each case.
   public init(make: @escaping @Sendable (Model) throws -> any Store) { self.make = make }
 
   /// All cases, in the order from simple to difficult.
@@ -24,10 +24,10 @@ public struct StoreConformance: Sendable {
     AtomicityCases.all, RuleCases.all, CascadeCases.all, SetChangeCases.all, ExternalCases.all,
   ].flatMap { $0 }
 
-  /// Runs everything: all cases, and random queries.
+  /// Runs all cases, and random queries.
   ///
-  /// - Parameter queries: how many random queries are asked, of the seeds 1 and one by chance, half of them each.
-  /// - Returns: what the store did otherwise than the rules say; empty when it conforms.
+  /// - Parameter queries: the number of random queries, half of them with the seed 1 and half with a random seed.
+  /// - Returns: the failures. Empty if the store conforms.
   public func runAll(queries: Int = 400) -> [ConformanceFailure] {
     Self.cases.flatMap(run)
       + [1, UInt64.random(in: 2 ... .max)].flatMap { runDifferential(seed: $0, queries: queries / 2) }
@@ -35,16 +35,16 @@ public struct StoreConformance: Sendable {
 
   /// Runs one case.
   ///
-  /// - Returns: what the store did otherwise than the rule says; empty when it conforms.
+  /// - Returns: the failures. Empty if the store conforms.
   public func run(_ rule: ConformanceCase) -> [ConformanceFailure] {
     run(rule.name, rule.body)
   }
 
-  /// Compares a store's answers to random queries on random objects with those of the evaluator in memory.
+  /// Compares a store's results for random queries on random objects with those of the evaluation in memory.
   ///
   /// - Parameters:
-  ///   - seed: which random numbers; the same seed asks the same queries. It is part of every failure.
-  ///   - queries: how many queries.
+  ///   - seed: the seed of the random numbers. The same seed creates the same queries. It is part of every failure.
+  ///   - queries: the number of queries.
   public func runDifferential(seed: UInt64, queries: Int) -> [ConformanceFailure] {
     run("random queries, seed \(seed)") { bench in try DifferentialRun(bench, seed: seed).run(queries: queries) }
   }
@@ -78,11 +78,11 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
   public var description: String { name }
 }
 
-/// Where a store did otherwise than a rule says.
+/// A deviation of a store from a rule.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public let rule: String
   public let message: String
-  /// The line of the check, for looking it up.
+  /// The file and line of the check.
   public let place: String
 
   public var description: String { "\(rule): \(message) \(place)" }

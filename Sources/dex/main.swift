@@ -2,12 +2,12 @@ import Foundation
 import Trellis
 import TrellisDexModel
 
-// `swift run dex` imports a catalogue three times, and prints what a live list of the quick ones is told.
+// `swift run dex` imports a catalogue three times, and prints the changes that a live list of the quick ones reports.
 let container = try PersistentContainer(model: .dex, store: .memory)
 let context = container.newContext()
 let live = try context.live(Pokemon.where { $0.speed >= 45 }.sorted { $0.name }.limit(5))
 
-/// Prints what came of some work, step by step.
+/// Prints the result of some work, step by step.
 @MainActor func tell(_ title: String, _ work: () throws -> Void) async throws {
   print("\n\(title)")
   let changes = live.changes

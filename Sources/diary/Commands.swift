@@ -4,7 +4,7 @@ import TrellisDiaryModel
 
 /// A real diary in a file: `add`, `list`, `search`, `images`, `latest`, `delete`.
 @MainActor final class Commands {
-  /// What was typed makes no sense; the text says what would.
+  /// The command line is invalid. The description says what is valid.
   struct Mistake: Error, CustomStringConvertible {
     let description: String
   }
@@ -46,7 +46,7 @@ import TrellisDiaryModel
 
   private let path = ProcessInfo.processInfo.environment["DIARY_FILE"] ?? "diary.db"
 
-  /// Held as long as its objects are shown: without their context, to-manys are empty.
+  /// Held as long as its objects are shown, because to-manys are empty without their context.
   private var context: ManagedObjectContext?
 
   private func openOrBegin() throws -> ManagedObjectContext {
@@ -85,7 +85,7 @@ import TrellisDiaryModel
     show(diary)
   }
 
-  /// What an end user is told about a broken rule.
+  /// The message to the user about a broken rule.
   private func sentence(for failure: ValidationFailure) -> String {
     switch (failure.property, failure.rule) {
     case ("content", .minimumLength): "An entry needs a text."
@@ -134,7 +134,7 @@ import TrellisDiaryModel
     print("deleted, with its pictures")
   }
 
-  /// The entries, newest first; of one emotion if one is named.
+  /// The entries, newest first, optionally of one emotion.
   private func entries(of name: String?) throws -> FetchRequest<EmotionDiary.Columns> {
     let newest = EmotionDiary.all.sorted { $0.createdAt.descending }
     guard let name else { return newest }
@@ -165,7 +165,7 @@ import TrellisDiaryModel
   private func show(_ diary: EmotionDiary) { print("\(diary.objectID.key)  \(diary.summary)") }
 }
 
-/// The words after `add`, sorted by what they are.
+/// The words after `add`, sorted by their kind.
 private struct Words {
   var plain: [String] = []
   var tags: [String] = []

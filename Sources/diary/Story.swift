@@ -2,8 +2,7 @@ import Foundation
 import Trellis
 import TrellisDiaryModel
 
-/// Plays a diary's life on a fresh file, and tells each step with the Swift that does it, so that whoever reads the output
-/// learns what Trellis does.
+/// Runs through a diary's life on a new file, and prints each step with its Swift code, to show what Trellis does.
 @MainActor struct Story {
   private let teller = Teller()
   private let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-diary-\(NSUserName())")
@@ -151,7 +150,7 @@ import TrellisDiaryModel
     teller.show("diary.changedProperties", diary.changedProperties)
   }
 
-  // MARK: Beside the main actor
+  // MARK: Background work
 
   private func workBeside(_ container: PersistentContainer) async throws {
     teller.chapter("7. Work beside the main actor: only values come back")

@@ -1,8 +1,8 @@
-/// How the story is printed: chapters, the Swift that is at work, and what came of it.
+/// Prints the story: chapters, Swift code and its results.
 struct Teller {
   func chapter(_ title: String) { print("\n\(title)") }
 
-  /// Shows the lines that do what follows.
+  /// Prints the code of the next step.
   func code(_ lines: String) {
     for line in lines.split(separator: "\n", omittingEmptySubsequences: false) { print("    \(line)") }
   }

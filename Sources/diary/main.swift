@@ -1,6 +1,6 @@
 import Foundation
 
-// `swift run diary` plays the story; with a command it keeps a real diary in a file.
+// `swift run diary` runs the story. With a command, it keeps a real diary in a file.
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   if arguments.isEmpty {

@@ -1,13 +1,13 @@
-/// The words of a document, and what it may not exceed.
+/// The keys of a document, and its limits.
 enum DocumentFormat {
-  /// The newest layout of a document that this version of Trellis knows.
+  /// The newest document format that this version of Trellis supports.
   static let number: Int64 = 1
-  /// Bytes of a document: a larger one is neither read nor written.
+  /// The maximum number of bytes of a document, for reading and writing.
   static let maximumSize = 1 << 30
-  /// Objects and lists inside each other.
+  /// The maximum nesting depth of objects and lists.
   static let maximumDepth = 128
 
-  /// Keys of the whole document.
+  /// Keys of the document.
   static let format = "trellis"
   static let model = "model"
   static let version = "version"
@@ -25,18 +25,18 @@ enum DocumentFormat {
   static let readOnlyCompatible = "readOnlyCompatible"
   static let incompatible = "incompatible"
 
-  /// When a former model was replaced.
+  /// The time when a former model was replaced.
   static let replaced = "replaced"
 
-  /// Keys of each object, beside its properties.
+  /// Keys of each object, in addition to its properties.
   static let key = "_key"
   static let rowVersion = "_version"
 
-  /// Keys of data in a file.
+  /// Keys of external data.
   static let file = "file"
   static let size = "size"
 
-  /// Keys of a pair.
+  /// Keys of a join table pair.
   static let from = "from"
   static let to = "to"
   static let place = "place"

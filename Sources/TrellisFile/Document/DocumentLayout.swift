@@ -2,12 +2,12 @@ import TrellisMemory
 import TrellisSchema
 import TrellisStorage
 
-/// How the rows and pairs of a model are named and written in a document, worked out once.
+/// The names and value forms of a model's rows and pairs in a document, computed once.
 struct DocumentLayout: Sendable {
-  /// A column's name in the document, and how its values are written.
+  /// A column's name in the document and the form of its values.
   struct Field: Sendable {
     let name: String
-    /// The name as a key: quoted, with the colon and a space behind it.
+    /// The name as a key: quoted, followed by a colon and a space.
     let keyBytes: [UInt8]
     let form: ValueForm
     let isOptional: Bool
@@ -17,16 +17,16 @@ struct DocumentLayout: Sendable {
   let layout: Layout
   /// The fields of each entity, in the order of its columns.
   let fields: [[Field]]
-  /// The places of an entity's fields by their names.
+  /// The positions of each entity's fields, by name.
   let places: [[String: Int]]
-  /// Where large data lies; nil where the model has none.
+  /// The folder of external storage. Nil if the model has none.
   let folder: ExternalFolder?
-  /// What each join table is called, such as `EmotionDiary.tags`.
+  /// The name of each join table, such as `EmotionDiary.tags`.
   let tableNames: [String]
 
   var model: Model { layout.model }
 
-  /// - Throws: ``StoreError`` when the model's names cannot be those of a document.
+  /// - Throws: ``StoreError`` if the model's names cannot be names in a document.
   init(_ model: Model, _ folder: ExternalFolder? = nil) throws(StoreError) {
     layout = Layout(model)
     self.folder = folder
@@ -66,13 +66,13 @@ struct DocumentLayout: Sendable {
   }
 }
 
-/// How the values of a column are written.
+/// The written form of a column's values.
 enum ValueForm: Hashable, Sendable {
   case string, url, decimal, date, data, uuid, bool, float, double
   /// Data that may lie in a file.
   case external
   case integer(ClosedRange<Int64>)
-  /// Lists and structs: JSON as it is.
+  /// Lists and structs, as plain JSON.
   case json
   /// The key of another object.
   case reference

@@ -1,23 +1,23 @@
 import TrellisStorage
 
-/// What a document says of itself beside its model: the features it uses, and the models that it had before.
+/// The features that a document uses, and the models that it had before.
 struct DocumentLineage: Sendable {
-  /// A model that the document had before the one it has.
+  /// A former model of the document.
   struct FormerModel: Sendable {
     var checksum: String
     var version: String?
-    /// When it was replaced, in microseconds since 1970; nil when that is not recorded.
+    /// The time when the model was replaced, in microseconds since 1970. Nil if it is not recorded.
     var replaced: Int64?
-    /// Its description, as it stood in the document.
+    /// The model description, as it was written in the document.
     var description: [UInt8]
   }
 
-  /// What the document said when it was opened.
+  /// The features in the document when it was opened.
   var features = StoreFeatures()
-  /// The latest last.
+  /// The former models, the newest last.
   var former: [FormerModel] = []
 
-  /// What it says when it is written.
+  /// The features to write.
   var writtenFeatures: StoreFeatures {
     var features = features
     if !former.isEmpty { features.compatible.insert(StoreFeatures.models) }

@@ -1,10 +1,10 @@
 package import TrellisStorage
 
-/// How a document is opened.
+/// The options for opening a document.
 package struct DocumentOptions: Sendable {
   package var durability: Durability
   package var isReadOnly: Bool
-  /// How many bytes of external data lie in the document at most.
+  /// The maximum number of bytes of external data in the document.
   package var largestInRow: Int
 
   package init(

@@ -1,16 +1,17 @@
 import TrellisStorage
 
-/// A document's place in the file system: read whole, replaced whole, never written in place.
+/// A document in the file system. It is read and replaced as a whole, and never written in place.
 ///
-/// A replacement is written beside the document, brought to the disk and then renamed over it, so whoever looks at the path
-/// finds the old document or the new one. The two names beside it are made from its own, so a crash leaves at most one
-/// file of each, which the next one to open the document removes or takes over.
+/// A replacement is written beside the document, synced to the disk and then renamed over it, so the path always leads
+/// to the complete old or the complete new document. The names of the two files beside it are derived from its own
+/// name, so a crash leaves at most one file of each kind, which the next opening of the document removes or takes over.
 struct DocumentFile: Sendable {
-  /// What the document is known to be.
+  /// The known state of the document.
   struct Known: Sendable {
     var stamp: FileStamp
     var checksum: UInt64
-    /// Whether somebody could have written since without the stamp telling, as clocks of file systems are coarse.
+    /// Whether another program could have written since without changing the stamp, because clocks of file systems are
+    /// coarse.
     var isYoung: Bool
   }
 
@@ -25,7 +26,7 @@ struct DocumentFile: Sendable {
 
   // MARK: Reading
 
-  /// The document's content; nil when there is no file, or nothing in it.
+  /// The document's content. Nil if the file is missing or empty.
   func read() throws(FileProblem) -> (bytes: [UInt8], known: Known)? {
     do throws(FileProblem) {
       let (bytes, stamp) = try files.read(path, limit: DocumentFormat.maximumSize)
@@ -36,9 +37,9 @@ struct DocumentFile: Sendable {
     }
   }
 
-  /// What is known after a look at the file; nil when somebody else has changed or removed it.
+  /// The known state after a check of the file. Nil if another program has changed or removed it.
   ///
-  /// The content is compared only when the stamp differs, or when it is too young to tell.
+  /// The content is compared only if the stamp differs or is too recent to be reliable.
   func confirmed(_ known: Known) throws(FileProblem) -> Known? {
     guard let stamp = try files.stamp(path) else { return nil }
     if stamp == known.stamp && !known.isYoung { return known }
@@ -48,17 +49,17 @@ struct DocumentFile: Sendable {
 
   // MARK: Replacing
 
-  /// How far a replacement came.
+  /// The stage at which a replacement failed.
   enum Failure: Error {
-    /// The document is as it was.
+    /// The document is unchanged.
     case before(StoreError)
-    /// The new document is in its place, but nobody knows whether it would survive a power cut.
+    /// The new document is in place, but may not survive a power failure.
     case after(StoreError)
   }
 
-  /// - Parameter known: what the document must still be; nil when there must be none, or an empty one.
+  /// - Parameter known: the required state of the document. Nil if it must be missing or empty.
   func replace(_ known: Known?, by bytes: [UInt8]) throws(Failure) -> Known {
-    // Renaming asks for the rights to the folder alone.
+    // Renaming needs only the permissions of the folder.
     guard known == nil || files.mayWrite(to: path) else {
       throw .before(
         StoreError(
@@ -87,7 +88,7 @@ struct DocumentFile: Sendable {
     return Known(stamp: stamp, checksum: bytes.contentChecksum, isYoung: true)
   }
 
-  /// Makes sure that the document which has the name now has it after a power cut, too.
+  /// Ensures that the renamed document survives a power failure.
   func bringNameToDisk() throws(StoreError) {
     do throws(FileProblem) { try files.syncFolder(folder) } catch {
       throw error.error("brought to the disk for good", path)
@@ -102,7 +103,7 @@ struct DocumentFile: Sendable {
         do throws(FileProblem) { try file.write(bytes) } catch { problem = error }
       }
       if let problem { throw problem }
-      // Under `relaxed` too: a name that is on the disk before its content would be a document that is torn.
+      // This applies to `relaxed`, too: if the name reached the disk before the content, the document would be torn.
       try file.sync()
       let stamp = try file.stamp()
       try file.close()
@@ -113,7 +114,7 @@ struct DocumentFile: Sendable {
     }
   }
 
-  /// Looks once more at who is there, as writing may have taken a while.
+  /// Checks the file again before renaming, because writing may have taken a while.
   private func rename(over known: Known?) throws(Failure) {
     do throws(FileProblem) {
       let found = try files.stamp(path)
@@ -133,7 +134,7 @@ struct DocumentFile: Sendable {
 }
 
 extension FileProblem {
-  /// The problem as a store's error: what could not be done with which document.
+  /// Converts the problem to a store's error: the operation that failed and the document.
   func error(_ done: String, _ path: String) -> StoreError {
     let message = "\(path) could not be \(done): \(reason)."
     switch kind {
@@ -147,7 +148,7 @@ extension FileProblem {
 }
 
 extension [UInt8] {
-  /// A number that tells a content from an accidentally different one.
+  /// A checksum that detects accidental differences.
   var contentChecksum: UInt64 {
     withUnsafeBytes { bytes in
       var hash = 0xCBF2_9CE4_8422_2325 ^ UInt64(truncatingIfNeeded: bytes.count)

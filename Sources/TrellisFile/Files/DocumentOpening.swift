@@ -1,7 +1,7 @@
 import TrellisMemory
 import TrellisStorage
 
-/// Opens a document, or makes it; one that does not fit is left as it is.
+/// Opens or creates a document. A document that does not fit is not changed.
 struct DocumentOpening {
   struct Opened {
     var loaded: LoadedDocument
@@ -19,12 +19,12 @@ struct DocumentOpening {
     do throws(StoreError) {
       var opened = try read()
       opened.lock = lock
-      // A store that is only read leaves that to programs that write.
+      // A read-only store releases the lock, for programs that write.
       if let lock, opened.loaded.refusalOfWrites != nil {
         Self.release(lock, file)
         opened.lock = nil
       }
-      // What a crashed program left half written; no other program can be writing now.
+      // Removes the partially written file of a crashed program. No other program can be writing now.
       if opened.lock != nil { try? file.files.remove(file.temporaryPath) }
       return opened
     } catch {
@@ -33,7 +33,7 @@ struct DocumentOpening {
     }
   }
 
-  /// Gives the lock up; its file goes first, so that nobody takes a lock that is about to be removed.
+  /// Releases the lock. Its file is removed first, so that no program takes a lock that is about to be removed.
   static func release(_ lock: any OpenFile, _ file: DocumentFile) {
     try? file.files.remove(file.lockPath)
     try? lock.close()
@@ -72,14 +72,14 @@ struct DocumentOpening {
         .foreignFile, "\(file.path) is a SQLite database, and no JSON document.", remedy: "Open it with .sqlite(at:).")
     }
     let loaded = try DocumentReader.read(bytes, file.path, document)
-    // The container is about to take keys, and nothing is written before that is known to go well.
+    // The container is about to reserve keys. Nothing is written before it is certain that this succeeds.
     guard isReadOnly || loaded.refusalOfWrites != nil || loaded.nextKey <= .max - KeyReservation.size else {
       throw KeyReservation.exhausted(file.path)
     }
     return Opened(loaded: loaded, known: known, size: bytes.count, lock: nil)
   }
 
-  /// The beginning of every SQLite database.
+  /// The first bytes of every SQLite database.
   private static let databaseStart = Array("SQLite format 3\u{0}".utf8)
 
   private func create(over empty: DocumentFile.Known?) throws(StoreError) -> Opened {

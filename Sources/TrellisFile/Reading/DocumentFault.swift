@@ -1,11 +1,11 @@
 import TrellisStorage
 
-/// What is wrong at one place of a document.
+/// A problem at one place of a document.
 struct DocumentFault: Error {
   var code: StoreError.Code
-  /// The byte at which it is.
+  /// The byte offset of the problem.
   var offset: Int
-  /// A sentence without its full stop: what should be there, or what is wrong. It holds no user data.
+  /// A sentence without its full stop: the expected content, or the problem. It contains no user data.
   var what: String
   var entity: String?
   var properties: [String]
@@ -20,7 +20,7 @@ struct DocumentFault: Error {
     self.properties = properties
   }
 
-  /// The fault as an error that says where in which file.
+  /// The problem as an error with the file and the position in it.
   func error(_ path: String, _ bytes: UnsafeBufferPointer<UInt8>) -> StoreError {
     let (line, column) = Self.position(of: offset, in: bytes)
     return StoreError(
@@ -29,7 +29,7 @@ struct DocumentFault: Error {
       properties: properties)
   }
 
-  /// Line and column, both from 1; columns count characters of Unicode, not bytes.
+  /// The line and the column, both from 1. Columns count Unicode characters, not bytes.
   static func position(of offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, column: Int) {
     var line = 1
     var column = 1

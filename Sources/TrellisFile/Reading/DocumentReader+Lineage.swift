@@ -3,7 +3,7 @@ import TrellisSchema
 import TrellisStorage
 
 extension DocumentReader {
-  /// The features that the document uses; none when it does not say so.
+  /// The features that the document uses. Empty if the document does not list any.
   func readFeatures() throws(DocumentFault) -> StoreFeatures {
     var features = StoreFeatures()
     guard let start = sections[DocumentFormat.features] else { return features }
@@ -35,7 +35,7 @@ extension DocumentReader {
     return Set(words)
   }
 
-  /// The models that the document had before the one it has.
+  /// The former models of the document.
   func readFormerModels() throws(DocumentFault) -> [DocumentLineage.FormerModel] {
     guard let start = sections[DocumentFormat.models] else { return [] }
     var scanner = JSONScanner(bytes, at: start)
@@ -71,7 +71,7 @@ extension DocumentReader {
     return model
   }
 
-  /// The document's own model, as one that is about to be replaced.
+  /// The document's current model, as a former model, because it is about to be replaced.
   func readPresentModel(checksum: String) throws(DocumentFault) -> DocumentLineage.FormerModel {
     var scanner = try section(DocumentFormat.description)
     let description = try Self.verbatim(&scanner)

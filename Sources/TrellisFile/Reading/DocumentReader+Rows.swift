@@ -79,13 +79,13 @@ struct RowParser {
   private static let keyBytes = Array("\"_key\": ".utf8)
   private static let versionBytes = Array("\"_version\": ".utf8)
 
-  /// What is known of an object while it is read.
+  /// The state of an object while it is read.
   private struct Draft {
     var key: Int64?
     var version: Int64?
     var values: [StoredValue]
     var isSeen: [Bool]
-    /// The field that comes next when the object is in the order in which objects are written.
+    /// The next field, if the object's keys are in the written order.
     var nextField = 0
   }
 
@@ -105,7 +105,7 @@ struct RowParser {
 
   private func readMember(_ scanner: inout JSONScanner, _ draft: inout Draft) throws(DocumentFault) {
     let start = scanner.offset
-    // Objects as they are written have their keys in order and by the byte; others are looked up.
+    // Written objects have their keys in order and byte for byte. Other keys are looked up.
     for place in draft.nextField..<fields.count where scanner.take(fields[place].keyBytes) {
       draft.nextField = place + 1
       return try readValue(&scanner, &draft, place, start)

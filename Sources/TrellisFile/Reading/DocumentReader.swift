@@ -2,31 +2,31 @@ import TrellisMemory
 import TrellisSchema
 import TrellisStorage
 
-/// What a document holds.
+/// The contents of a document.
 struct LoadedDocument {
   var state: MemoryState
   var nextKey: Int64
   var lineage = DocumentLineage()
-  /// Why it is only read though it may be written to; nil where that is not so.
+  /// The reason why the document is opened read-only although it is writable. Nil if it is not.
   var refusalOfWrites: StoreError?
 }
 
-/// Reads a document into a state: first what lies where, then the head, then the objects, then who refers to whom.
-/// So the order of keys does not matter, and nothing of another program's file is taken for an object.
+/// Reads a document into a state: first the offsets of the sections, then the head, then the objects, then the
+/// references. So the order of keys does not matter, and no part of another program's file is read as an object.
 struct DocumentReader {
   let document: DocumentLayout
   let bytes: UnsafeBufferPointer<UInt8>
-  /// Where the values of the document's own keys begin.
+  /// The offsets of the values of the document's own keys.
   private(set) var sections: [String: Int] = [:]
-  /// Where the first key stands that no document of this version has.
+  /// The offset of the first key that is unknown to this version.
   private var unknownKey: Int?
   private var nextKey: Int64 = 1
   private var lineage = DocumentLineage()
   private var refusalOfWrites: StoreError?
   var loading: StateLoading
 
-  /// - Parameter path: for messages.
-  /// - Throws: ``StoreError`` that says where the document is wrong, in which case nothing of it is taken.
+  /// - Parameter path: the path for messages.
+  /// - Throws: ``StoreError`` with the position of the problem. Then nothing of the document is used.
   static func read(_ data: [UInt8], _ path: String, _ document: DocumentLayout) throws(StoreError) -> LoadedDocument {
     let result = data.withUnsafeBufferPointer { bytes -> Result<LoadedDocument, StoreError> in
       do throws(DocumentFault) {
@@ -127,7 +127,7 @@ struct DocumentReader {
     let start = scanner.offset
     nextKey = try scanner.integer("the next key, a whole number")
     guard nextKey > 0 else { throw scanner.expected("a number above 0", at: start) }
-    // The same model is stored alike, so mostly one word is all that has to be compared.
+    // The same model has the same layout, so usually only the checksum has to be compared.
     let checksum = try text(of: DocumentFormat.checksum)
     if checksum == document.model.checksum { return }
     let (stored, place) = try storage()
@@ -138,19 +138,19 @@ struct DocumentReader {
         "the document was made with another model: \(differences); open it with the model it was made with, or migrate it",
         at: place, .otherModel)
     }
-    // Models that are stored alike by accident must not take each other's documents.
+    // Models that have the same storage layout by accident must not open each other's documents.
     guard TextBytes.areEqual(name, document.model.name) else {
       throw DocumentFault(
         "the document holds the objects of the model \(name), and not of \(document.model.name), though both are stored "
           + "alike; open it with \(name), or write \"model\": \"\(name)\" in the model file if it is the same model",
         at: try section(DocumentFormat.model).offset, .otherModel)
     }
-    // The next save writes the program's model, whether the document had it before or not.
+    // The next save writes the program's model, even if the document had it before.
     lineage.former.append(try readPresentModel(checksum: checksum))
     lineage.former.removeAll { $0.checksum == document.model.checksum }
   }
 
-  /// A newer Trellis says by words what it has put into the document.
+  /// Checks the features that a newer Trellis lists in the document.
   private mutating func checkFeatures(_ path: String) throws(DocumentFault) {
     lineage.features = try readFeatures()
     if let refusal = lineage.features.refusal(of: "the document") {
@@ -161,7 +161,7 @@ struct DocumentReader {
     lineage.former = try readFormerModels()
     refusalOfWrites = lineage.features.refusalOfWrites(to: path)
     guard let unknownKey else { return }
-    // A save writes the whole document, so what is not known would be lost.
+    // A save writes the whole document, so unknown content would be lost.
     var features = lineage.features
     features.readOnlyCompatible.formUnion(features.compatible.subtracting(StoreFeatures.known.compatible))
     refusalOfWrites = features.refusalOfWrites(to: path)

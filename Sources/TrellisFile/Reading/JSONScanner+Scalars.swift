@@ -1,7 +1,7 @@
 extension JSONScanner {
   // MARK: Strings
 
-  /// Where a string's content lies, and whether it has escapes. All of them are checked.
+  /// The range of a string's content, and whether it has escapes. All escapes are checked.
   @inline(__always) mutating func stringSpan() throws(DocumentFault) -> (content: Range<Int>, hasEscapes: Bool) {
     let start = offset + 1
     var hasEscapes = false
@@ -24,14 +24,14 @@ extension JSONScanner {
     throw DocumentFault("the string that begins here is not closed", at: start - 1)
   }
 
-  /// A string at whose opening quote the scanner is.
+  /// Reads a string, starting at its opening quote.
   mutating func string() throws(DocumentFault) -> String {
     let (content, hasEscapes) = try stringSpan()
     if !hasEscapes { return String(decoding: UnsafeBufferPointer(rebasing: bytes[content]), as: UTF8.self) }
     return unescaped(content)
   }
 
-  /// The text of a string whose escapes are known to be right.
+  /// The text of a string whose escapes were checked before.
   private func unescaped(_ content: Range<Int>) -> String {
     var inner = JSONScanner(bytes, at: content.lowerBound)
     var result: [UInt8] = []
@@ -48,7 +48,7 @@ extension JSONScanner {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The character of the escape that begins here.
+  /// Reads the character of the escape that begins here.
   private mutating func escape() throws(DocumentFault) -> Unicode.Scalar {
     let start = offset
     offset += 2
@@ -101,7 +101,7 @@ extension JSONScanner {
 
   // MARK: Numbers
 
-  /// Where a number lies, checked against JSON's grammar.
+  /// The range of a number, checked against JSON's grammar.
   mutating func number() throws(DocumentFault) -> Range<Int> {
     let start = offset
     _ = take(UInt8(ascii: "-"))
@@ -124,7 +124,7 @@ extension JSONScanner {
     return offset - start
   }
 
-  /// A whole number of 64 bits, written without fraction or exponent.
+  /// An integer of 64 bits, written without fraction or exponent.
   mutating func integer(_ what: String) throws(DocumentFault) -> Int64 {
     let start = offset
     guard let first = next, first.isDigit || first == UInt8(ascii: "-") else { throw expected(what) }
@@ -135,7 +135,7 @@ extension JSONScanner {
       guard byte.isDigit else { throw expected(what, at: start) }
       let (tens, isTooLarge) = value.multipliedReportingOverflow(by: 10)
       let digit = Int64(byte - UInt8(ascii: "0"))
-      // Towards the sign at once: the least number has no positive counterpart.
+      // Accumulates with the sign, because the minimum has no positive counterpart.
       let (sum, isSumTooLarge) =
         isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
       guard !isTooLarge, !isSumTooLarge else { throw expected(what, at: start) }

@@ -1,7 +1,8 @@
-/// Walks through strict JSON (RFC 8259) without making a tree of it: who reads says what should come next.
+/// Scans strict JSON (RFC 8259) without building a tree: the caller states the value that must come next.
 ///
-/// The bytes are UTF-8 already. The reader of model files is another one: it goes on after a slip to report all of them and
-/// keeps a tree for its checks, where a document of many megabytes is read once, straight into rows, up to the first fault.
+/// The bytes are valid UTF-8. Model files have another reader: it continues after a mistake to report all of them, and
+/// keeps a tree for its checks. A document of many megabytes is read once instead, directly into rows, up to the first
+/// mistake.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   var offset = 0
@@ -11,18 +12,18 @@ struct JSONScanner {
     self.offset = offset
   }
 
-  /// The byte order mark that some editors put in front.
+  /// The length of a byte order mark, which some editors write at the start.
   static func markLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
   }
 
-  /// Whether a text is one JSON value, and not too deep to lie in a document.
+  /// Whether a text is one JSON value that is not nested too deeply for a document.
   static func isValue(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
       var scanner = JSONScanner(bytes)
       scanner.skipSpace()
-      // Two levels are left for the list and the objects around it, and some for later formats.
+      // Two levels are reserved for the list and the objects around the value, and some for later formats.
       guard (try? scanner.skipValue(depth: 8)) != nil else { return false }
       scanner.skipSpace()
       return scanner.offset == bytes.count
@@ -41,7 +42,7 @@ struct JSONScanner {
     }
   }
 
-  /// Moves over these bytes if they are what comes.
+  /// Skips these bytes if they come next.
   @inline(__always) mutating func take(_ expected: [UInt8]) -> Bool {
     guard bytes.count - offset >= expected.count else { return false }
     for place in expected.indices where bytes[offset + place] != expected[place] { return false }
@@ -59,7 +60,7 @@ struct JSONScanner {
     guard take(UInt8(ascii: character)) else { throw expected("'\(character)' \(place)") }
   }
 
-  /// The fault that something else should be here.
+  /// The fault that something else is expected here.
   func expected(_ what: String, at place: Int? = nil) -> DocumentFault {
     let place = place ?? offset
     let end = place >= bytes.count ? ", but the file ends" : ""
@@ -68,14 +69,14 @@ struct JSONScanner {
 
   // MARK: Lists and objects
 
-  /// Moves into a list or object; false when it is empty, and passed.
+  /// Enters a list or object. Returns false and skips it if it is empty.
   mutating func open(_ opener: Unicode.Scalar, _ closer: Unicode.Scalar, _ what: String) throws(DocumentFault) -> Bool {
     guard take(UInt8(ascii: opener)) else { throw expected(what) }
     skipSpace()
     return !take(UInt8(ascii: closer))
   }
 
-  /// Moves to the next element; false when the end is passed.
+  /// Moves to the next element. Returns false after the end.
   @inline(__always) mutating func goOn(_ closer: Unicode.Scalar) throws(DocumentFault) -> Bool {
     skipSpace()
     if take(UInt8(ascii: ",")) {
@@ -87,7 +88,7 @@ struct JSONScanner {
     throw expected("a ',' or '\(closer)'")
   }
 
-  /// A key and the colon behind it.
+  /// Reads a key and the colon after it.
   mutating func key() throws(DocumentFault) -> String {
     guard next == UInt8(ascii: "\"") else { throw expected("a key in double quotes") }
     let key = try string()
@@ -97,9 +98,9 @@ struct JSONScanner {
     return key
   }
 
-  // MARK: Passing over
+  // MARK: Skipping
 
-  /// Moves over a value of any kind, and checks that it is JSON. It uses no stack, however deep the value is.
+  /// Skips a value of any kind and checks that it is JSON. The depth of the value uses no stack.
   mutating func skipValue(depth start: Int = 0) throws(DocumentFault) {
     var closers: [UInt8] = []
     while true {
@@ -114,7 +115,7 @@ struct JSONScanner {
     }
   }
 
-  /// Moves over a plain value, or into a list or object that is not empty, and says whether it is in one.
+  /// Skips a scalar value, or enters a list or object that is not empty. Returns whether a list or object was entered.
   private mutating func skipStart(_ closers: inout [UInt8], _ start: Int) throws(DocumentFault) -> Bool {
     guard next == UInt8(ascii: "{") || next == UInt8(ascii: "[") else {
       try skipScalar()

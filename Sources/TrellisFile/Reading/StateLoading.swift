@@ -2,12 +2,12 @@ import TrellisMemory
 import TrellisSchema
 import TrellisStorage
 
-/// A state while a document is read into it, with the checks that need more than one object.
+/// A state while a document is read, with the checks that need more than one object.
 struct StateLoading {
   private let document: DocumentLayout
   private(set) var state: MemoryState
   private(set) var highestKey: Int64 = 0
-  /// Each object and where it begins.
+  /// The objects with their offsets.
   private var rows: [(row: MemoryRow, offset: Int)] = []
   private var keys: Set<Int64> = []
 
@@ -18,7 +18,7 @@ struct StateLoading {
     state = MemoryState(document.layout)
   }
 
-  /// - Throws: ``DocumentFault`` when another object has the same key or unique values.
+  /// - Throws: ``DocumentFault`` if another object has the same key or unique values.
   mutating func add(_ row: MemoryRow, at offset: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(DocumentFault) {
     guard keys.insert(row.key).inserted else {
       throw DocumentFault(
@@ -44,7 +44,7 @@ struct StateLoading {
 
   // MARK: References
 
-  /// References must lead to objects of the right kind, unless their delete rule leaves them alone.
+  /// Checks that references lead to objects of the right entity, unless their delete rule is `noAction`.
   func checkReferences(_ bytes: UnsafeBufferPointer<UInt8>) throws(DocumentFault) {
     let destinations = layout.references.map { layout.model.destination(of: $0) }
     for (row, offset) in rows {
@@ -83,7 +83,7 @@ struct StateLoading {
       table, first: pair.first, partner: pair.partner, place: pair.place, inversePlace: pair.inversePlace)
   }
 
-  /// A relationship that is its own inverse has each pair in both directions.
+  /// Checks that a relationship that is its own inverse has each pair in both directions.
   func checkSymmetry(
     of table: Int, _ offsets: [Int], _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(DocumentFault) {
@@ -104,7 +104,7 @@ struct StateLoading {
 
   // MARK: Places
 
-  /// Where the value of a key begins in an object that was read before; only faults ask for it.
+  /// The offset of a key's value in an object that was read before. Only faults need it.
   private func place(of name: String, in object: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var scanner = JSONScanner(bytes, at: object)
     do throws(DocumentFault) {
@@ -119,7 +119,7 @@ struct StateLoading {
 }
 
 extension Model {
-  /// The entities to whose objects a reference may lead.
+  /// The entities that a reference may lead to.
   fileprivate func destination(of reference: Layout.Reference) -> Set<Int> {
     let relationship = entities[reference.entity].properties[reference.property].relationship
     return Set(relationship.map { entities[$0.destination].subtree } ?? [])

@@ -1,7 +1,7 @@
 import TrellisSchema
 
 extension JSONScanner {
-  /// A value in a column's form. The value null is read by the caller, except where it is JSON itself.
+  /// Reads a value in a column's form. The caller handles null, except if the form is JSON.
   mutating func value(_ form: ValueForm) throws(DocumentFault) -> StoredValue {
     switch form {
     case .bool: return try bool()
@@ -63,7 +63,7 @@ extension JSONScanner {
     return .real(value)
   }
 
-  /// A number with more digits than any float needs lies between two floats and stays there.
+  /// A number with more digits than any float needs is between two floats, and stays a double.
   private static func mayBeFloat(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     RealText.significantDigits(text) <= RealText.mostDigitsOfFloat
   }
@@ -103,7 +103,7 @@ extension JSONScanner {
     return value
   }
 
-  /// Data that lies in a file: what the file is named, and how many bytes it has.
+  /// Reads a reference to external data: the file name and the number of bytes.
   private mutating func file() throws(DocumentFault) -> ExternalFile {
     let start = offset
     var (digest, size): (ContentDigest?, Int?)
@@ -122,7 +122,7 @@ extension JSONScanner {
     return ExternalFile(digest, size: size, origin: nil)
   }
 
-  /// Lists and structs stay as they are written, so that they come back by the byte.
+  /// Lists and structs keep their bytes, so that they are written back unchanged.
   private mutating func json() throws(DocumentFault) -> StoredValue {
     let start = offset
     try skipValue(depth: 4)

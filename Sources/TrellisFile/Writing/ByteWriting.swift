@@ -1,16 +1,16 @@
-/// The parts of JSON text, as bytes: a document of a hundred thousand objects goes through here at each save.
+/// Appends JSON as bytes: each save writes the whole document here, possibly a hundred thousand objects.
 extension [UInt8] {
   mutating func append(_ text: StaticString) {
     append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// A string in quotes, on one line.
+  /// Appends a string in quotes, on one line.
   mutating func appendQuoted(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
       append(UInt8(ascii: "\""))
       var start = 0
-      // Stretches without anything to escape are copied whole.
+      // Ranges without characters to escape are copied as a whole.
       for place in bytes.indices where bytes[place].isEscaped {
         append(contentsOf: bytes[start..<place])
         appendEscape(bytes[place])
@@ -48,7 +48,7 @@ extension [UInt8] {
     self[start...].reverse()
   }
 
-  /// A number with at least so many digits.
+  /// Appends a number with at least `width` digits.
   mutating func appendPadded(_ value: Int64, _ width: Int) {
     let digits = value.digitCount
     for _ in 0..<Swift.max(0, width - digits) { append(UInt8(ascii: "0")) }

@@ -2,7 +2,7 @@ import TrellisMemory
 import TrellisSchema
 import TrellisStorage
 
-/// Writes a state as a document: the head, then objects in the order of the model and of their keys, one a line.
+/// Writes a state as a document: the head, then the objects in the order of the model and of their keys, one per line.
 struct DocumentWriter {
   private let document: DocumentLayout
   private let state: MemoryState
@@ -12,8 +12,8 @@ struct DocumentWriter {
 
   /// The text of a document.
   ///
-  /// - Parameter sizeHint: how many bytes it will be, about.
-  /// - Throws: ``StoreError`` when a value or the whole cannot be written so that it comes back.
+  /// - Parameter sizeHint: the approximate number of bytes.
+  /// - Throws: ``StoreError`` if a value or the document cannot be written so that it can be read again.
   static func text(
     _ state: MemoryState, nextKey: Int64, _ lineage: DocumentLineage, _ document: DocumentLayout, sizeHint: Int = 0
   ) throws(StoreError) -> [UInt8] {
@@ -92,7 +92,8 @@ struct DocumentWriter {
     bytes.append("}")
   }
 
-  /// Each on a line of its own, but for the description, which stays as it stood in the document.
+  /// Writes each former model on a line of its own, except for its description, which is kept as it was in the
+  /// document.
   private mutating func writeFormerModels() {
     if lineage.former.isEmpty { return }
     member(DocumentFormat.models, 1)
@@ -123,7 +124,7 @@ struct DocumentWriter {
     bytes.appendQuoted(value)
   }
 
-  /// The elements of a list, each on a line of its own.
+  /// Writes the elements of a list, each on a line of its own.
   private mutating func lines<Element>(_ elements: [Element], _ write: (inout DocumentWriter, Element) -> Void) {
     var isFirst = true
     for element in elements {
@@ -134,7 +135,7 @@ struct DocumentWriter {
     if !isFirst { bytes.append("\n  ") }
   }
 
-  /// The whole model, for those who will have to carry the document over to another one.
+  /// Writes the whole model, for a later migration of the document.
   private mutating func writeDescription() {
     let lines = document.model.description.canonicalJSON().split(separator: "\n")
     for (place, line) in lines.enumerated() {

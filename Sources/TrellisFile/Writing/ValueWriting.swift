@@ -1,9 +1,9 @@
 import TrellisSchema
 
 extension [UInt8] {
-  /// A value in a column's form.
+  /// Appends a value in a column's form.
   ///
-  /// - Returns: false when the value cannot be written so that it comes back; nothing useful was appended then.
+  /// - Returns: false if the value cannot be written so that it can be read again. Then nothing useful was appended.
   mutating func append(_ value: StoredValue, as form: ValueForm) -> Bool {
     switch (form, value) {
     case (.bool, .integer(let flag)) where flag == 0 || flag == 1:
@@ -32,7 +32,7 @@ extension [UInt8] {
 
   // MARK: Reals
 
-  /// The shortest text that reads as the same number.
+  /// Appends the shortest text that reads as the same number.
   private mutating func appendReal(_ value: Double, minimumDigits: Int) -> Bool {
     guard value.isFinite else { return appendSpecial(value) }
     let text = Array(value.description.utf8)
@@ -47,15 +47,15 @@ extension [UInt8] {
     return true
   }
 
-  /// JSON has no number for these.
+  /// Appends NaN or infinity, which JSON numbers cannot represent.
   private mutating func appendSpecial(_ value: Double) -> Bool {
     if value.isNaN { return false }
     appendQuoted(value > 0 ? RealText.infinity : RealText.minusInfinity)
     return true
   }
 
-  /// A float is written as short as a float can be. A value between two floats gets more digits than any float has, by
-  /// which the reader knows that it is to be kept as it is.
+  /// Appends a float in its shortest form. A value between two floats gets more digits than any float has, so that the
+  /// reader keeps it as a double.
   private mutating func appendFloat(_ value: Double) -> Bool {
     guard value.isFinite else { return appendSpecial(value) }
     guard let float = Float(exactly: value) else {
@@ -93,14 +93,14 @@ extension [UInt8] {
   private static func capitalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 55 + value }
 }
 
-/// How reals are written that JSON numbers alone cannot tell.
+/// The text forms of reals that JSON numbers cannot represent.
 enum RealText {
   static let infinity = "Infinity"
   static let minusInfinity = "-Infinity"
-  /// No float needs more to be told from its neighbours.
+  /// The number of digits that distinguishes every float from its neighbors.
   static let mostDigitsOfFloat = 9
 
-  /// How many digits a number has from the first that is not zero, those behind an exponent left out.
+  /// The number of digits from the first non-zero one, without the exponent.
   static func significantDigits(_ text: some Sequence<UInt8>) -> Int {
     text.prefix { $0 | 32 != UInt8(ascii: "e") }.drop {
       !$0.isDigit || $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".")

@@ -27,7 +27,7 @@ extension PredicateExpressions.IntDivision: ImportableExpression {
 }
 
 extension PredicateExpressions.IntRemainder: ImportableExpression {
-  /// What is left after the whole quotient's part is taken away.
+  /// The remainder of the division.
   func term(_ reading: inout PredicateReading) throws(PredicateImportError) -> ImportedTerm {
     let (dividend, divisor) = (try reading.value(lhs), try reading.value(rhs))
     return .value(

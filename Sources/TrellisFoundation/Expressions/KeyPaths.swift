@@ -14,7 +14,7 @@ extension PredicateExpressions.KeyPath: ImportableExpression {
     }
   }
 
-  /// The property of an object.
+  /// The term for a property of an object.
   private func property(_ path: PropertyPath) throws(PredicateImportError) -> ImportedTerm {
     guard let object = type(of: keyPath).rootType as? ManagedObject.Type else { throw unknown(Root.Output.self) }
     let table = object._keyPaths
@@ -63,7 +63,7 @@ private protocol ObjectReference {}
 
 extension Optional: ObjectReference where Wrapped: ManagedObject {}
 
-/// A collection of members, with the key paths to what can be asked about it as a whole.
+/// A collection of members, with the key paths to its own properties, such as `count`.
 private protocol CountedCollection {
   static var countPath: AnyKeyPath { get }
   static var isEmptyPath: AnyKeyPath { get }

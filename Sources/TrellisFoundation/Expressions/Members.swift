@@ -22,7 +22,7 @@ extension PredicateExpressions.SequenceAllSatisfy: ImportableExpression {
 extension PredicateExpressions.Filter: ImportableExpression {
   func term(_ reading: inout PredicateReading) throws(PredicateImportError) -> ImportedTerm {
     var members = try reading.members(sequence)
-    // The variable of an inner filter has the same number, since both are inside the same variables.
+    // The variable of an inner filter has the same number, because both have the same enclosing variables.
     let (condition, number) = try reading.condition(filter, on: variable)
     members.filter = (.all([members.filter?.condition ?? .constant(true), condition]), number)
     return .members(members)

@@ -13,7 +13,7 @@ extension PredicateExpressions.OptionalFlatMap: ImportableExpression {
       return .optionalCondition(condition, isPresent: .all([isPresent, isPresentToo]))
     case .object(let path): return .object(path)
     case .value(let value):
-      // A path through a nil is nil anyhow, and stays one that an index can serve.
+      // A path through nil is nil anyway, and an index can serve it.
       if try value.isNil(with: wrapped.value) { return .value(value) }
       return .value(try ImportedValue(isPresent, value, ImportedValue(.value(.null), value.kind)))
     default: throw .unsupported("A collection behind '?'", "Ask about its members behind the '?'.")
@@ -37,7 +37,7 @@ extension PredicateExpressions.ForcedUnwrap: ImportableExpression {
 }
 
 extension ImportedValue {
-  /// Whether the value is nil wherever another is.
+  /// Whether the value is nil whenever the other value is nil.
   fileprivate func isNil(with other: ImportedValue) -> Bool {
     guard alternatives.count == 1, other.alternatives.count == 1 else { return false }
     return alternatives[0].operand.isNil(with: other.alternatives[0].operand)

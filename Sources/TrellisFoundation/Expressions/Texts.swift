@@ -28,8 +28,8 @@ extension PredicateReading {
   }
 }
 
-// What Foundation has on Apple's systems alone is added for the others, so that `localizedStandardContains` in a predicate
-// compiles, evaluates and can be asked of a store everywhere.
+// Declares the expression that Foundation has on Apple platforms only, so that `localizedStandardContains` in a
+// predicate compiles, evaluates and works in stores on all platforms.
 
 #if canImport(Darwin)
   extension PredicateExpressions.StringLocalizedStandardContains: ImportableExpression {
@@ -39,7 +39,7 @@ extension PredicateReading {
   }
 #else
   extension PredicateExpressions {
-    /// Whether a text contains another without regard to case and diacritics.
+    /// Whether a text contains another, ignoring case and diacritics.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -57,7 +57,7 @@ extension PredicateReading {
       }
     }
 
-    /// What `#Predicate` makes of `$0.title.localizedStandardContains(keyword)`.
+    /// The macro `#Predicate` calls this for `$0.title.localizedStandardContains(keyword)`.
     public static func build_localizedStandardContains<Root, Other>(
       _ root: Root, _ other: Other
     ) -> StringLocalizedStandardContains<Root, Other> {

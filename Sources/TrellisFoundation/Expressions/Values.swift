@@ -33,12 +33,12 @@ extension PredicateExpressions.NilLiteral: ImportableExpression {
   }
 }
 
-/// How values of a type are stored and compared.
+/// The storage and comparison kind of a type's values.
 struct ImportedKind {
   let kind: ValueKind
   let stored: (Any) -> StoredValue
 
-  /// Nil for types that no attribute can have. `Int` is here the type of counts.
+  /// Nil for types that no attribute can have. `Int` is the type of counts here.
   init?(_ type: Any.Type) {
     if type is Int.Type || type is Int?.Type {
       self.init(kind: .integer) { ($0 as? Int).map { .integer(Int64($0)) } ?? .null }
@@ -59,12 +59,12 @@ struct ImportedKind {
   }
 }
 
-/// Lists are attribute values too; in a predicate they are what something is among.
+/// A captured list. Lists are attribute values, too, but in a predicate they are used for `contains`.
 private protocol CapturedList {}
 
 extension Array: CapturedList {}
 
-/// A range from outside of the predicate.
+/// A captured range.
 private protocol CapturedRange {
   var term: ImportedTerm { get throws(PredicateImportError) }
 }

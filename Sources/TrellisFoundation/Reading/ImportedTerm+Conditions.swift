@@ -23,7 +23,7 @@ extension ImportedTerm {
     }
   }
 
-  /// The term as a Bool that may be nil.
+  /// The term as an optional Bool.
   private var optional: (condition: QueryPredicate, isPresent: QueryPredicate) {
     get throws(PredicateImportError) {
       switch self {
@@ -41,7 +41,7 @@ extension ImportedTerm {
     }
   }
 
-  /// Whether both are the same.
+  /// Whether both terms are equal.
   func equals(_ other: ImportedTerm) throws(PredicateImportError) -> QueryPredicate {
     guard isCondition || other.isCondition else { return try value.compared(.equal, try other.value) }
     let (left, right) = (try optional, try other.optional)
@@ -53,7 +53,7 @@ extension ImportedTerm {
     ])
   }
 
-  /// The term where it is not nil, and another where it is.
+  /// The term, or another term if it is nil.
   func otherwise(_ other: ImportedTerm) throws(PredicateImportError) -> ImportedTerm {
     if isCondition || other.isCondition {
       let left = try optional
@@ -68,14 +68,14 @@ extension ImportedTerm {
 }
 
 extension QueryPredicate {
-  /// All of the conditions, without those that say nothing.
+  /// The conjunction of the conditions, without those that are always true.
   static func all(_ terms: [QueryPredicate]) -> QueryPredicate {
     if terms.contains(.constant(false)) { return .constant(false) }
     let telling = terms.filter { $0 != .constant(true) }
     return telling.isEmpty ? .constant(true) : telling.count == 1 ? telling[0] : .and(telling)
   }
 
-  /// One of the conditions, without those that never hold.
+  /// The disjunction of the conditions, without those that are always false.
   static func one(_ terms: [QueryPredicate]) -> QueryPredicate {
     if terms.contains(.constant(true)) { return .constant(true) }
     let telling = terms.filter { $0 != .constant(false) }

@@ -1,38 +1,38 @@
 import TrellisQuery
 import TrellisSchema
 
-/// What an expression has become.
+/// The translation of an expression.
 enum ImportedTerm {
   case condition(QueryPredicate)
-  /// A Bool that is nil unless the second condition holds.
+  /// A Bool that is nil unless the second condition is true.
   case optionalCondition(QueryPredicate, isPresent: QueryPredicate)
   case value(ImportedValue)
-  /// An object, by the way to it.
+  /// An object, by its path.
   case object(PropertyPath)
   case members(ImportedMembers)
   /// The Unicode scalars of a text.
   case scalars(ImportedValue)
-  /// Values that something may be among.
+  /// A list of values for `contains`.
   case list([StoredValue], ValueKind)
   case range(ImportedRange)
 }
 
-/// The members of a to-many, or those for which a condition holds.
+/// The members of a to-many, or those that match a condition.
 struct ImportedMembers {
   let path: PropertyPath
   var filter: (condition: QueryPredicate, variable: Int)?
 }
 
-/// The values from one to another, the other included or not.
+/// A range of values, with or without its upper bound.
 struct ImportedRange {
   let lower: ImportedValue
   let upper: ImportedValue
   let isClosed: Bool
 }
 
-/// A value, which may be one thing or another depending on conditions.
+/// A value, possibly with alternatives that depend on conditions.
 struct ImportedValue {
-  /// How many things a value may be.
+  /// The maximum number of alternatives.
   static let limit = 64
 
   struct Alternative {
@@ -40,9 +40,9 @@ struct ImportedValue {
     let operand: Operand
   }
 
-  /// Of their conditions just one holds.
+  /// The alternatives. Exactly one of their conditions is true.
   let alternatives: [Alternative]
-  /// Nil for a nil that says no more.
+  /// Nil for a nil without a type.
   let kind: ValueKind?
 
   init(_ operand: Operand, _ kind: ValueKind?) {
@@ -60,7 +60,7 @@ struct ImportedValue {
     self.kind = kind
   }
 
-  /// The value where a condition holds, and another where it does not.
+  /// A conditional value: the first if a condition is true, otherwise the second.
   init(_ condition: QueryPredicate, _ first: ImportedValue, _ second: ImportedValue) throws(PredicateImportError) {
     let alternatives = first.only(where: condition) + second.only(where: .negated(condition))
     try self.init(alternatives, first.kind ?? second.kind)
@@ -70,13 +70,13 @@ struct ImportedValue {
     alternatives.map { Alternative(condition: .all([condition, $0.condition]), operand: $0.operand) }
   }
 
-  /// What a function makes of the value.
+  /// The value after applying a function.
   func map(_ kind: ValueKind?, _ make: (Operand) -> Operand) throws(PredicateImportError) -> ImportedValue {
     try ImportedValue(
       alternatives.map { Alternative(condition: $0.condition, operand: make($0.operand)) }, kind)
   }
 
-  /// What a function makes of two values.
+  /// Two values combined by a function.
   func combined(
     _ other: ImportedValue, _ make: (Operand, Operand) -> Operand
   ) throws(PredicateImportError) -> ImportedValue {
@@ -89,7 +89,7 @@ struct ImportedValue {
     return try ImportedValue(pairs, kind ?? other.kind)
   }
 
-  /// Whether something holds for the value, whichever it is.
+  /// Whether a condition is true for the value, for whichever alternative applies.
   func holds(_ condition: (Operand) -> QueryPredicate) -> QueryPredicate {
     .one(alternatives.map { .all([$0.condition, condition($0.operand)]) })
   }

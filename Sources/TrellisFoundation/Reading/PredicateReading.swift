@@ -2,16 +2,16 @@ import Foundation
 import TrellisQuery
 @_spi(Generated) import TrellisRuntime
 
-/// An expression of Foundation that has a counterpart in the predicates of stores.
+/// A Foundation expression with a counterpart in store predicates.
 protocol ImportableExpression {
   func term(_ reading: inout PredicateReading) throws(PredicateImportError) -> ImportedTerm
 }
 
-/// Goes through the expressions of a predicate.
+/// Translates the expressions of a predicate.
 struct PredicateReading {
-  /// What the variables stand for.
+  /// The terms for the variables.
   var variables: [PredicateExpressions.VariableID: ImportedTerm] = [:]
-  /// The number of the innermost variable that stands for members.
+  /// The number of the innermost variable for members.
   private var depth = 0
 
   mutating func term(_ expression: some PredicateExpression) throws(PredicateImportError) -> ImportedTerm {

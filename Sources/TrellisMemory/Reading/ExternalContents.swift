@@ -1,9 +1,9 @@
 package import TrellisSchema
 
 extension MemoryState {
-  /// What lies in files: the contents that rows refer to.
+  /// The external contents that rows refer to.
   ///
-  /// - Complexity: linear in the number of rows of entities with such data.
+  /// - Complexity: linear in the number of rows of entities with external storage.
   package func externalContents(_ model: Model) -> Set<ContentDigest> {
     var contents: Set<ContentDigest> = []
     for entity in model.entities {

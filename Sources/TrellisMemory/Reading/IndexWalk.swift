@@ -2,18 +2,18 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// A way through an ordered index on which the rows of a request come in its order, so that nothing has to be sorted and
-/// going on ends at the limit.
+/// A walk through an ordered index that visits a request's rows in their sort order, so that no sorting is needed and
+/// the walk ends at the limit.
 ///
-/// The index's first columns are those for which the predicate demands a value; the sort goes by all columns behind them,
-/// either as the index has them or the other way round.
+/// The predicate must fix values for the index's first columns. The sort keys are all columns after them, either in the
+/// index's directions or all reversed.
 struct IndexWalk {
   let index: Layout.OrderedIndex
   private let entries: OrderedMap<IndexEntry, Void>
   private let prefix: [StoredValue]
   private let isBackward: Bool
 
-  /// The way for a request; nil when there is none.
+  /// The walk for a request. Nil if there is none.
   init?(_ request: StoreRequest, _ snapshot: Snapshot, _ entity: Entity) {
     guard let sort = Self.columns(of: request.sort, entity), !sort.isEmpty else { return nil }
     let demands = KeyLookup(snapshot: snapshot, entity: entity).singleValues(request.predicate)
@@ -33,13 +33,13 @@ struct IndexWalk {
     return nil
   }
 
-  /// The columns by which is sorted, in the order of the index's own comparison; nil when it is another comparison.
+  /// The columns of the sort keys. Nil if a sort key compares differently than an index.
   private static func columns(of sort: [SortKey], _ entity: Entity) -> [(column: Int, isDescending: Bool)]? {
     var columns: [(column: Int, isDescending: Bool)] = []
     for key in sort {
       guard key.options.isEmpty, key.query == nil, key.path.variable == 0, let step = key.path.onlyStep,
         entity.properties.indices.contains(step), let column = entity.properties[step].column,
-        // The index has the keys of references that read nil.
+        // The index contains the keys of dangling references, which read as nil.
         entity.properties[step].relationship?.isLeftAlone != true,
         key.kind == Layout.kind(of: column, entity)
       else { return nil }
@@ -48,7 +48,7 @@ struct IndexWalk {
     return columns
   }
 
-  /// Goes through the keys of the rows in order until `body` returns false.
+  /// Visits the keys of the rows in order until `body` returns false.
   func forEach(_ body: (Int64) throws -> Bool) rethrows {
     func visit(_ entry: IndexEntry) throws -> Bool { try entry.begins(with: prefix) && body(entry.key) }
     let start = index.shape.bound(prefix, isBehind: isBackward)

@@ -1,28 +1,29 @@
 import TrellisQuery
 import TrellisSchema
 
-/// Finds the few rows among which a predicate's matches must be, when it demands a key, a reference or indexed values.
+/// Finds the few rows that can match a predicate, if it requires a key, a reference or indexed values.
 struct KeyLookup {
   let snapshot: Snapshot
   let entity: Entity
 
-  /// What a predicate demands of its matches.
+  /// The values that a predicate requires.
   private struct Demands {
     var keys: [StoredValue]?
-    /// One of these values, by property.
+    /// The possible values of each property.
     var values: [Int: [StoredValue]] = [:]
   }
 
-  /// The keys of all rows that can match, sorted; nil when every row can.
+  /// The sorted keys of all rows that can match. Nil if every row can.
   func candidates(_ predicate: QueryPredicate?) -> [Int64]? {
     guard let demands = demands(predicate) else { return nil }
     return (few(demands) ?? byOrder(demands.values)).map { Set($0).sorted() }
   }
 
-  /// Whether a key, a reference or a unique key leads to a few rows, among which looking is better than in any order.
+  /// Whether a key, a reference or a unique key leads to a few rows. Then testing these is better than walking an
+  /// index.
   func findsFew(_ predicate: QueryPredicate?) -> Bool { demands(predicate).flatMap(few) != nil }
 
-  /// The columns for which a predicate demands just one value.
+  /// The columns for which a predicate requires a single value.
   func singleValues(_ predicate: QueryPredicate?) -> [Int: StoredValue] {
     var single: [Int: StoredValue] = [:]
     for (property, values) in demands(predicate)?.values ?? [:] where values.count == 1 {
@@ -46,7 +47,7 @@ struct KeyLookup {
     demands.keys.map(Self.keys) ?? byReference(demands.values) ?? byValues(demands.values)
   }
 
-  /// By the ordered index of which the most columns are demanded; several values are looked up for the first column only.
+  /// Uses the ordered index with the most required columns. Several values are looked up for the first column only.
   private func byOrder(_ demands: [Int: [StoredValue]]) -> [Int64]? {
     var byColumn: [Int: [StoredValue]] = [:]
     for (property, values) in demands { byColumn[entity.properties[property].column ?? -1] = values }
@@ -75,7 +76,7 @@ struct KeyLookup {
     return keys
   }
 
-  /// A key before which no match can be, so that who reads in pages need not go through the pages before.
+  /// The smallest key that can match, so that paging by key skips the pages before.
   static func leastKey(_ predicate: QueryPredicate?) -> Int64 {
     var least = Int64.min
     for case .comparison(let comparison) in predicate.map(terms) ?? [] {
@@ -88,13 +89,13 @@ struct KeyLookup {
     return least
   }
 
-  /// The terms that all must hold.
+  /// The terms of a conjunction.
   private static func terms(_ predicate: QueryPredicate) -> [QueryPredicate] {
     guard case .and(let terms) = predicate else { return [predicate] }
     return terms.flatMap { term in if case .and(let inner) = term { inner } else { [term] } }
   }
 
-  /// A path and the values one of which must be there, by plain equality of values that are not nil.
+  /// A path and its possible values, for plain equality with values that are not nil.
   private static func demand(_ term: QueryPredicate) -> (PropertyPath, [StoredValue])? {
     switch term {
     case .comparison(let comparison)
@@ -120,7 +121,7 @@ struct KeyLookup {
     }
   }
 
-  /// Whether equal values have equal hashes here: those of the column's own class have.
+  /// Whether equal values have equal hashes: true for values of the column's own storage class.
   private func fits(_ values: [StoredValue], _ property: Int) -> Bool {
     guard entity.properties.indices.contains(property), let column = entity.properties[property].column else {
       return false
@@ -144,7 +145,7 @@ struct KeyLookup {
     for index in snapshot.layout.valueIndexesOf[entity.index] {
       let demanded = index.columns.compactMap { byColumn[$0] }
       guard demanded.count == index.columns.count else { continue }
-      // Several columns are looked up together only when each has one value.
+      // Several columns are looked up together only if each has one value.
       guard demanded.count == 1 || demanded.allSatisfy({ $0.count == 1 }) else { continue }
       let tuples = demanded.count == 1 ? demanded[0].map { [$0] } : [demanded.flatMap { $0 }]
       let links = snapshot.state.values[index.index]
@@ -155,7 +156,7 @@ struct KeyLookup {
 }
 
 extension StoredValue {
-  /// How a store keeps the value; nil for null.
+  /// The storage class of the value. Nil for null.
   var storageClass: StorageClass? {
     switch self {
     case .null: nil

@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// The members of a relationship, owner by owner.
+/// The members of a relationship, for many owners.
 struct Members {
   let snapshot: Snapshot
   let relationship: Relationship
@@ -25,7 +25,7 @@ struct Members {
     root = model.entities[relationship.destination].root
   }
 
-  /// Goes through the members of each owner in their order: by place, then by key.
+  /// Visits the members of each owner in their order: by position, then by key.
   func forEach(_ owners: [Int64], _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void) throws {
     var seen: Set<Int64> = []
     for owner in owners where seen.insert(owner).inserted {
@@ -41,7 +41,7 @@ struct Members {
     _ members: [(key: Int64, place: Int64?)], of relationship: Relationship
   ) -> [(key: Int64, place: Int64?)] {
     guard relationship.isOrdered else { return members.map { ($0.key, nil) } }
-    // Without a place a member comes first, as null does in every sort.
+    // A member without a position comes first, as null does in every sort.
     return members.sorted { a, b in
       a.place == b.place ? a.key < b.key : (a.place ?? .min) < (b.place ?? .min)
     }

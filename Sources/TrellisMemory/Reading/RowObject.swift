@@ -1,7 +1,7 @@
 import TrellisQuery
 import TrellisSchema
 
-/// A row as predicates and sorts see it.
+/// A row as an object for predicates and sort keys.
 struct RowObject: QueryObject {
   let row: MemoryRow
   let snapshot: Snapshot
@@ -13,12 +13,12 @@ struct RowObject: QueryObject {
     guard let property = self.property(property) else { return .null }
     let relationship = property.relationship
     if let relationship, relationship.isLeftAlone, let column = relationship.column {
-      // A reference to a row that is gone reads as nil, which only the row can tell.
+      // A reference to a deleted row reads as nil, so the row has to be looked up.
       return row.reference(column).flatMap { object($0, at: relationship) }.map { .integer($0.queryKey) } ?? .null
     }
     if let column = property.column { return row.value(column) }
     guard let relationship else { return .null }
-    // As a value a to-many is the number of its members.
+    // The value of a to-many is the number of its members.
     if relationship.isToMany { return .integer(Int64(count(relationship))) }
     return links(relationship).first.map { .integer($0.key) } ?? .null
   }
@@ -63,14 +63,14 @@ struct RowObject: QueryObject {
 }
 
 extension Snapshot {
-  /// The index that leads from an owner to its members; nil for a relationship that lies in the owner's row or nowhere.
+  /// The index from an owner to its members. Nil for a relationship that is stored in the owner's row or is transient.
   func membership(of relationship: Relationship) -> LinkIndex? {
     switch relationship.home {
     case .joinTable(let table, isFirst: true): state.forward[table]
     case .joinTable(let table, isFirst: false): state.backward[table]
     case .inverseColumn:
       layout.model.inverse(of: relationship).flatMap(layout.reference).map { state.references[$0.index] }
-    // Both partners hold it, so it is found like the other end of any one-to-one.
+    // Both partners have the reference, so the partner is found like the other end of any one-to-one.
     case .column where relationship.isOwnInverse:
       layout.reference(relationship).map { state.references[$0.index] }
     case .column, .transient: nil

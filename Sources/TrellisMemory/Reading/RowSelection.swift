@@ -2,14 +2,14 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// The rows that a request asks for, in its order.
+/// The rows of a request, in its sort order.
 struct RowSelection {
   private let snapshot: Snapshot
   private let request: StoreRequest
   private let evaluator: PredicateEvaluator?
   private let order: SortOrder?
   private let entity: Entity
-  /// Whether rows of an entity are wanted, by its number.
+  /// Whether rows of an entity are requested, by entity number.
   private let isWanted: [Bool]
 
   init(_ request: StoreRequest, _ snapshot: Snapshot) throws {
@@ -24,7 +24,7 @@ struct RowSelection {
     isWanted = model.wanted(entity, withSubentities: request.includesSubentities)
   }
 
-  /// Goes through the rows; `body` may throw to stop.
+  /// Visits the rows. `body` may throw to stop.
   func forEach(_ body: (MemoryRow) throws -> Void) throws {
     guard let order else { return try stream(body) }
     if let walk { return try stream(body, along: walk) }
@@ -36,7 +36,7 @@ struct RowSelection {
     for object in try order.sorted(found).dropFirst(max(0, request.offset)).prefix(limit) { try body(object.row) }
   }
 
-  /// In the order of keys or of an index rows need not be gathered, and going on ends at the limit.
+  /// Visits rows in the order of keys or of an index. No rows are collected, and the walk ends at the limit.
   private func stream(_ body: (MemoryRow) throws -> Void, along walk: IndexWalk? = nil) throws {
     var toSkip = max(0, request.offset)
     var left = limit
@@ -52,7 +52,7 @@ struct RowSelection {
     }
   }
 
-  /// An index that has the rows in the order of the request; none where a few rows are found in another way.
+  /// A walk through an index with the request's sort order. Nil if a few rows are found in another way.
   private var walk: IndexWalk? {
     guard !KeyLookup(snapshot: snapshot, entity: entity).findsFew(request.predicate) else { return nil }
     return IndexWalk(request, snapshot, entity)
@@ -60,7 +60,7 @@ struct RowSelection {
 
   private var limit: Int { max(0, request.limit ?? .max) }
 
-  /// Goes through all matching rows, by key or along an index, until `body` returns false.
+  /// Visits all matching rows, by key or along an index, until `body` returns false.
   private func matches(along walk: IndexWalk? = nil, _ body: (MemoryRow) throws -> Bool) throws {
     func visit(_ row: MemoryRow) throws -> Bool {
       guard isWanted[row.entity], try evaluator?.matches(RowObject(row: row, snapshot: snapshot)) ?? true else {
@@ -82,7 +82,7 @@ struct RowSelection {
 }
 
 extension Model {
-  /// Whether rows of each entity belong to a request for this one.
+  /// Whether a request for this entity includes rows of each entity.
   func wanted(_ entity: Entity, withSubentities: Bool) -> [Bool] {
     var wanted = entities.map { _ in false }
     for number in withSubentities ? entity.subtree : [entity.index] { wanted[number] = true }

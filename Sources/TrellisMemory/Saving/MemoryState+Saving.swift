@@ -1,7 +1,7 @@
 package import TrellisStorage
 
 extension MemoryState {
-  /// The store as a save would leave it, checked against every rule. This value stays as it is, whatever happens.
+  /// The state after a save, checked against every rule. This value itself does not change.
   ///
   /// - Throws: ``SaveConflict``, ``BrokenRules`` or ``StoreError``.
   package func saving(_ draft: SaveDraft, _ layout: Layout) throws -> (state: MemoryState, outcome: SaveOutcome) {

@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// No reference may lead nowhere when the save is done, unless its delete rule leaves references alone.
+/// Checks that no reference is dangling after the save, unless its delete rule is `noAction`.
 enum ReferenceCheck {
   static func run(_ plan: SavePlan, _ state: MemoryState, _ layout: Layout) throws {
     let checked = layout.references.filter(\.isChecked)
@@ -26,7 +26,7 @@ enum ReferenceCheck {
     }
   }
 
-  /// A deleted row must not be held by any row that stays as it is, or that the save leaves holding it.
+  /// Checks that no remaining row refers to a deleted row.
   private static func checkHolders(
     of target: Int64, _ reference: Layout.Reference, _ plan: SavePlan, _ state: MemoryState, _ layout: Layout
   ) throws {

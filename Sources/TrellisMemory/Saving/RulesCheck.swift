@@ -1,10 +1,10 @@
 import TrellisStorage
 
-/// The rules that a save looks at again where nobody else can write any more.
+/// The rules that a save checks again, while no other save can write.
 enum RulesCheck {
   /// - Parameters:
-  ///   - before: the store as it is.
-  ///   - after: the store as it would be.
+  ///   - before: the state before the save.
+  ///   - after: the state after the save.
   /// - Throws: ``BrokenRules``.
   static func run(_ draft: SaveDraft, _ before: Snapshot, _ after: Snapshot) throws {
     var broken = BrokenRules()
@@ -39,7 +39,7 @@ extension Members {
     snapshot.state.row(snapshot.layout.model.entities[relationship.entity].root, owner) != nil
   }
 
-  /// The owners of pairs with some members.
+  /// The owners of some members in a join table.
   fileprivate func owners(of members: [Int64]) throws -> [Int64] {
     guard let (table, isFirst) = joinTable else { throw StoreError.malformed("Members leave a join table only.") }
     let reversed = isFirst ? snapshot.state.backward[table] : snapshot.state.forward[table]

@@ -1,7 +1,7 @@
 import TrellisSchema
 package import TrellisStorage
 
-/// A save request with its records read: values only, checked one by one.
+/// A save request with its records read as plain values, each of them checked.
 package struct SaveDraft {
   struct Insert: Sendable {
     let entity: Int
@@ -31,7 +31,7 @@ package struct SaveDraft {
   let departures: Departures?
   package private(set) var highestKey: Int64 = 0
 
-  /// - Parameter externals: where large data goes; nil for a store that keeps no files.
+  /// - Parameter externals: writes external data. Nil for a store without files.
   package init(_ request: SaveRequest, _ layout: Layout, _ externals: ExternalWriter? = nil) throws {
     cascades = request.cascades
     keptFromCascades = request.keptFromCascades
@@ -87,7 +87,7 @@ package struct SaveDraft {
 }
 
 extension Column {
-  /// Refuses what the column cannot hold.
+  /// Refuses a value that the column cannot store.
   func check(_ value: StoredValue, _ entity: Entity) throws {
     if case .real(let real) = value, real.isNaN { throw unstorable("a real that is not a number", entity) }
     if value.isNull && !isOptional { throw unstorable("nil, although it is not optional", entity) }

@@ -1,7 +1,7 @@
 import TrellisStorage
 
 extension SavePlan {
-  /// Does what was planned.
+  /// Applies the planned changes.
   func apply(to state: inout MemoryState, _ layout: Layout) {
     for group in pairs {
       for pair in group.removed { state.removePair(group.table, first: pair.first, partner: pair.partner) }
@@ -17,7 +17,7 @@ extension SavePlan {
     }
   }
 
-  /// The pairs of join tables go with the row.
+  /// Removes the row's pairs from all join tables.
   private func removePairs(of row: MemoryRow, _ state: inout MemoryState, _ layout: Layout) {
     for table in layout.firstEndsOf[row.entity] { state.removePairs(table, ofFirst: row.key) }
     for table in layout.partnerEndsOf[row.entity] { state.removePairs(table, ofPartner: row.key) }
@@ -33,7 +33,7 @@ extension MemoryState {
     for first in backward[table].targets(partner) { removePair(table, first: first.key, partner: partner) }
   }
 
-  /// A pair that another writer has added already keeps its places.
+  /// Adds a pair. A pair that another writer has already added keeps its positions.
   mutating func add(_ pair: SaveRequest.Pairs.Pair, to table: Int) {
     guard !forward[table].contains(pair.first, pair.partner) else { return }
     setPair(table, first: pair.first, partner: pair.partner, place: pair.place, inversePlace: pair.inversePlace)
@@ -48,6 +48,6 @@ extension MemoryState {
 }
 
 extension LinkIndex {
-  /// The place of a link; nil where there is none.
+  /// The position of a link. Nil if it has none.
   package func place(_ from: Int64, _ to: Int64) -> Int64? { links[Link(from: from, to: to)] ?? nil }
 }

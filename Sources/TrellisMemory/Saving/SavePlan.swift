@@ -1,10 +1,10 @@
 import TrellisSchema
 import TrellisStorage
 
-/// What a save does to the rows, worked out and checked before anything changes. Applying it cannot fail, so a save that
-/// throws has left the store as it was.
+/// The row changes of a save, computed and checked before anything changes. Applying the plan cannot fail, so a save
+/// that throws leaves the store unchanged.
 struct SavePlan {
-  /// A row by the table it lies in and its key.
+  /// The identity of a row: its table and its key.
   struct Place: Hashable {
     let root: Int
     let key: Int64
@@ -16,12 +16,12 @@ struct SavePlan {
     var new: MemoryRow?
   }
 
-  /// In the order in which rows were first touched.
+  /// The changes, in the order in which rows were first touched.
   private(set) var changes: [Change] = []
   private var numbers: [Place: Int] = [:]
   let pairs: [SaveRequest.Pairs]
   private(set) var clearedPairs: [(table: Int, partners: [Int64])] = []
-  /// The keys of the rows that cascades take along.
+  /// The keys of the rows deleted by cascades.
   private(set) var cascaded: [Int64] = []
 
   init(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
@@ -39,7 +39,7 @@ struct SavePlan {
     try ReferenceCheck.run(self, state, layout)
   }
 
-  /// The row as it will be.
+  /// The row after the save.
   func row(_ root: Int, _ key: Int64, _ state: MemoryState) -> MemoryRow? {
     if let number = numbers[Place(root: root, key: key)] { return changes[number].new }
     return state.row(root, key)
@@ -48,7 +48,7 @@ struct SavePlan {
   /// Whether the save changes a row.
   func touches(_ root: Int, _ key: Int64) -> Bool { numbers[Place(root: root, key: key)] != nil }
 
-  // MARK: Working out
+  // MARK: Planning
 
   private func checkVersions(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
     var stale: [SaveConflict.Row] = []
@@ -68,10 +68,10 @@ struct SavePlan {
     for key in group.keys { set(nil, root, key, state) }
   }
 
-  /// Level by level, as far as members hold the reference.
+  /// Cascades level by level, as far as the members have the reference.
   private mutating func cascade(_ draft: SaveDraft, _ state: MemoryState, _ layout: Layout) throws {
     let model = layout.model
-    // Those have an order or a partner of their own in this save.
+    // These rows are deleted or kept by the save itself.
     var seen = Set(draft.keptFromCascades).union(draft.deletes.flatMap(\.keys))
     let snapshot = Snapshot(state, layout)
     var open = draft.cascades
@@ -110,7 +110,7 @@ struct SavePlan {
     set(new, root, insert.key, state)
   }
 
-  /// Who holds a reference to something that goes lets go of it; as nobody edited the row, its version stays.
+  /// Clears the references to deleted rows. Row versions stay the same, because the rows were not edited.
   private mutating func clear(_ group: SaveRequest.ClearedReferences, _ state: MemoryState, _ layout: Layout) {
     let properties = layout.model.entities[group.relationship.entity].properties
     guard properties.indices.contains(group.relationship.property) else { return }
@@ -133,7 +133,7 @@ struct SavePlan {
     let reference = layout.model.entities[group.entity].reference(placedBy: group.column)
     for (key, place) in zip(group.keys, group.places) {
       guard let row = row(root, key, state), row.values.indices.contains(group.column) else { continue }
-      // A row that others have taken out of the list meanwhile gets no place.
+      // A row that another writer has removed from the list in the meantime gets no position.
       if let reference, row.reference(reference) == nil { continue }
       set(row.replacing(group.column, with: .integer(place)), root, key, state)
     }
@@ -151,7 +151,7 @@ struct SavePlan {
 }
 
 extension MemoryRow {
-  /// The same row of the same version with another value.
+  /// The same row and version with another value.
   func replacing(_ column: Int, with value: StoredValue) -> MemoryRow {
     var values = values
     values[column] = value

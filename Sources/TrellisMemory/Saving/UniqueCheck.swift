@@ -1,9 +1,9 @@
 import TrellisSchema
 import TrellisStorage
 
-/// No two rows may have the same unique key when the save is done; in between, keys may swap.
+/// Checks that no two rows have the same unique key after the save. Rows may swap keys within a save.
 enum UniqueCheck {
-  /// A row by its values in one index.
+  /// A row and its values in one index.
   private struct Entry: Hashable {
     let index: Layout.ValueIndex
     let hash: Int64

@@ -1,8 +1,8 @@
 import TrellisQuery
 import TrellisSchema
 
-/// How the rows of an index are ordered: each column by its kind and direction, rows that are alike by key in the direction
-/// of the last column, as a fetch sorted by these columns has them.
+/// The order of an index: each column by its kind and direction, then equal rows by key in the direction of the last
+/// column, like a fetch that is sorted by these columns.
 final class IndexShape: Sendable {
   let columns: [Int]
   let kinds: [ValueKind]
@@ -20,24 +20,24 @@ final class IndexShape: Sendable {
     IndexEntry(values: columns.map(row.value), key: row.key, shape: self)
   }
 
-  /// A place before or behind all entries that begin with these values.
+  /// A position before or after all entries that begin with these values.
   func bound(_ prefix: [StoredValue], isBehind: Bool) -> IndexEntry {
     IndexEntry(values: prefix, key: 0, shape: self, bound: isBehind ? 1 : -1)
   }
 }
 
-/// A row in an ordered index, or a place between rows.
+/// A row in an ordered index, or a position between rows.
 package struct IndexEntry: Comparable, Sendable {
   let values: [StoredValue]
   let key: Int64
   let shape: IndexShape
-  /// Below zero for a place before all entries that begin with these values, above zero for one behind them.
+  /// Negative for a position before all entries that begin with these values, positive for one after them.
   var bound: Int8 = 0
 
   package static func < (left: IndexEntry, right: IndexEntry) -> Bool { left.order(to: right) < 0 }
   package static func == (left: IndexEntry, right: IndexEntry) -> Bool { left.order(to: right) == 0 }
 
-  /// Below zero when this comes first.
+  /// Negative if this entry comes first.
   private func order(to other: IndexEntry) -> Int {
     let common = min(values.count, other.values.count)
     let order = order(to: other.values, first: common)

@@ -2,29 +2,29 @@ import TrellisQuery
 package import TrellisSchema
 import TrellisStorage
 
-/// What a store works out of its model once: which indexes there are, and which rows belong into which.
+/// The layout that a store derives from its model once: the indexes, and the rows that belong to each.
 package struct Layout: Sendable {
-  /// A column with the keys of other rows, in the entity that declares it and those below.
+  /// A column with the keys of other rows, in the declaring entity and its subentities.
   package struct Reference: Sendable {
     package let index: Int
     package let entity: Int
     package let property: Int
     package let column: Int
     package let orderColumn: Int?
-    /// The entity whose root table holds the targets.
+    /// The root entity of the referenced rows.
     package let targetRoot: Int
-    /// Whether the target must exist: not under a rule that leaves references alone.
+    /// Whether the target must exist, which is not so under the delete rule `noAction`.
     package let isChecked: Bool
   }
 
-  /// Properties whose values together belong to one row, which is found by their hash.
+  /// A unique key. Its row is found by the hash of its values.
   package struct ValueIndex: Sendable {
     package let index: Int
     package let entity: Int
     package let columns: [Int]
   }
 
-  /// An index of the model, with its rows in order.
+  /// A declared index with its rows in order.
   struct OrderedIndex: Sendable {
     let index: Int
     let entity: Int
@@ -34,12 +34,12 @@ package struct Layout: Sendable {
   package let model: Model
   package private(set) var references: [Reference] = []
   package private(set) var valueIndexes: [ValueIndex] = []
-  /// The references and value indexes that rows of an entity have, inherited ones included.
+  /// The references and unique keys of each entity, including inherited ones.
   package private(set) var referencesOf: [[Reference]] = []
   package private(set) var valueIndexesOf: [[ValueIndex]] = []
   private(set) var orderedIndexes: [OrderedIndex] = []
   private(set) var orderedIndexesOf: [[OrderedIndex]] = []
-  /// The join tables in which rows of an entity may be at the first end, or the partner.
+  /// The join tables whose first end or partner may be a row of the entity.
   package private(set) var firstEndsOf: [[Int]] = []
   package private(set) var partnerEndsOf: [[Int]] = []
   private var referenceNumbers: [RelationshipNumber: Int] = [:]
@@ -50,14 +50,14 @@ package struct Layout: Sendable {
     for entity in model.entities { assign(entity) }
   }
 
-  /// The reference that a to-one with a column keeps, whichever entity of the hierarchy it is asked for.
+  /// The reference of a to-one with a column, for any entity of the hierarchy.
   func reference(_ relationship: Relationship) -> Reference? {
     referenceNumbers[RelationshipNumber(entity: relationship.entity, property: relationship.index)].map {
       references[$0]
     }
   }
 
-  // MARK: Making
+  // MARK: Creation
 
   private mutating func addIndexes(of entity: Entity) {
     for property in entity.properties where declares(entity, property) {
@@ -86,7 +86,7 @@ package struct Layout: Sendable {
       isChecked: !relationship.isLeftAlone)
     referenceNumbers[RelationshipNumber(entity: relationship.entity, property: relationship.index)] = references.count
     references.append(reference)
-    // A one-to-one is a reference that no two rows share.
+    // In a one-to-one, no two rows may have the same reference.
     if let inverse, !inverse.isToMany { add(relationship.entity, [column]) }
   }
 
@@ -105,7 +105,7 @@ package struct Layout: Sendable {
     orderedIndexes.append(OrderedIndex(index: orderedIndexes.count, entity: entity.index, shape: shape))
   }
 
-  /// How the values of a column are compared.
+  /// The comparison kind of a column's values.
   static func kind(of column: Int, _ entity: Entity) -> ValueKind {
     let column = entity.columns[column]
     guard case .attribute(let number) = column.content, let attribute = entity.properties[number].attribute else {

@@ -1,7 +1,7 @@
 package import TrellisSchema
 import TrellisStorage
 
-/// One stored row. Rows never change: an update puts another in its place, so snapshots share them.
+/// A stored row. Rows are immutable: an update replaces the row, so snapshots share rows.
 package final class MemoryRow: Sendable {
   package let key: Int64
   package let version: Int64
@@ -15,19 +15,19 @@ package final class MemoryRow: Sendable {
     self.values = values
   }
 
-  /// The value of a column; null for a column that the row does not have.
+  /// The value of a column. Null if the row does not have this column.
   package func value(_ column: Int) -> StoredValue {
     values.indices.contains(column) ? values[column] : .null
   }
 
-  /// The key that a reference column holds; nil when it is null.
+  /// The key in a reference column. Nil if the column is null.
   package func reference(_ column: Int) -> Int64? {
     if case .integer(let key) = value(column) { key } else { nil }
   }
 }
 
 extension ValueReader {
-  /// Makes the reader stand for this row.
+  /// Makes the reader read this row.
   func show(_ row: MemoryRow) {
     show(key: row.key, version: row.version, entity: row.entity, values: row.values)
   }

@@ -1,16 +1,16 @@
 import TrellisSchema
 
-/// Everything a store holds at one moment, as a value: a reader's copy is its snapshot.
+/// The contents of a store at one point in time, as a value: a reader's copy is its snapshot.
 package struct MemoryState: Sendable {
-  /// Rows by key, for each root entity; empty for the others.
+  /// The rows by key, for each root entity. Empty for the other entities.
   package private(set) var tables: [OrderedMap<Int64, MemoryRow>]
-  /// Owner to rows, for each reference of the layout.
+  /// The rows by owner, for each reference of the layout.
   package private(set) var references: [LinkIndex]
-  /// Hash to rows, for each unique key of the layout.
+  /// The rows by hash, for each unique key of the layout.
   package private(set) var values: [LinkIndex]
-  /// Rows in the order of each declared index.
+  /// The rows in the order of each declared index.
   private(set) var ordered: [OrderedMap<IndexEntry, Void>]
-  /// Pairs of join tables from the first end's key to the partner's, and back.
+  /// The pairs of each join table, from the first end's key to the partner's, and back.
   package private(set) var forward: [LinkIndex]
   package private(set) var backward: [LinkIndex]
 
@@ -27,7 +27,7 @@ package struct MemoryState: Sendable {
 
   // MARK: Changes
 
-  /// Puts a row in the place of another, either of which may be missing, and keeps the indexes right.
+  /// Replaces a row and updates the indexes. Either row may be nil.
   package mutating func replace(_ old: MemoryRow?, by new: MemoryRow?, _ layout: Layout) {
     guard let row = new ?? old else { return }
     let root = layout.model.entities[row.entity].root
@@ -75,12 +75,12 @@ package struct MemoryState: Sendable {
 }
 
 extension Layout.ValueIndex {
-  /// The hash of a row's values; nil when one is null, as such a key binds nothing.
+  /// The hash of a row's values. Nil if one of them is null, because a unique key with null does not apply.
   package func hash(_ row: MemoryRow) -> Int64? {
     hash(of: columns.map(row.value))
   }
 
-  /// The hash of values in the order of the columns.
+  /// The hash of values, in the order of the columns.
   func hash(of values: [StoredValue]) -> Int64? {
     guard !values.contains(where: \.isNull) else { return nil }
     return Int64(truncatingIfNeeded: values.hashValue)
@@ -92,7 +92,7 @@ extension Layout.ValueIndex {
   }
 }
 
-/// A state in a box, so that the objects of a query share it by one reference.
+/// A state in a box, so that the objects of a query share it by a single reference.
 package final class Snapshot: Sendable {
   package let state: MemoryState
   package let layout: Layout

@@ -1,7 +1,8 @@
-/// A sorted map in blocks: finding, inserting and removing cost O(log *n*) plus the move inside one block.
+/// A sorted map in blocks: a lookup, insertion or removal costs O(log *n*) plus moves within one block.
 ///
-/// A copy shares its blocks with the original, and a change copies the block that it touches. So a reader's snapshot costs
-/// nothing, and a writer beside a reader pays for a block, not for the whole table. This is why it is no dictionary.
+/// A copy shares its blocks with the original, and a change copies only the block that it touches. So a reader's
+/// snapshot costs nothing, and a concurrent write copies one block, not the whole table. For this reason it is not a
+/// dictionary.
 package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   private struct Block: Sendable {
     var keys: [Key]
@@ -20,7 +21,7 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
     return isThere ? blocks[block].values[index] : nil
   }
 
-  /// Sets a key's value, and says whether the key is new.
+  /// Sets a key's value. Returns whether the key is new.
   @discardableResult mutating func set(_ key: Key, _ value: Value) -> Bool {
     let (block, index, isThere) = find(key)
     if isThere {
@@ -42,7 +43,7 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
     return value
   }
 
-  /// Goes through the entries from a key on, in order, until `body` returns false.
+  /// Visits the entries from a key on, in order, until `body` returns false.
   package func forEach(from start: Key, _ body: (Key, Value) throws -> Bool) rethrows {
     var (block, index, _) = find(start)
     while block < blocks.count {
@@ -56,7 +57,7 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
     }
   }
 
-  /// Goes through the entries before a key, the last first, until `body` returns false.
+  /// Visits the entries before a key in reverse order, until `body` returns false.
   package func forEachBackward(before end: Key, _ body: (Key, Value) throws -> Bool) rethrows {
     var (block, index, _) = find(end)
     while true {
@@ -70,7 +71,7 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
     }
   }
 
-  /// Goes through all entries in order until `body` returns false.
+  /// Visits all entries in order until `body` returns false.
   package func forEach(_ body: (Key, Value) throws -> Bool) rethrows {
     for block in blocks {
       for index in block.keys.indices where try !body(block.keys[index], block.values[index]) { return }
@@ -79,14 +80,14 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
 
   // MARK: Places
 
-  /// The place of a key, or where it would go.
+  /// The position of a key, or its insertion position.
   private func find(_ key: Key) -> (block: Int, index: Int, isThere: Bool) {
     guard let block = lastBlock(startingAtOrBefore: key) else { return (0, 0, false) }
     let index = blocks[block].keys.firstIndex(notBefore: key)
     return (block, index, index < blocks[block].keys.count && blocks[block].keys[index] == key)
   }
 
-  /// The block in which a key is or would be; nil when there are none.
+  /// The block that contains the key or would contain it. Nil if there are no blocks.
   private func lastBlock(startingAtOrBefore key: Key) -> Int? {
     guard !blocks.isEmpty else { return nil }
     var low = 0
@@ -104,7 +105,7 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
       blocks[block].keys.insert(key, at: index)
       blocks[block].values.insert(value, at: index)
     } else if index == Self.capacity {
-      // Keys that grow fill block after block, instead of leaving halves behind.
+      // Ascending keys fill block after block, instead of leaving half-full ones behind.
       blocks.insert(Block(keys: [key], values: [value]), at: block + 1)
     } else {
       split(block)
@@ -123,7 +124,7 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
 }
 
 extension Array where Element: Comparable {
-  /// The first index of a sorted array whose element does not come before this one; `endIndex` when all do.
+  /// The first index of a sorted array whose element is not less than this one. `endIndex` if there is none.
   func firstIndex(notBefore element: Element) -> Int {
     var low = 0
     var high = count

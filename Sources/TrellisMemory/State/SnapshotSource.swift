@@ -1,11 +1,11 @@
 package import TrellisStorage
 
-/// A store that has all of its rows in memory, whether or not they lie in a file as well.
+/// A store that has all of its rows in memory. It may have a file as well.
 package protocol SnapshotSource: AnyObject, Sendable {
   var layout: Layout { get }
-  /// The store as it is now. It stays so whatever is saved meanwhile.
+  /// A snapshot of the current state. Later saves do not change it.
   ///
-  /// - Throws: ``StoreError`` when the store has to be opened again.
+  /// - Throws: ``StoreError`` if the store has to be opened again.
   func snapshot() throws -> Snapshot
   func save(_ request: SaveRequest) throws -> SaveOutcome
 }

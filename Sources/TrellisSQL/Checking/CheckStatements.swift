@@ -1,13 +1,13 @@
 package import TrellisSchema
 
-/// What a file's schema must hold, and the questions that find rows which no other question shows.
+/// The schema that a file must have, and the queries that find rows which no request returns.
 package struct CheckStatements {
-  /// Something that a file must have.
+  /// A table, index or trigger that a file must have.
   package struct Part: Sendable {
     package let name: String
     package let statement: String
     package let isIndex: Bool
-    /// Whether the model asks for it, so that it may differ until the first save with a changed model.
+    /// Whether the model declares the part, so that it may differ until the first save with a changed model.
     package let isDeclared: Bool
   }
 
@@ -39,22 +39,24 @@ package struct CheckStatements {
     return parts
   }
 
-  /// What a file must have that keeps the models which it had.
+  /// The table that keeps the models which the file has had.
   package static let models = Part(table: "_models", SchemaStatements.models)
 
-  /// Finds the rows of a hierarchy that say they are of no entity of the model; nil where rows do not say it.
+  /// A query for the rows of a hierarchy with an entity name that the model does not have. Nil if the table has no
+  /// entity column.
   package func unknownEntities(of root: Entity) -> String? {
     guard root.isInHierarchy else { return nil }
     let names = root.subtree.map { SQLName.literal(model.entities[$0].name) }.joined(separator: ", ")
     return "SELECT \(SQLName.id) FROM \(SQLName.quoted(root.name)) WHERE \(SQLName.entity) NOT IN (\(names))"
   }
 
-  /// Finds the rows whose keys are none, or not below the parameter.
+  /// A query for the rows with a key below 1, or not below the parameter.
   package func unreservedKeys(of root: Entity) -> String {
     "SELECT \(SQLName.id) FROM \(SQLName.quoted(root.name)) WHERE \(SQLName.id) < 1 OR \(SQLName.id) >= ?1"
   }
 
-  /// Reads every text of a hierarchy's rows: the key, then the texts of these properties. Nil where there are none.
+  /// A query for every text of a hierarchy's rows: the key, then the texts of these properties. Nil if there are no
+  /// texts.
   package func texts(of root: Entity) -> (question: String, properties: [String])? {
     var names: [String] = []
     var properties: [String] = []
@@ -69,8 +71,8 @@ package struct CheckStatements {
     return ("SELECT \(columns) FROM \(SQLName.quoted(root.name))", properties)
   }
 
-  /// Finds the pairs whose owner is not there: owner, member. Only one-way relationships need the question, as others are
-  /// asked for from both ends.
+  /// A query for the join table rows without an owner row: owner, member. Only one-way relationships need the query,
+  /// because the others are checked from both ends.
   package func lostOwners(of table: JoinTable) -> String? {
     guard table.second == nil else { return nil }
     let owner = SQLName.quoted(table.first.column)

@@ -1,18 +1,18 @@
 import TrellisSchema
 
-/// An order of entities in which rows come after those they refer to.
+/// An insert order of entities in which referenced rows come first.
 ///
-/// Foreign keys are deferred, so any order is right; in this one each is fulfilled at once, and SQLite neither keeps
-/// accounts of open ones nor looks for rows that wait for a new key.
+/// Foreign keys are deferred, so every order is correct. In this one each foreign key is fulfilled at once, so that
+/// SQLite neither counts open ones nor searches for rows that wait for a new key.
 struct InsertOrder {
   private let targets: [[Int]]
-  /// By entity: rows of lower ranks come first.
+  /// The rank of each entity, by its number. Rows with a lower rank are inserted first.
   private(set) var ranks: [Int]
 
   /// - Complexity: linear in the number of references.
   init(_ model: Model) {
     targets = model.entities.map { entity in
-      // Tables refer to tables, so roots are what has an order.
+      // References point to tables, so only root entities have an order.
       guard entity.parent == nil else { return [] }
       var targets: Set<Int> = []
       for number in entity.subtree {
@@ -28,8 +28,8 @@ struct InsertOrder {
     for entity in model.entities { ranks[entity.index] = ranks[entity.root] }
   }
 
-  /// Depth first, with a stack of its own: a model may be as deep as it likes. An entity that is being visited has a rank
-  /// already, so a circle is cut where it closes.
+  /// Visits depth first with an explicit stack, because the depth of a model has no limit. An entity has a rank while
+  /// it is visited, so a cycle is cut where it closes.
   private mutating func visit(_ start: Int) {
     guard ranks[start] < 0 else { return }
     ranks[start] = 0

@@ -1,16 +1,16 @@
 package import TrellisSchema
 
-/// Where the rows of each entity lie, and under which names.
+/// The table and column names of each entity.
 package struct TableLayout: Sendable {
   package let model: Model
-  /// By entity.
+  /// The tables, by entity number.
   package let tables: [EntityTable]
-  /// How early an entity's rows are inserted so that what they refer to is there already, as far as there is such an order.
+  /// The insert rank of each entity: referenced rows have lower ranks, except in cycles.
   package let insertRanks: [Int]
-  /// The full-text tables that can be asked.
+  /// The full-text tables that queries may use.
   package let search: SearchPlan
 
-  /// - Complexity: linear in the number of columns of all entities, inherited ones included.
+  /// - Complexity: linear in the number of columns of all entities, including inherited ones.
   package init(_ model: Model, search: SearchPlan = SearchPlan()) {
     self.model = model
     self.search = search
@@ -18,39 +18,40 @@ package struct TableLayout: Sendable {
     insertRanks = InsertOrder(model).ranks
   }
 
-  /// The relationship of this number; nil when there is none.
+  /// The relationship of a property number. Nil if there is none.
   package func relationship(_ entity: Int, _ property: Int) -> Relationship? {
     guard model.entities.indices.contains(entity) else { return nil }
     let properties = model.entities[entity].properties
     return properties.indices.contains(property) ? properties[property].relationship : nil
   }
 
-  /// The name of a column of an entity, quoted; nil when there is none.
+  /// The quoted name of an entity's column. Nil if there is none.
   func column(_ column: Int, of entity: Int) -> String? {
     let names = tables[entity].columns
     return names.indices.contains(column) ? names[column] : nil
   }
 }
 
-/// One entity's part of its root's table.
+/// The part of a root entity's table that belongs to one entity.
 ///
-/// A class, because it is handed on for every statement that runs.
+/// This is a class, because every statement that runs passes it on.
 package final class EntityTable: Sendable {
   package let entity: Int
-  /// The table's name, quoted: the root entity's.
+  /// The quoted name of the table, which is the root entity's.
   package let name: String
   package let isInHierarchy: Bool
-  /// The names of the entity's columns, quoted, by column number.
+  /// The quoted names of the entity's columns, by column number.
   package let columns: [String]
-  /// What is read of a row of the entity or of one below it: the entity's columns, then those of the entities below.
+  /// The columns to read for a row of the entity or of its subentities: the entity's columns, then those of the
+  /// subentities.
   package let selectedColumns: [String]
-  /// Where the columns of each entity of the subtree stand among ``selectedColumns``.
+  /// The positions of each subtree entity's columns in ``selectedColumns``.
   package let places: [Int: ContiguousArray<Int32>]
-  /// The names of the entities of the subtree, which ``SQLName/entity`` holds.
+  /// The names of the subtree's entities, as the column ``SQLName/entity`` contains them.
   package let entityNames: [(name: String, number: Int)]
-  /// Tells rows of the subtree from others of the table; nil when the table has no others.
+  /// The condition for rows of the subtree. Nil if the table has no other rows.
   package let subtreeTerm: (@Sendable (_ alias: String) -> String)?
-  /// Tells rows of the entity itself from those of others; nil when the table has no others.
+  /// The condition for rows of exactly this entity. Nil if the table has no other rows.
   package let ownTerm: (@Sendable (_ alias: String) -> String)?
 
   init(_ entity: Entity, in model: Model) {
@@ -67,7 +68,7 @@ package final class EntityTable: Sendable {
   private static func selection(
     of entity: Entity, _ columns: [String], in model: Model
   ) -> (columns: [String], places: [Int: ContiguousArray<Int32>]) {
-    // The entity's own columns stand in order.
+    // The entity's own columns are in order.
     guard entity.subtree.count > 1 else { return (columns, [:]) }
     var selected = columns
     var places: [Int: ContiguousArray<Int32>] = [:]
@@ -93,7 +94,7 @@ package final class EntityTable: Sendable {
     return { alias in "\(alias).\(SQLName.entity)\(test)" }
   }
 
-  /// What a statement reads of each row: key, version, in hierarchies the entity, then the columns.
+  /// The columns to read for each row: the key, the row version, the entity (only in hierarchies), then the columns.
   package func selection(_ alias: String) -> String {
     var names = [SQLName.id, SQLName.version]
     if isInHierarchy { names.append(SQLName.entity) }

@@ -1,14 +1,14 @@
-/// Names and texts of a model inside SQL. Values never come this way: they are bound.
+/// Quotes names and texts of a model for SQL. Values are never inserted into SQL: they are bound.
 package enum SQLName {
   /// A name in double quotes.
   package static func quoted(_ name: String) -> String { enclosed(name, "\"") }
 
-  /// A text literal, for names of entities, which the model fixes.
+  /// A text literal, for entity names, which are fixed by the model.
   package static func literal(_ text: String) -> String { enclosed(text, "'") }
 
   private static func enclosed(_ text: String, _ quote: Unicode.Scalar) -> String {
     let mark = String(quote)
-    // By scalars: a quote with a combining mark after it would be another character, but ends a name in SQL all the same.
+    // Compares scalars: a quote followed by a combining mark is another character, but still ends a name in SQL.
     guard text.unicodeScalars.contains(quote) else { return mark + text + mark }
     var result = mark
     for scalar in text.unicodeScalars {
@@ -22,7 +22,7 @@ package enum SQLName {
   package static let id = "\"_id\""
   package static let version = "\"_version\""
   package static let entity = "\"_entity\""
-  /// The table with what Trellis knows about the file.
+  /// The table with the metadata of the file.
   package static let metadata = "\"_trellis\""
   /// The table with the models that the file has had.
   package static let models = "\"_models\""

@@ -5,7 +5,7 @@ import TrellisStorage
 /// One side of a comparison, as SQL.
 struct TranslatedOperand {
   enum Content {
-    /// A value by its place in the request; whether it is null is part of the statement.
+    /// A value of the request, by its position. Whether the value is null is part of the statement.
     case value(Int, isNull: Bool)
     case column(TranslatedProperty)
   }
@@ -70,7 +70,7 @@ extension PredicateTranslator {
     }
   }
 
-  /// The operand's text, folded where the comparison asks for it.
+  /// The operand's text, folded if the comparison ignores case or diacritics.
   private mutating func text(_ operand: TranslatedOperand, _ comparison: Comparison) -> String {
     let options = comparison.folding
     switch operand.content {
@@ -83,12 +83,12 @@ extension PredicateTranslator {
   private mutating func equality(
     _ left: TranslatedOperand, _ right: TranslatedOperand, _ comparison: Comparison, isEqual: Bool
   ) -> String {
-    // The plain forms are those which every version of SQLite serves from an index.
+    // SQLite uses an index for the plain forms in every version.
     if right.isNull && left.isColumn { return "\(text(left, comparison)) \(isEqual ? "IS NULL" : "IS NOT NULL")" }
     if left.isNull && right.isColumn { return "\(text(right, comparison)) \(isEqual ? "IS NULL" : "IS NOT NULL")" }
     let isPlain = isEqual && !(left.isOptional && right.isOptional)
     let sign = isEqual ? (isPlain ? "=" : "IS") : "IS NOT"
-    // Canonical decimals are equal when their texts are; two columns are compared by number all the same.
+    // Canonical decimals are equal exactly when their texts are equal, but two columns are compared as numbers.
     let suffix = comparison.kind == .decimal && left.isColumn && right.isColumn ? Self.decimalOrder : ""
     return "\(text(left, comparison)) \(sign) \(text(right, comparison))\(suffix)"
   }
@@ -106,7 +106,7 @@ extension PredicateTranslator {
     "\(function)(\(text(left, comparison)), \(text(right, comparison)))"
   }
 
-  /// A range, which an index serves: the texts with a prefix are those from it up to the next one of its length.
+  /// A range that an index can serve: texts with a prefix lie between the prefix and the next text of its length.
   private mutating func prefix(
     _ left: TranslatedOperand, _ right: TranslatedOperand, _ comparison: Comparison
   ) -> String {

@@ -2,8 +2,8 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Values that are made of others. SQLite calls the same functions that evaluation in memory does, so that overflow,
-/// division and rounding are the same.
+/// Computed values. SQLite calls the same functions as evaluation in memory, so that overflow, division and rounding
+/// are the same.
 extension PredicateTranslator {
   mutating func computation(_ computation: Computation) throws(StoreError) -> String {
     switch computation {
@@ -43,7 +43,7 @@ extension PredicateTranslator {
     let order = [scope.place, scope.key].compactMap { $0.map { $0 + direction } }.joined(separator: ", ")
     let skipped: Int
     if case .at(let number) = place { skipped = number } else { skipped = 0 }
-    // Before the first there is none.
+    // There is no member before the first.
     let window = skipped < 0 ? "LIMIT 0" : "LIMIT 1 OFFSET \(skipped)"
     return "(SELECT \(value) FROM \(try leaveScope()) WHERE \(link) ORDER BY \(order) \(window))"
   }
@@ -65,11 +65,11 @@ extension PredicateTranslator {
     let link = try enter(relationship, owner: owner, variable: variable)
     let value = try plain(operand)
     let result = Self.aggregate(function, kind)
-    // A value of an outer object alone would make SQLite take the aggregate for one over the outer rows.
+    // If the value belonged to an outer row only, SQLite would compute the aggregate over the outer rows.
     return "(SELECT \(result) FROM (SELECT \(value) AS v FROM \(try leaveScope()) WHERE \(link)))"
   }
 
-  /// An operand whose text nothing prepares.
+  /// The SQL of an operand, without folding or canonical form.
   mutating func plain(_ operand: Operand) throws(StoreError) -> String {
     plain(try self.operand(operand).content)
   }

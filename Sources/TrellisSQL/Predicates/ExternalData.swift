@@ -2,10 +2,10 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Comparisons with data that may lie in files. The row has a blob then, or the text that refers to a file of its content; so
-/// bytes are compared with both, and no file is read.
+/// Comparisons of data in external storage. The row contains either a blob, or a text that refers to a file by its
+/// content. So bytes are compared with both, and no file is read.
 extension PredicateTranslator {
-  /// Whether such data is equal to a value; nil where there is none, or where only nil is asked for.
+  /// Whether external data is equal to a value. Nil if neither side is external data, or if the value is nil.
   mutating func externalEquality(
     _ left: TranslatedOperand, _ right: TranslatedOperand, isEqual: Bool
   ) throws(StoreError) -> String? {
@@ -25,7 +25,7 @@ extension PredicateTranslator {
     }
   }
 
-  /// Whether such data is among the values of a list.
+  /// Whether external data is in a list of values.
   mutating func isIn(external sql: String, _ list: Int, _ values: [StoredValue]) -> String {
     let rows = ListParameter.values(parameter(list, .plain))
     let files = ListParameter.values(parameter(list, .reference))
@@ -33,7 +33,7 @@ extension PredicateTranslator {
     return values.hasNull ? "(\(isListed) OR \(sql) IS NULL)" : "(\(isListed))"
   }
 
-  /// The number of bytes, which the text in the row tells.
+  /// The number of bytes, which is part of the text in the row.
   static func externalLength(_ sql: String) -> String {
     let size = "CAST(substr(\(sql), \(ExternalFile.placeOfSize)) AS INTEGER)"
     return "CASE typeof(\(sql)) WHEN 'text' THEN \(size) ELSE length(\(sql)) END"

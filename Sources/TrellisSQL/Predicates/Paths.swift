@@ -2,16 +2,16 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// What a path leads to, as SQL.
+/// The SQL for the end of a path.
 struct TranslatedProperty {
   let sql: String
-  /// Whether it may be null.
+  /// Whether the value may be null.
   let isOptional: Bool
-  /// Whether it is data that may lie in a file, of which the row has a text then.
+  /// Whether the value is data that may lie in a file. If it does, the row contains a text.
   var isExternal = false
 }
 
-/// A row on the way of a path.
+/// A row on a path.
 private struct RowReference {
   let scope: Int
   let alias: String
@@ -22,7 +22,8 @@ private struct RowReference {
 }
 
 extension PredicateTranslator {
-  /// The attribute, the to-one's key, the number of the to-many's members or the object's own key at a path's end.
+  /// The value at a path's end: an attribute, a to-one's key, the number of a to-many's members or the object's own
+  /// key.
   mutating func property(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
     var steps = path.steps
     guard let last = steps.popLast() else {
@@ -62,7 +63,7 @@ extension PredicateTranslator {
       sql: row.isOptional ? "CASE WHEN \(row.key) IS NOT NULL THEN \(name) END" : name, isOptional: row.isOptional)
   }
 
-  /// The owner of the to-many at a path's end: its key, and the relationship.
+  /// The to-many at a path's end: its owner's key and the relationship.
   mutating func toMany(_ path: PropertyPath) throws(StoreError) -> (owner: String, relationship: Relationship) {
     var steps = path.steps
     guard let last = steps.popLast() else { throw Self.unknown("to-many") }
@@ -71,8 +72,8 @@ extension PredicateTranslator {
     return (row.key, relationship)
   }
 
-  /// The full-text table of the attribute at a path's end, the key of the row it lies in, and the entity that marks name;
-  /// nil when there is no such table. The path must be one that ``property(_:)`` has translated.
+  /// The full-text table of the attribute at a path's end, the key of the attribute's row, and the entity name in
+  /// marks. Nil if there is no such table. ``property(_:)`` must have translated the path before.
   mutating func indexedColumn(
     _ path: PropertyPath
   ) throws(StoreError) -> (table: String, key: String, entity: String)? {
@@ -112,7 +113,7 @@ extension PredicateTranslator {
     return properties[number]
   }
 
-  /// The row at the other end of a to-one, or nulls.
+  /// The row at the other end of a to-one, or nulls if there is none.
   private mutating func join(_ relationship: Relationship, to row: RowReference) throws(StoreError) -> RowReference {
     let table = layout.tables[relationship.destination]
     let term = try joinTerm(relationship, row)
@@ -148,7 +149,7 @@ extension PredicateTranslator {
       scopes[row.scope].useRow()
       return "\(row.alias).\(column)"
     }
-    // A reference to a row that is gone reads as nil, which only the row can tell.
+    // A reference to a deleted row reads as nil, so the row has to be joined.
     return try join(relationship, to: row).key
   }
 }

@@ -2,15 +2,15 @@ import TrellisQuery
 import TrellisSchema
 package import TrellisStorage
 
-/// Turns a predicate into SQL whose values are parameters.
+/// Translates a predicate to SQL with parameters for its values.
 ///
-/// Each term is true in SQL exactly when the predicate holds; where it does not hold the term is false or null, which is
-/// the same to WHERE, AND and OR. Only `not` has to tell the two apart, and says IS NOT TRUE. So the terms that indexes
-/// can serve stay plain.
+/// Each term is true in SQL exactly when the predicate is true. Otherwise the term is false or null, which is the same
+/// for WHERE, AND and OR. Only `not` distinguishes the two, with IS NOT TRUE. So the terms that indexes can serve stay
+/// plain.
 package struct PredicateTranslator {
   let layout: TableLayout
   private(set) var parameters: [Parameter] = []
-  /// The objects that variables stand for: the fetched one, then the members that quantifiers around bind.
+  /// The objects that the variables stand for: the fetched object, then the members that enclosing quantifiers bind.
   var scopes: [TranslationScope]
   private var valueCount = 0
   private var aliasCount = 1
@@ -21,18 +21,18 @@ package struct PredicateTranslator {
   }
 
   var rootAlias: String { scopes[0].alias }
-  /// What comes after FROM for the fetched objects.
+  /// The FROM clause for the fetched objects.
   var rootSource: String { scopes[0].source }
 
   // MARK: Values
 
-  /// A parameter for the next value of the request.
+  /// A parameter for the request's next value.
   mutating func nextValue(_ form: Parameter.Form) -> String {
     valueCount += 1
     return parameter(valueCount - 1, form)
   }
 
-  /// A further parameter for a value.
+  /// Another parameter for a value.
   mutating func parameter(_ value: Int, _ form: Parameter.Form) -> String {
     parameters.append(Parameter(value: value, form: form))
     return "?\(parameters.count)"
@@ -50,7 +50,7 @@ package struct PredicateTranslator {
 
   // MARK: Logic
 
-  /// The terms that must all hold, so that a list at the top needs no parentheses.
+  /// The terms of a conjunction. A list at the top level needs no parentheses.
   mutating func conjuncts(_ predicate: QueryPredicate) throws(StoreError) -> [String] {
     guard case .and(let terms) = predicate else { return [try condition(predicate)] }
     var result: [String] = []
@@ -71,7 +71,7 @@ package struct PredicateTranslator {
     }
   }
 
-  /// True exactly when the predicate does not hold.
+  /// A condition that is true exactly when the predicate is not true.
   private mutating func negation(_ predicate: QueryPredicate) throws(StoreError) -> String {
     switch predicate {
     case .constant(let value): return value ? "0" : "1"
@@ -106,7 +106,7 @@ package struct PredicateTranslator {
 
   private static let flatLimit = 32
 
-  /// A list as a tree of halves: SQLite counts each operator of a flat list as one level of nesting.
+  /// Joins terms as a balanced tree: SQLite counts each operator of a flat list as one level of nesting.
   static func balanced(_ texts: ArraySlice<String>, _ separator: String) -> String {
     if texts.count == 1, let only = texts.first { return only }
     if texts.count <= flatLimit { return "(\(texts.joined(separator: separator)))" }

@@ -24,7 +24,7 @@ extension PredicateTranslator {
 
   /// Opens a scope for the members of a to-many.
   ///
-  /// - Returns: the term that ties them to their owner.
+  /// - Returns: the condition that ties the members to their owner.
   mutating func enter(
     _ relationship: Relationship, owner: String, variable: Int
   ) throws(StoreError) -> String {
@@ -45,7 +45,7 @@ extension PredicateTranslator {
       let mine = SQLName.quoted(isFirst ? join.first.column : join.partnerColumn)
       let theirs = SQLName.quoted(isFirst ? join.partnerColumn : join.first.column)
       let pairs = nextAlias()
-      // Pairs whose other end was deleted and left alone have no row, and are no members.
+      // With the delete rule `noAction`, a join table row may refer to a deleted row, which is no member.
       let needsRow = layout.model.inverse(of: relationship)?.deleteRule == .noAction
       var scope = TranslationScope(
         variable: variable, table: table, alias: nextAlias(), pairs: "\(SQLName.quoted(join.name)) AS \(pairs)",

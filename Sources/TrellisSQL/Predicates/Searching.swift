@@ -3,8 +3,8 @@ import TrellisSchema
 import TrellisStorage
 
 extension PredicateTranslator {
-  /// Whether a text has the words of a query. Where the column has a full-text table that finds the rows that may have
-  /// them; the text itself decides.
+  /// Whether a text has the words of a query. If the column has a full-text table, that table finds candidates, and the
+  /// text itself decides.
   mutating func matching(
     _ left: TranslatedOperand, _ right: TranslatedOperand, _ comparison: Comparison
   ) throws(StoreError) -> String {

@@ -1,14 +1,14 @@
-/// The objects that one variable stands for, and what is joined to them.
+/// The objects that one variable stands for, and the tables joined to them.
 struct TranslationScope {
   let variable: Int
   let table: EntityTable
   let alias: String
-  /// The key of the object, which for a member of a join table needs no row.
+  /// The object's key. For a member in a join table, the key needs no row.
   let key: String
-  /// The column with the object's place among the members of an ordered to-many.
+  /// The column with the object's position in an ordered to-many.
   var place: String?
   private var tables: [String]
-  /// The row's table where it is joined only when a column is asked for.
+  /// The row's table, if it is joined only when a column is needed.
   private var pendingTable: String?
   private var aliases: [String: String] = [:]
 
@@ -21,7 +21,7 @@ struct TranslationScope {
     tables = ["\(table.name) AS \(alias)"]
   }
 
-  /// The members of a join table, whose keys are known without their rows.
+  /// The members in a join table, where the keys are known without the rows.
   init(variable: Int, table: EntityTable, alias: String, pairs: String, key: String, needsRow: Bool) {
     self.variable = variable
     self.table = table
@@ -34,17 +34,17 @@ struct TranslationScope {
 
   var source: String { tables.joined() }
 
-  /// A column of the object's row will be used.
+  /// Joins the row's table, because a column of it is needed.
   mutating func useRow() {
     guard let table = pendingTable else { return }
     tables.append(table)
     pendingTable = nil
   }
 
-  /// The alias of the row that is joined already on this way.
+  /// The alias of the row that is already joined for this path.
   func joined(_ way: String) -> String? { aliases[way] }
 
-  /// Joins a row, once for each way.
+  /// Joins a row, once for each path.
   mutating func join(_ way: String, _ alias: String, _ text: String) {
     if aliases.updateValue(alias, forKey: way) == nil { tables.append(" LEFT JOIN \(text)") }
   }

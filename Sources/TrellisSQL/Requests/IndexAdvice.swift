@@ -2,14 +2,14 @@ import TrellisQuery
 package import TrellisSchema
 package import TrellisStorage
 
-/// Finds the index that a request could use: what must be equal, then its order, or else one range.
+/// Finds the index that a request could use: first the properties with equality, then the sort keys, or else one range.
 package struct IndexAdvice {
   private let entity: Entity
 
   package init(_ entity: Entity) { self.entity = entity }
 
-  /// Nil when the model has the index, or when none would help: nothing in the object's own row is demanded by equality,
-  /// range, prefix or order.
+  /// The index that would help a request. Nil if the model has it, or if no index would help, because the request has
+  /// no equality, range, prefix or sort key on the object's own row.
   package func index(for request: StoreRequest) -> QueryPlan.MissingIndex? {
     let terms = request.predicate.map(Self.terms) ?? []
     var properties: [String] = []
@@ -27,7 +27,7 @@ package struct IndexAdvice {
     return QueryPlan.MissingIndex(entity: entity.name, properties: properties)
   }
 
-  /// The terms that all must hold.
+  /// The terms of a conjunction.
   private static func terms(_ predicate: QueryPredicate) -> [QueryPredicate] {
     guard case .and(let terms) = predicate else { return [predicate] }
     return terms.flatMap(Self.terms)
@@ -67,7 +67,7 @@ package struct IndexAdvice {
     return entity.properties[step].name
   }
 
-  /// The order as an index would have it; empty when no index can.
+  /// The sort keys as the properties of an index. Empty if no index can have this order.
   private func names(of sort: [SortKey]) -> [String] {
     var names: [String] = []
     for key in sort {
@@ -79,8 +79,8 @@ package struct IndexAdvice {
     return names
   }
 
-  /// Whether the model has an index that begins so. An index is read in both directions, and among values that must be equal
-  /// there is no direction.
+  /// Whether the model has an index that begins with these properties. An index is read in both directions, and the
+  /// direction of properties with equality makes no difference.
   private func isDeclared(_ properties: [String], equal: Int) -> Bool {
     let wanted = properties.map { $0.hasPrefix("-") ? (String($0.dropFirst()), true) : ($0, false) }
     return entity.indexes.contains { index in

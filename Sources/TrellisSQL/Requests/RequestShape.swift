@@ -2,12 +2,12 @@ import TrellisQuery
 package import TrellisSchema
 package import TrellisStorage
 
-/// What a request's statement depends on, as numbers, and the values beside it.
+/// The shape of a request, which determines its statement, encoded as numbers; and the values, which are kept apart.
 ///
-/// Two requests with the same words have the same statement, so that a statement is found again without making its text.
-/// One object serves many requests: its arrays keep their memory.
+/// Two requests with the same words have the same statement, so a prepared statement is found without building its SQL.
+/// One shape serves many requests, because its arrays keep their capacity.
 package struct RequestShape {
-  /// Which statement is wanted.
+  /// The kind of statement.
   package enum Purpose: UInt64 {
     case rows = 1, keys, count, values, update, delete
   }
@@ -20,10 +20,10 @@ package struct RequestShape {
     values.reserveCapacity(16)
   }
 
-  /// Takes up a request.
+  /// Encodes a request.
   ///
-  /// - Throws: ``StoreError`` when the predicate is nested too deep, or there are too many sort keys.
-  /// - Complexity: linear in the number of nodes; lists of values are looked through for nulls.
+  /// - Throws: ``StoreError`` if the predicate is nested too deeply, or if there are too many sort keys.
+  /// - Complexity: linear in the number of predicate nodes and of values in lists, which are searched for nulls.
   package mutating func describe(
     _ request: StoreRequest, for purpose: Purpose, projecting paths: [ProjectedPath] = []
   ) throws(StoreError) {
@@ -51,9 +51,9 @@ package struct RequestShape {
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
   }
 
-  /// Takes up a change of many rows: its request, then what the rows get.
+  /// Encodes a change of many rows: the request, then the assignments.
   ///
-  /// - Throws: ``StoreError`` when a value is nested too deep.
+  /// - Throws: ``StoreError`` if a value is nested too deeply.
   package mutating func describe(_ update: SetUpdate) throws(StoreError) {
     try describe(update.request, for: .update)
     for assignment in update.assignments {
@@ -164,7 +164,7 @@ package struct RequestShape {
 }
 
 extension RequestShape {
-  /// All values in a row, those of lists one by one.
+  /// All values in one array, with lists flattened.
   package var boundValues: [StoredValue] {
     values.flatMap { bound in
       switch bound {

@@ -1,13 +1,13 @@
 import TrellisQuery
 package import TrellisStorage
 
-/// The text of a request's statement, and what its parameters are.
+/// The SQL of a request and its parameters.
 package struct RequestStatement {
   package let text: String
   package let parameters: [Parameter]
 
-  /// - Throws: ``StoreError`` when the request names what the model does not have, or is nested too deep.
-  /// - Complexity: linear in the number of the predicate's nodes.
+  /// - Throws: ``StoreError`` if the request names something that the model does not have, or is nested too deeply.
+  /// - Complexity: linear in the number of predicate nodes.
   package init(
     _ request: StoreRequest, for purpose: RequestShape.Purpose, projecting paths: [ProjectedPath] = [],
     in layout: TableLayout
@@ -37,7 +37,7 @@ package struct RequestStatement {
 }
 
 extension PredicateTranslator {
-  /// The ORDER BY of a request: its keys, then the object's key in the direction of the last.
+  /// The ORDER BY of a request: the sort keys, then the object's key in the direction of the last sort key.
   mutating func order(by keys: [SortKey]) throws(StoreError) -> String {
     var terms: [String] = []
     for (place, key) in keys.enumerated() {
@@ -47,7 +47,7 @@ extension PredicateTranslator {
       if key.kind == .text && !key.options.isEmpty { text = Self.folded(text, key.options) }
       if key.kind == .decimal { text += Self.decimalOrder }
       terms.append(text + (key.isDescending ? " DESC" : ""))
-      // Nothing ties with a key.
+      // Keys are unique, so later sort keys make no difference.
       if key.path.count == 0 {
         return " ORDER BY " + terms.joined(separator: ", ") + noOrder(by: keys.dropFirst(place + 1))
       }
@@ -56,13 +56,13 @@ extension PredicateTranslator {
     return " ORDER BY " + terms.joined(separator: ", ")
   }
 
-  /// Goes past the values of an order that makes no difference.
+  /// Skips the values of sort keys that make no difference.
   mutating func noOrder(by keys: some Sequence<SortKey>) -> String {
     for key in keys where key.query != nil { _ = skipValue() }
     return ""
   }
 
-  /// LIMIT and OFFSET, whose values come after those of the predicate.
+  /// LIMIT and OFFSET. Their values come after the predicate's values.
   mutating func window(limit: Bool, offset: Bool) -> String {
     var text = ""
     if limit { text = " LIMIT \(nextValue(.plain))" } else if offset { text = " LIMIT -1" }

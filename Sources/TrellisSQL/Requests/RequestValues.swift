@@ -1,35 +1,35 @@
 package import TrellisQuery
 package import TrellisSchema
 
-/// One value of a request, or one list of them.
+/// One value of a request, or one list of values.
 package enum BoundValue: Sendable {
   case single(StoredValue)
   case list([StoredValue])
 }
 
-/// What a statement's parameter takes from the values of a request.
+/// The source of a statement's parameter: a value of the request and its form.
 package struct Parameter: Hashable, Sendable {
   package enum Form: Hashable, Sendable {
     case plain
-    /// Folded as the column is.
+    /// Folded in the same way as the column.
     case folded(TextOptions)
-    /// The least text after all that have the value as their prefix.
+    /// The smallest text after all texts with the value as their prefix.
     case endOfPrefix
-    /// Decimals as canonical text.
+    /// Decimals as their canonical text.
     case canonical
-    /// What a full-text table is asked for by a query.
+    /// The full-text query for a search.
     case searchTerms
-    /// Bytes as the reference to the file that holds them.
+    /// Bytes as a reference to the file that contains them.
     case reference
   }
 
-  /// The place among the values.
+  /// The position among the request's values.
   package let value: Int
   package let form: Form
 }
 
 extension StoredValue {
-  /// Whether SQLite would keep the value as null.
+  /// Whether SQLite would store the value as null.
   var isNil: Bool {
     switch self {
     case .null: true

@@ -2,15 +2,15 @@ import TrellisQuery
 import TrellisSchema
 package import TrellisStorage
 
-/// The text of a change of many rows, and what its parameters are.
+/// The SQL of a change of many rows, and its parameters.
 ///
-/// The statement gives key and, in hierarchies, entity of each row that it changed.
+/// The statement returns the key and, in hierarchies, the entity of each changed row.
 package struct SetStatement {
   package let text: String
   package let parameters: [Parameter]
 
-  /// - Throws: ``StoreError`` when the change names what the model does not have, or is nested too deep.
-  /// - Complexity: linear in the number of the predicate's nodes.
+  /// - Throws: ``StoreError`` if the change names something that the model does not have, or is nested too deeply.
+  /// - Complexity: linear in the number of predicate nodes.
   package init(_ update: SetUpdate, in layout: TableLayout) throws(StoreError) {
     let request = update.request
     guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
@@ -29,7 +29,7 @@ package struct SetStatement {
     parameters = translator.parameters
   }
 
-  /// The end of the rows that a request asks for.
+  /// The statement that deletes the rows of a request.
   ///
   /// - Throws: ``StoreError`` as for an update.
   package init(deleting request: StoreRequest, in layout: TableLayout) throws(StoreError) {
@@ -43,8 +43,8 @@ package struct SetStatement {
 }
 
 extension PredicateTranslator {
-  /// The WHERE of a statement that changes the rows of a request. Where that takes more than the row itself, the rows are
-  /// found by their keys.
+  /// The WHERE of a statement that changes the rows of a request. If the condition needs more than the row itself, the
+  /// rows are selected by key.
   fileprivate mutating func rows(of request: StoreRequest) throws(StoreError) -> String {
     let condition = try filter(request)
     let isWindow = request.limit != nil || request.offset > 0
@@ -57,7 +57,7 @@ extension PredicateTranslator {
     return " WHERE \(key) IN (SELECT \(key) FROM \(rootSource)\(condition)\(order)\(window))"
   }
 
-  /// The WHERE of a request; empty when it asks for every row of the table.
+  /// The WHERE of a request. Empty if the request is for every row of the table.
   mutating func filter(_ request: StoreRequest) throws(StoreError) -> String {
     let table = scopes[0].table
     var terms: [String] = []
@@ -74,8 +74,8 @@ extension EntityTable {
 }
 
 extension TableLayout {
-  /// The references by which members belong to owners that go become nil, with their places. Parameter: the list of owners.
-  /// Nil when the reference lies in no column.
+  /// The statement that sets the references to deleted owners to nil, with their positions. Parameter: the list of
+  /// owners. Nil if the reference is not stored in a column.
   package func letGoStatement(_ reference: RelationshipNumber) -> String? {
     guard case .column(let number, let order)? = relationship(reference.entity, reference.property)?.home,
       let column = column(number, of: reference.entity)
@@ -86,7 +86,7 @@ extension TableLayout {
       + " WHERE \(column) IN \(ListParameter.values)\(table.returning)"
   }
 
-  /// The column in which a property lies, quoted.
+  /// The quoted column of a property.
   fileprivate func column(of property: Int, in entity: Int) throws(StoreError) -> String {
     let properties = model.entities[entity].properties
     guard properties.indices.contains(property), let number = properties[property].column,

@@ -42,7 +42,7 @@ extension Quantifier {
 }
 
 extension ArithmeticOperator {
-  /// The number under which SQL names the operator.
+  /// The operator's number in SQL.
   var word: UInt64 {
     switch self {
     case .add: 0
@@ -66,7 +66,7 @@ extension ArithmeticOperator {
 }
 
 extension ValueFunction {
-  /// The number under which SQL names the function.
+  /// The function's number in SQL.
   var word: UInt64 {
     switch self {
     case .lowercase: 0
@@ -109,8 +109,8 @@ extension AggregateFunction {
 }
 
 extension ValueKind {
-  /// The end of the name that an aggregate over such values has in SQL. A kind of its own for each, as a sum of nothing
-  /// has no values to tell the kind.
+  /// The suffix of aggregate function names in SQL for values of this kind. Each kind has its own function, because a
+  /// sum of no values could not tell its kind otherwise.
   package var numberName: String {
     switch self {
     case .integer: "integer"
@@ -121,7 +121,7 @@ extension ValueKind {
 }
 
 extension MemberPlace {
-  /// One number for each place, the first and the last among them.
+  /// A different number for each position, including the first and the last.
   var word: UInt64 {
     switch self {
     case .first: 0

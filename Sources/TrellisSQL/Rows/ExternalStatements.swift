@@ -1,8 +1,8 @@
 package import TrellisSchema
 
-/// Statements about data in files.
+/// Statements about external storage.
 package enum ExternalStatements {
-  /// The texts in rows that refer to files, a statement for each column that may have them.
+  /// Statements that read the texts that refer to files, one for each column with external storage.
   package static func references(_ model: Model) -> [String] {
     var statements: [String] = []
     for entity in model.entities {

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// The texts of the statements that read rows by their keys.
+/// The statements that read rows by key.
 extension TableLayout {
   /// Parameter: the key.
   package func rowStatement(_ entity: Int) -> String {

@@ -1,9 +1,9 @@
 import TrellisSchema
 
-/// The texts of the statements that read the other ends of a relationship for many owners.
+/// The statements that read the members of a relationship for many owners.
 ///
-/// Each has one parameter, the list of owners, and gives rows by owner in the order of the list, then by place, then by
-/// key. The loops are fixed by CROSS JOIN and the index is named, so that this order comes without sorting.
+/// Each statement has one parameter, the list of owners, and returns rows in the order of the list, then by position,
+/// then by key. CROSS JOIN fixes the loops and INDEXED BY names the index, so that this order needs no sorting.
 package struct MemberStatements {
   private let layout: TableLayout
   private let relationship: Relationship
@@ -12,14 +12,14 @@ package struct MemberStatements {
   private let source: Source
 
   private enum Source {
-    /// The owner's own reference.
+    /// The reference in the owner's row.
     case reference(owner: Int, column: String)
-    /// The members' references, with the place beside them; the index has both.
+    /// The references in the members' rows, with the position column. The index contains both.
     case members(column: String, order: String?, index: String)
     case pairs(JoinTable, isFirst: Bool)
   }
 
-  /// Nil for a relationship that lies in memory only.
+  /// Creates the statements. Nil for a transient relationship.
   package init?(_ layout: TableLayout, entity: Int, property: Int) {
     guard let relationship = layout.relationship(entity, property) else { return nil }
     self.layout = layout
@@ -29,7 +29,7 @@ package struct MemberStatements {
     case .column(let number, _):
       guard let column = layout.column(number, of: entity) else { return nil }
       if relationship.isOwnInverse {
-        // Both partners hold it, so it is found like the other end of any one-to-one.
+        // Both partners have the reference, so the partner is found like the other end of any one-to-one.
         let declaring = layout.model.entities[relationship.entity]
         let index = SQLName.quoted(IndexPlan.referenceName(declaring, relationship.index))
         source = .members(column: column, order: nil, index: index)
@@ -50,7 +50,7 @@ package struct MemberStatements {
     }
   }
 
-  /// Owner, then the member's row.
+  /// Selects the owner, then the member's row.
   package var rows: String {
     let table = layout.tables[destination]
     let selection = "SELECT k.value, \(table.selection("t")) FROM trellis_values(?) AS k "
@@ -67,7 +67,7 @@ package struct MemberStatements {
     }
   }
 
-  /// Owner, member's key, place.
+  /// Selects the owner, the member's key and its position.
   package var keys: String {
     switch source {
     case .reference(let owner, let column):
@@ -85,7 +85,7 @@ package struct MemberStatements {
     }
   }
 
-  /// Owner and greatest place. Nil when the relationship has no order.
+  /// Selects the owner and its greatest position. Nil if the relationship is not ordered.
   package var lastPlaces: String? {
     switch source {
     case .reference: return nil
@@ -99,8 +99,8 @@ package struct MemberStatements {
     }
   }
 
-  /// Owner and number of members, of those owners that there are. Parameters: the list of owners, and a number at which
-  /// counting stops. Nil when the reference lies in the owner's own row.
+  /// Selects the owner and the number of members, for owners that exist. Parameters: the list of owners, and the number
+  /// at which counting stops. Nil if the reference is in the owner's own row.
   package var counts: String? {
     let members: String
     switch source {
@@ -116,7 +116,7 @@ package struct MemberStatements {
       + "CROSS JOIN \(layout.tables[relationship.entity].name) AS o ON o.\(SQLName.id) = k.value"
   }
 
-  /// The owners of pairs with some members. Nil when the relationship lies in no join table.
+  /// Selects the owners of some members. Nil if the relationship has no join table.
   package var owners: String? {
     guard case .pairs(let join, let isFirst) = source else { return nil }
     let index = isFirst ? " INDEXED BY \(SQLName.quoted(JoinNames.reversedIndex(join)))" : ""
@@ -143,7 +143,7 @@ package struct MemberStatements {
     return "CROSS JOIN \(SQLName.quoted(join.name)) AS j \(index)ON j.\(ownerColumn(join, isFirst)) = k.value "
   }
 
-  /// Neither key of a join table holds the places, so ordered ones are sorted.
+  /// Neither key of a join table contains positions, so ordered members are sorted.
   private func pairOrder(_ join: JoinTable, _ isFirst: Bool) -> String {
     guard let order = orderColumn(join, isFirst) else { return "" }
     return " ORDER BY k.rowid, j.\(order), j.\(memberColumn(join, isFirst))"

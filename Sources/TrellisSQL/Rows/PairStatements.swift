@@ -1,6 +1,6 @@
 package import TrellisSchema
 
-/// The texts of the statements that write the pairs of a join table.
+/// The statements that write the rows of a join table.
 package struct PairStatements {
   private let table: JoinTable
   private let name: String
@@ -14,7 +14,7 @@ package struct PairStatements {
     partner = SQLName.quoted(table.partnerColumn)
   }
 
-  /// Which places the table keeps.
+  /// Whether the table has a position column for each end.
   package var hasPlace: Bool { table.first.orderColumn != nil }
   package var hasInversePlace: Bool { table.second?.orderColumn != nil }
 
@@ -22,18 +22,19 @@ package struct PairStatements {
     [table.first.orderColumn, table.second?.orderColumn].compactMap(\.self).map(SQLName.quoted)
   }
 
-  /// Parameters: both keys, then the places that the table keeps.
+  /// Parameters: both keys, then the positions that the table has.
   package var insert: String {
     let names = [first, partner] + orderColumns
     let values = names.map { _ in "?" }.joined(separator: ", ")
-    // A pair that another writer has made meanwhile is as good as one's own.
+    // A row that another writer has inserted in the meantime is equivalent.
     return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(values)) ON CONFLICT DO NOTHING"
   }
 
   /// Parameters: both keys.
   package var delete: String { "DELETE FROM \(name) WHERE \(first) = ? AND \(partner) = ?" }
 
-  /// Parameters: the places that the table keeps, null for one that stays, then both keys. Nil when it keeps none.
+  /// Parameters: the positions that the table has (null leaves one unchanged), then both keys. Nil if the table has
+  /// none.
   package var move: String? {
     let columns = orderColumns
     guard !columns.isEmpty else { return nil }
@@ -41,7 +42,7 @@ package struct PairStatements {
     return "UPDATE \(name) SET \(assignments) WHERE \(first) = ? AND \(partner) = ?"
   }
 
-  /// Parameter: the list of keys whose pairs go.
+  /// Parameter: the list of keys to delete the rows of.
   package func deleteAll(ofFirst isFirst: Bool) -> String {
     "DELETE FROM \(name) WHERE \(isFirst ? first : partner) IN \(ListParameter.values)"
   }

@@ -1,7 +1,7 @@
 import TrellisSchema
 package import TrellisStorage
 
-/// The texts of the statements that write rows.
+/// The statements that write rows.
 extension TableLayout {
   /// Parameters: the key, then the entity's columns in order. In hierarchies the entity's name is part of the text.
   package func insertStatement(_ entity: Int) -> String { insertStatement(entity, version: "1") }
@@ -22,7 +22,7 @@ extension TableLayout {
     return "INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
   }
 
-  /// The numbers of the columns that a mask's properties have, in order; a reference's place goes with it.
+  /// The numbers of the columns for a mask's properties, in order. A reference's position column is included.
   package func columns(of entity: Int, _ mask: ColumnMask) -> [Int] {
     model.entities[entity].columns.indices.filter { number in
       switch model.entities[entity].columns[number].content {
@@ -32,7 +32,7 @@ extension TableLayout {
     }
   }
 
-  /// Parameters: the columns of the mask's properties in order, then the key and the version.
+  /// Parameters: the columns of the mask's properties in order, then the key and the row version.
   package func updateStatement(_ entity: Int, _ mask: ColumnMask) -> String {
     let table = tables[entity]
     let assignments = columns(of: entity, mask).map { "\(table.columns[$0]) = ?" }
@@ -40,7 +40,7 @@ extension TableLayout {
     return "UPDATE \(table.name) SET \(all.joined(separator: ", ")) WHERE \(SQLName.id) = ? AND \(SQLName.version) = ?"
   }
 
-  /// Parameters: the key and the version.
+  /// Parameters: the key and the row version.
   package func deleteStatement(_ entity: Int) -> String {
     "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) = ? AND \(SQLName.version) = ?"
   }
@@ -50,8 +50,8 @@ extension TableLayout {
     "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) IN \(ListParameter.values)"
   }
 
-  /// Parameters: the place and the key. Nil when the entity has no such column. A row that others have taken out of the list
-  /// meanwhile gets no place.
+  /// Parameters: the position and the key. Nil if the entity has no such column. A row that another writer has removed
+  /// from the list in the meantime gets no position.
   package func placeStatement(_ entity: Int, column: Int) -> String? {
     guard let place = self.column(column, of: entity) else { return nil }
     let reference = model.entities[entity].reference(placedBy: column).flatMap { self.column($0, of: entity) }
@@ -59,7 +59,7 @@ extension TableLayout {
     return "UPDATE \(tables[entity].name) SET \(place) = ? WHERE \(SQLName.id) = ?\(isMember)"
   }
 
-  /// Parameters: the list of keys that go. Nil when the relationship lies in no column.
+  /// Parameter: the list of deleted keys. Nil if the relationship has no column.
   package func clearStatement(_ relationship: RelationshipNumber) -> String? {
     guard case .column(let number, let order)? = self.relationship(relationship.entity, relationship.property)?.home,
       let column = column(number, of: relationship.entity)
@@ -70,7 +70,7 @@ extension TableLayout {
   }
 }
 
-/// A list of values as one parameter.
+/// A list of values in one parameter.
 package enum ListParameter {
   static let values = "(SELECT value FROM trellis_values(?))"
   static func values(_ marker: String) -> String { "(SELECT value FROM trellis_values(\(marker)))" }

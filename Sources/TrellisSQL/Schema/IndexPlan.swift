@@ -1,9 +1,9 @@
 package import TrellisSchema
 
-/// The indexes of all tables: references, unique keys and what the model asks for.
+/// The indexes of all tables: for references, unique keys and the model's index declarations.
 package struct IndexPlan: Sendable {
   package private(set) var all: [PlannedIndex] = []
-  /// How the names of indexes begin that the model asks for.
+  /// The prefix of the names of declared indexes.
   package static let declaredPrefix = "_index."
 
   /// - Complexity: linear in the size of the model.
@@ -12,7 +12,7 @@ package struct IndexPlan: Sendable {
       addReferences(entity, model)
       for key in entity.uniqueKeys where key.entity == entity.index { addUniqueKey(key, entity, model) }
     }
-    // Last, so that one which another index covers already is left out.
+    // Declared indexes come last, so that an index which another one covers is left out.
     for entity in model.entities { for index in entity.indexes { add(index, entity, model) } }
   }
 
@@ -48,14 +48,14 @@ package struct IndexPlan: Sendable {
       properties: index.elements.map(\.property),
       columns: index.elements.compactMap { Self.column($0.property, entity, isDescending: $0.isDescending) },
       isUnique: false, model: model)
-    // A partial index does not serve everybody, so it covers none.
+    // A partial index does not contain every row, so it covers no other index.
     let isCovered = all.contains {
       $0.root == planned.root && $0.condition == nil && $0.columns.starts(with: planned.columns)
     }
     if !isCovered { all.append(planned) }
   }
 
-  /// The name of the index of a reference, by which statements ask for it.
+  /// The name of a reference's index, as statements use it.
   static func referenceName(_ entity: Entity, _ property: Int) -> String {
     "_reference.\(entity.name).\(entity.properties[property].name)"
   }
@@ -73,13 +73,13 @@ package struct PlannedIndex: Sendable {
   }
 
   package let name: String
-  /// The entity that declares what the index is for.
+  /// The entity that declares the reference, unique key or index.
   package let entity: Int
   package let properties: [Int]
   package let columns: [IndexedColumn]
   package let isUnique: Bool
   package let root: Int
-  /// The rows that a unique key of a child entity binds; nil when it is all of the table.
+  /// The condition on the rows that a child entity's unique key applies to. Nil if it applies to the whole table.
   let condition: String?
   private let tableName: String
 
@@ -106,6 +106,6 @@ package struct PlannedIndex: Sendable {
     return "\(kind) \(SQLName.quoted(name)) ON \(SQLName.quoted(tableName)) (\(list))\(rows)"
   }
 
-  /// How SQLite names the key when two rows share it.
+  /// The columns as SQLite lists them in the error message of a violated unique key.
   package var violation: String { columns.map { "\(tableName).\($0.name)" }.joined(separator: ", ") }
 }

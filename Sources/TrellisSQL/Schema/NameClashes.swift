@@ -1,9 +1,9 @@
 import TrellisSchema
 
 extension SchemaStatements {
-  /// Why the model's names cannot be those of tables and columns, as a sentence; nil when they can.
+  /// The reason why the model's names cannot be table and column names, as a sentence. Nil if they can.
   ///
-  /// SQLite does not tell upper from lower case in ASCII names, and keeps those that begin with `sqlite_` for itself.
+  /// SQLite ignores case in ASCII names, and reserves names that begin with `sqlite_`.
   ///
   /// - Complexity: linear in the number of columns.
   package var nameClash: String? {
@@ -21,7 +21,8 @@ extension SchemaStatements {
     return nil
   }
 
-  /// SQLite reads a statement up to the first NUL; a table with a low line in front is one of Trellis's own.
+  /// SQLite reads a statement up to the first NUL. Names that begin with an underscore are reserved for Trellis's own
+  /// tables.
   private func unfitName(_ root: Entity) -> String? {
     for number in root.subtree {
       let entity = model.entities[number]

@@ -2,27 +2,27 @@ package import TrellisSchema
 
 /// The full-text tables of a file: one for each searchable column, and one table of marks.
 ///
-/// A mark says that a row's texts have changed since they were indexed. Triggers set marks, also when another program
-/// writes; a commit indexes what is marked and takes the marks away; and a search looks at marked rows beside what the
-/// index names. So an answer is right whoever wrote last.
+/// A mark says that a row's texts have changed since they were indexed. Triggers insert marks, even if another program
+/// writes. A commit indexes the marked rows and deletes the marks. A search tests the marked rows in addition to the
+/// rows from the index. So a result is correct no matter which program wrote last.
 package struct SearchPlan: Sendable {
   /// One searchable column.
   package struct IndexedColumn: Sendable {
-    /// The full-text table's name, quoted.
+    /// The quoted name of the full-text table.
     package let table: String
-    /// The column's name, quoted.
+    /// The quoted name of the column.
     let column: String
   }
 
   /// The table of a root entity, with its columns.
   package struct IndexedTable: Sendable {
-    /// The entity's name, and the same quoted.
+    /// The entity's name, plain and quoted.
     let entity: String
     let name: String
     package let columns: [IndexedColumn]
   }
 
-  /// By the number of the root entity.
+  /// The tables, by the root entity's number.
   package let tables: [Int: IndexedTable]
 
   /// - Complexity: linear in the size of the model.
@@ -36,7 +36,8 @@ package struct SearchPlan: Sendable {
         for case .attribute(let attribute) in entity.properties where attribute.description.isSearchable {
           guard let column = attribute.column, known.insert(entity.columns[column].name).inserted else { continue }
           let name = entity.columns[column].name
-          // SQLite makes tables beside it whose names begin so; the ending keeps those apart from other columns' tables.
+          // SQLite makes shadow tables with this name as their prefix. The suffix keeps them apart from other columns'
+          // tables.
           columns.append(
             IndexedColumn(table: SQLName.quoted("\(Self.prefix)\(root.name).\(name).fts"), column: SQLName.quoted(name))
           )
@@ -48,16 +49,16 @@ package struct SearchPlan: Sendable {
     self.tables = tables
   }
 
-  /// No column at all.
+  /// A plan without columns.
   package init() { tables = [:] }
 
   package var isEmpty: Bool { tables.isEmpty }
 
-  /// How the names of full-text tables begin.
+  /// The prefix of the names of full-text tables.
   static let prefix = "_search."
   static let marks = "\"_searchMarks\""
 
-  /// The full-text table of a column, which is named quoted; nil when there is none.
+  /// The full-text table of a quoted column. Nil if there is none.
   func indexedColumn(_ column: String, of root: Int) -> IndexedColumn? {
     tables[root]?.columns.first { $0.column == column }
   }
@@ -65,10 +66,10 @@ package struct SearchPlan: Sendable {
   private var sorted: [IndexedTable] { tables.sorted { $0.key < $1.key }.map(\.value) }
 }
 
-// MARK: Making and following
+// MARK: Statements
 
 extension SearchPlan {
-  /// What a file must have, in the order in which it is made.
+  /// The tables and triggers that a file must have, in the order of their creation.
   package var parts: [CheckStatements.Part] {
     guard !isEmpty else { return [] }
     let marks =
@@ -88,17 +89,17 @@ extension SearchPlan {
     return parts
   }
 
-  /// The triggers for the life of a connection. Those of the file are not trusted, and do not run on it.
+  /// The temporary triggers of a connection. Triggers in the file are not trusted, and do not run on it.
   package var triggersOfConnection: [String] {
     sorted.flatMap { table in table.triggers.map { $0.statement(isTemporary: true) } }
   }
 
-  /// Finds whatever a file has for searches: names, each with what made it.
+  /// Finds the search tables and triggers that a file has: names, each with its SQL.
   package static let present =
     "SELECT type, name, sql FROM sqlite_schema WHERE name = '_searchMarks' OR (sql IS NOT NULL AND ("
     + "type = 'trigger' AND name GLOB '_search.*' OR sql LIKE 'CREATE VIRTUAL TABLE \"_search.%'))"
 
-  /// Marks all rows, so that they are indexed with the next commit.
+  /// Marks all rows, so that the next commit indexes them.
   package var markAll: [String] {
     sorted.map { table in
       let known = table.columns.map { "\($0.column) IS NOT NULL" }.joined(separator: " OR ")
@@ -107,10 +108,10 @@ extension SearchPlan {
     }
   }
 
-  /// Tells whether any row is marked.
+  /// Finds out whether any row is marked.
   package static let findMarks = "SELECT 1 FROM \(marks) LIMIT 1"
 
-  /// Indexes what is marked, and takes the marks away.
+  /// Indexes the marked rows and deletes the marks.
   package var indexMarked: [String] {
     sorted.flatMap { table -> [String] in
       let entity = SQLName.literal(table.entity)
@@ -126,7 +127,7 @@ extension SearchPlan {
     } + ["DELETE FROM \(Self.marks)"]
   }
 
-  /// Finds the rows of which the index holds something else than their text has, and no mark says so.
+  /// Finds the rows that are not marked and differ from their full-text index.
   package var findDifferences: [(entity: String, statement: String)] {
     sorted.flatMap { table in
       let isUnmarked =

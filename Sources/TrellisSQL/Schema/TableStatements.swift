@@ -1,6 +1,6 @@
 package import TrellisSchema
 
-/// The statements that make a file's tables, written to be read by people in `sqlite3`'s `.schema`.
+/// The statements that create a file's tables, formatted to be read in `sqlite3`'s `.schema`.
 package struct SchemaStatements {
   let model: Model
 
@@ -23,7 +23,7 @@ package struct SchemaStatements {
     return statements
   }
 
-  /// The table with what Trellis knows about the file.
+  /// The table with the metadata of the file.
   package static let metadata =
     "CREATE TABLE \(SQLName.metadata) (\n  \"key\" TEXT PRIMARY KEY NOT NULL,\n  \"value\" ANY NOT NULL\n) STRICT, WITHOUT ROWID"
 
@@ -44,7 +44,7 @@ package struct SchemaStatements {
     var known: Set<String> = []
     for number in root.subtree {
       for column in model.entities[number].columns where known.insert(column.name).inserted {
-        // A row of another entity of the hierarchy has nothing to put into a child's column.
+        // A row of another entity in the hierarchy has no value for a child's column.
         lines.append(definition(of: column, in: model.entities[number], isRequired: number == root.index))
       }
     }
@@ -52,7 +52,7 @@ package struct SchemaStatements {
   }
 
   private func definition(of column: Column, in entity: Entity, isRequired: Bool) -> String {
-    // Data in a file leaves a text in the row.
+    // If the data is in a file, the row contains a text.
     let type = entity.isExternal(column) ? "ANY" : Self.typeName(column.storageClass)
     var text = "\(SQLName.quoted(column.name)) \(type)"
     if isRequired && !column.isOptional { text += " NOT NULL" }
@@ -84,7 +84,7 @@ package struct SchemaStatements {
     let first = SQLName.quoted(table.first.column)
     let partner = SQLName.quoted(table.partnerColumn)
     var lines = [
-      // Under every delete rule a pair goes with either of its rows.
+      // Under every delete rule, a join table row is deleted with either of its rows.
       "\(first) INTEGER NOT NULL" + foreignKey(to: table.first.entity),
       "\(partner) INTEGER NOT NULL" + foreignKey(to: table.partnerEntity),
     ]
@@ -103,7 +103,7 @@ package struct SchemaStatements {
   }
 }
 
-/// The names of what belongs to a join table.
+/// The names of a join table's parts.
 package enum JoinNames {
   /// The index that finds pairs from the second end.
   package static func reversedIndex(_ table: JoinTable) -> String { "_reverse.\(table.name.dropFirst())" }

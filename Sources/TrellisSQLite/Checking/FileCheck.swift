@@ -3,9 +3,10 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// Checks a file as SQLite sees it. Rows by themselves and references are checked by who knows the model's rules.
+/// Checks a file on the SQLite level. The values of rows and the references are checked elsewhere, by the model's
+/// rules.
 struct FileCheck {
-  /// SQLite stops at this number of faults in pages and indexes.
+  /// The maximum number of problems in pages and indexes that SQLite reports.
   private static let mostFaults = 1_000
 
   let database: Database
@@ -30,12 +31,12 @@ struct FileCheck {
     }
   }
 
-  /// Goes on after what cannot be read, as there may be more to find.
+  /// Continues after something unreadable, because there may be more problems.
   private func tolerantly(_ what: String, _ body: () throws -> Void) throws {
     do {
       try body()
     } catch let error as StoreError where error.code == .damaged || error.code == .internalError {
-      // Modules of SQLite's, such as that for full text, have no code of their own for what is broken.
+      // Modules of SQLite, such as full-text search, have no error code of their own for damaged data.
       try note(
         StoreFinding(
           .damaged, "\(what) cannot be read: \(error.message)",
@@ -45,7 +46,7 @@ struct FileCheck {
 
   // MARK: Pages and indexes
 
-  /// SQLite's own words name tables, indexes and numbers of rows, and no values.
+  /// SQLite's messages contain names of tables and indexes and row numbers, but no values.
   private func checkStructure() throws {
     try rows("PRAGMA integrity_check(\(Self.mostFaults))") { statement in
       guard let message = database.text(of: statement), message != "ok" else { return }
@@ -70,7 +71,7 @@ struct FileCheck {
           .indexDiffers, "\(part.name), a part of the search index, is missing or was made in another way.",
           repair: "Open the store for writing, which makes the index anew."))
     }
-    // Another model that is stored alike has indexes of its own.
+    // Another model with the same storage layout has different declared indexes.
     let isBehind = try Metadata.head(of: database).checksum != .text(model.checksum)
     var parts = CheckStatements(model).parts
     if try Metadata.head(of: database).hasModels { parts.append(CheckStatements.models) }
@@ -114,7 +115,7 @@ struct FileCheck {
     }
   }
 
-  /// Texts that are no UTF-8 would be read with other characters in place of what is wrong.
+  /// Texts that are not UTF-8 would be read with replacement characters.
   private func checkTexts(of root: Entity, _ statements: CheckStatements) throws {
     guard let texts = statements.texts(of: root) else { return }
     try rows(texts.question) { statement in

@@ -1,9 +1,9 @@
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// Looks through the file's pages, its schema and what only its tables show.
+  /// Checks the file's pages, its schema, and its rows as far as no request returns them.
   ///
-  /// - Throws: ``StoreError``, or what `body` throws.
+  /// - Throws: ``StoreError``, or the error that `body` throws.
   /// - Complexity: linear in the size of the file.
   package func check(_ body: (StoreFinding) throws -> Void) throws {
     try withoutActuallyEscaping(body) { try FileCheck(database: database, setup: setup, note: $0).run() }

@@ -2,13 +2,13 @@ internal import CSQLite
 import TrellisSQL
 import TrellisStorage
 
-/// What tables and indexes are made of, whatever the statements looked like that made them: a table that got a column later is
-/// the same as one that had it from the start.
+/// The structure of tables and indexes, independent of the statements that created them: a table that got a column
+/// later is the same as one that had it from the start.
 struct SchemaStructure {
-  /// The facts of each table and index by its name, in no order.
+  /// The facts about each table and index, by its name, in no order.
   private(set) var facts: [String: Set<String>] = [:]
 
-  /// The structure of what a list of statements makes.
+  /// The structure that a list of statements creates.
   ///
   /// - Throws: ``StoreError``.
   init(madeBy statements: [String], _ options: OpenOptions) throws(StoreError) {
@@ -19,7 +19,7 @@ struct SchemaStructure {
     try self.init(of: database)
   }
 
-  /// The structure of a file. Virtual tables have none of their own.
+  /// The structure of a file. Virtual tables have no structure of their own.
   ///
   /// - Throws: ``StoreError``.
   /// - Complexity: linear in the number of columns of all tables and indexes.
@@ -38,8 +38,8 @@ struct SchemaStructure {
     }
   }
 
-  /// A name and a fact in each row. The order of a table's columns is none, and neither is what a column holds when a program
-  /// does not say it, since every statement of Trellis does.
+  /// Queries that return a name and a fact per row. The order of a table's columns does not count, and neither do
+  /// default values, because every statement of Trellis sets all columns.
   private static let questions = [
     "SELECT s.name, 'column ' || c.name || ' ' || upper(c.type) || ' ' || c.\"notnull\" || ' ' || c.pk || ' ' || c.hidden "
       + of("pragma_table_xinfo(s.name) AS c"),
@@ -51,7 +51,7 @@ struct SchemaStructure {
       + of("pragma_index_list(s.name) AS i"),
     "SELECT s.name, 'key ' || x.seqno || ' ' || ifnull(x.name, '') || ' ' || x.desc || ' ' || x.coll "
       + "FROM sqlite_schema AS s CROSS JOIN pragma_index_xinfo(s.name) AS x WHERE s.type = 'index' AND x.key",
-    // Which rows a partial index has is said by its statement only.
+    // Only the statement tells which rows a partial index contains.
     "SELECT name, 'rows' || substr(sql, instr(sql, ') WHERE ') + 1) FROM sqlite_schema "
       + "WHERE type = 'index' AND instr(sql, ') WHERE ') > 0",
   ]

@@ -3,42 +3,42 @@ import Dispatch
 import TrellisSchema
 import TrellisStorage
 
-/// The connections to a file: a few, each lent for the duration of a call.
+/// A pool of a few connections to a file, each lent for the duration of a call.
 ///
-/// A caller that finds all of them lent waits in line. A thread that holds one already, of whatever store, never waits: it gets one
-/// beyond the bound, so that no two threads can wait for each other. The first connection stays as long as the pool; others
-/// are closed when they have been idle for some seconds.
+/// A caller waits in a queue if all connections are lent. A thread that already has a connection, of any store, never
+/// waits: it gets one beyond the limit, so that two threads cannot wait for each other. The first connection stays open
+/// as long as the pool. Others are closed after some idle seconds.
 final class ConnectionPool: Sendable {
-  /// Sound because a connection is either in the pool, which a lock guards, or with the caller that took it out of there.
+  /// Sound because a connection is either in the pool, which a lock guards, or used by the caller that took it.
   private struct Kept: @unchecked Sendable {
     let connection: SQLiteConnection
   }
 
-  /// The first connection while it is not lent. It goes in and out with each call of a program that has one context, so its
-  /// reference moves along and is not counted.
+  /// The first connection while it is not lent. A program with one context takes and returns it with each call, so its
+  /// reference is moved and not counted.
   private struct Parked: @unchecked Sendable {
     let reference: Unmanaged<SQLiteConnection>
   }
 
   private struct State {
-    /// Preferred to the others, as it has the largest cache.
+    /// Preferred to the others, because it has the largest cache.
     var first: Parked?
-    /// The others that are not lent, the one that was returned last at the end.
+    /// The other connections that are not lent, the most recently returned last.
     var idle: [Kept] = []
-    /// How many are open, lent ones included.
+    /// The number of open connections, including lent ones.
     var count = 1
     var waiting: [Waiter] = []
     var isClosed = false
-    /// Whether a sweep for connections to close is scheduled.
+    /// Whether a sweep that closes idle connections is scheduled.
     var isSweeping = false
   }
 
-  /// A caller that waits in line.
+  /// A caller in the queue.
   private final class Waiter: Sendable {
     enum Turn {
       case waiting
       case has(Kept)
-      /// There is room for one more.
+      /// The caller may open a connection.
       case mayOpen
     }
 
@@ -51,8 +51,8 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// How long one waits at most before a connection beyond the bound is opened: better one too many than a standstill, when
-  /// the holders of connections wait for this one in a way that cannot be seen here.
+  /// The maximum waiting time before a connection beyond the limit is opened. One connection too many is better than a
+  /// deadlock, if the holders of connections wait for this caller in a way that the pool cannot see.
   private static let patience = DispatchTimeInterval.seconds(5)
 
   private let most: Int
@@ -62,9 +62,9 @@ final class ConnectionPool: Sendable {
   private let state: Locked<State>
 
   /// - Parameters:
-  ///   - first: the connection that stays.
-  ///   - most: how many are open at most.
-  ///   - sweepInterval: a connection that has been idle for one such time, or two, is closed.
+  ///   - first: the connection that stays open.
+  ///   - most: the maximum number of open connections.
+  ///   - sweepInterval: a connection is closed after one or two such intervals without use.
   init(
     _ first: sending SQLiteConnection, name: String, most: Int, sweepInterval: DispatchTimeInterval,
     open: @escaping @Sendable () throws(StoreError) -> SQLiteConnection
@@ -78,9 +78,9 @@ final class ConnectionPool: Sendable {
 
   deinit { _ = close() }
 
-  /// How many connections are open.
+  /// The number of open connections.
   package var count: Int { state.withLock { $0.count } }
-  /// How many threads wait in line.
+  /// The number of waiting threads.
   package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   // MARK: Lending
@@ -92,7 +92,7 @@ final class ConnectionPool: Sendable {
     case closed
   }
 
-  /// - Throws: ``StoreError`` when the pool is closed, or no connection can be opened.
+  /// - Throws: ``StoreError`` if the pool is closed, or if no connection can be opened.
   func take() throws(StoreError) -> SQLiteConnection {
     let first = state.withLock { state -> Parked? in
       let first = state.first
@@ -133,7 +133,7 @@ final class ConnectionPool: Sendable {
     StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
   }
 
-  /// - Returns: whether the pool is closed meanwhile, so that the connection is closed when the caller releases it.
+  /// - Returns: whether the pool was closed in the meantime. Then the connection is closed when the caller releases it.
   @discardableResult func giveBack(_ connection: SQLiteConnection) -> Bool {
     _ = trellis_thread_leases(-1)
     if connection.isFirst && park(connection) { return false }
@@ -160,7 +160,7 @@ final class ConnectionPool: Sendable {
     return isClosed
   }
 
-  /// Puts the first connection back when no caller waits and no other one is open; false when there is more to do.
+  /// Puts the first connection back if no caller waits and no other connection is open. False if there is more to do.
   private func park(_ connection: SQLiteConnection) -> Bool {
     let parked = Parked(reference: .passUnretained(connection))
     return state.withLock { state in
@@ -171,7 +171,7 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Opens a connection that is counted already.
+  /// Opens a connection that is already counted.
   private func openOne() throws(StoreError) -> SQLiteConnection {
     do throws(StoreError) {
       if state.withLock({ $0.isClosed }) { throw closed }
@@ -197,7 +197,7 @@ final class ConnectionPool: Sendable {
         return true
       }
       if hasLeft { return try openOne() }
-      // The turn has come at the last moment.
+      // The waiter was called at the last moment.
       waiter.bell.wait()
     }
     if case .has(let kept) = waiter.turn.withLock({ $0 }) { return kept.connection }
@@ -218,17 +218,17 @@ final class ConnectionPool: Sendable {
       defer { state.waiting = [] }
       return (idle, state.waiting)
     }
-    // They find the pool closed when they come to open a connection.
+    // The waiters find the pool closed when they try to open a connection.
     for waiter in waiting { waiter.call(.mayOpen) }
     return idle.map(\.connection)
   }
 
-  /// There is a timer only while there is something to close.
+  /// Schedules a sweep. There is a timer only while there is a connection to close.
   private func sweepLater() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + sweepInterval) { [weak self] in self?.sweep() }
   }
 
-  /// Closes the connections that were not used since the time before.
+  /// Closes the connections that were not used since the previous sweep.
   private func sweep() {
     let (stale, goesOn) = state.withLock { state -> ([Kept], Bool) in
       let stale = state.idle.filter(\.connection.isStale)
@@ -239,7 +239,7 @@ final class ConnectionPool: Sendable {
       return (stale, state.isSweeping)
     }
     if goesOn { sweepLater() }
-    // They are closed here, outside of the lock.
+    // The connections are closed here, outside of the lock.
     _ = stale
   }
 }

@@ -2,11 +2,11 @@ import TrellisSQL
 package import TrellisSchema
 package import TrellisStorage
 
-/// One context's way to the file. It borrows a connection of the store's for each call, and keeps it as long as it shows one
-/// moment; a call inside another one uses the connection of that one.
+/// A context's connection to the file. It borrows a connection from the store for each call, and keeps it while it is
+/// pinned to a snapshot. A nested call uses the connection of the outer call.
 package final class LeasingConnection: StoreConnection {
   private let store: SQLiteStore
-  // Each access is over before anything else is called, so nothing can overlap and nothing is checked.
+  // Each access ends before anything else is called, so accesses cannot overlap and need no check.
   @exclusivity(unchecked) private var lent: SQLiteConnection?
   @exclusivity(unchecked) package var trace: StatementTrace?
 
@@ -16,7 +16,7 @@ package final class LeasingConnection: StoreConnection {
     if let lent { release(lent, wasPinned: true) }
   }
 
-  /// Does something with a connection that no other caller has meanwhile.
+  /// Runs a closure with a connection that no other caller uses in the meantime.
   @inline(__always) package func leased<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
     if let lent { return try body(lent) }
     let connection = try borrow()
@@ -42,17 +42,17 @@ package final class LeasingConnection: StoreConnection {
     store.giveBack(connection)
   }
 
-  /// What was done on the connection that is lent next.
+  /// The work done by the connection that is lent next.
   package var statistics: StatementStatistics { (try? leased { $0.database.statistics }) ?? StatementStatistics() }
 
-  // MARK: One moment
+  // MARK: Pinning
 
   package func pin() throws {
     guard lent == nil else { return try leased { try $0.pin() } }
     let connection = try borrow()
     do {
       try connection.pin()
-      // Now it is settled which model the rows are of that will be seen.
+      // The snapshot is fixed now, and with it the model of its rows.
       try store.setup.watch.lookInSnapshot(through: connection)
     } catch {
       release(connection, wasPinned: true)
@@ -64,7 +64,7 @@ package final class LeasingConnection: StoreConnection {
     if let lent { release(lent, wasPinned: true) }
   }
 
-  /// It asks no connection: all of them, and those of other processes, share the memory where commits are counted.
+  /// Needs no connection: all connections and processes share the memory of the commit counter.
   package func noticesStrangers() -> Bool { store.setup.ledger.look() }
 
   // MARK: Calls

@@ -3,9 +3,9 @@ import TrellisSQL
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// - Throws: ``StoreError``, or what `body` throws.
-  /// - Complexity: one search for each key; when most rows between the least and the greatest key are wanted, one pass over
-  ///   those rows.
+  /// - Throws: ``StoreError``, or the error that `body` throws.
+  /// - Complexity: one search per key. If most rows between the smallest and the greatest key are requested, one pass
+  ///   over those rows.
   package func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
     guard layout.tables.indices.contains(entity) else { throw PlanError.unknownEntity }
     let table = layout.tables[entity]
@@ -25,7 +25,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// Reads all rows between two keys and leaves out those that are not wanted.
+  /// Reads all rows in a key range and skips the ones that are not requested.
   private func rows(
     in range: ClosedRange<Int64>, of entity: Int, wanted: [Int64], _ body: (RowReader) throws -> Void
   ) throws {
@@ -45,7 +45,7 @@ extension SQLiteConnection {
       var list = trellis_list(count: Int64(keys.count), keys: keys.baseAddress, cells: nil)
       return try withUnsafePointer(to: &list) { list in
         try database.check(trellis_sqlite_bind_borrowed_list(statement.pointer, 1, list), doing: "bind keys")
-        // The list ends with this call.
+        // The list is valid during this call only.
         defer {
           _ = trellis_sqlite3_reset(statement.pointer)
           _ = trellis_sqlite3_bind_null(statement.pointer, 1)
@@ -63,12 +63,12 @@ enum PlanError {
 }
 
 extension [Int64] {
-  /// Sorts what is not sorted yet: callers mostly hand in keys in order.
+  /// Sorts the keys if they are not sorted. Most callers pass sorted keys.
   mutating func sortIfNeeded() {
     for index in indices.dropFirst() where self[index - 1] > self[index] { return sort() }
   }
 
-  /// From the least to the greatest of sorted keys, when at least every fourth key between is wanted.
+  /// The range from the smallest to the greatest of sorted keys, if at least every fourth key in it is requested.
   var denseRange: ClosedRange<Int64>? {
     guard let first, let last else { return nil }
     let (width, overflow) = last.subtractingReportingOverflow(first)

@@ -3,7 +3,7 @@ import TrellisSQL
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// - Throws: ``StoreError``, or what `body` throws.
+  /// - Throws: ``StoreError``, or the error that `body` throws.
   package func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {
@@ -67,7 +67,8 @@ extension SQLiteConnection {
     try statement(kind, relationship.entity, UInt64(truncatingIfNeeded: relationship.property), text)
   }
 
-  /// Sorted, so that searches go through the file in one direction, and once each, so that no member comes twice.
+  /// The owners sorted, so that searches go through the file in one direction, and without duplicates, so that no
+  /// member is returned twice.
   func prepared(_ owners: [Int64]) -> [Int64] {
     var owners = owners
     owners.sortIfNeeded()
@@ -77,7 +78,7 @@ extension SQLiteConnection {
 }
 
 extension [Int64] {
-  /// Sorted keys without repeats.
+  /// Sorted keys without duplicates.
   fileprivate var withoutRepeats: [Int64] {
     var result: [Int64] = []
     for key in self where result.last != key { result.append(key) }

@@ -1,11 +1,11 @@
 import TrellisStorage
 
 extension SQLiteConnection {
-  /// A transaction that reads: the log keeps what it sees, whatever others write behind it.
+  /// Begins a read transaction. The write-ahead log keeps its snapshot, independent of later commits.
   package func pin() throws {
     try database.execute("BEGIN", doing: "begin to read")
     do {
-      // A transaction begins to see with its first read.
+      // The snapshot begins with the first read of a transaction.
       try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1", doing: "begin to read")
     } catch {
       unpin()
@@ -14,7 +14,7 @@ extension SQLiteConnection {
   }
 
   package func unpin() {
-    // It has written nothing that could be lost.
+    // The transaction has written nothing that could be lost.
     try? database.execute("ROLLBACK", doing: "end reading")
   }
 }

@@ -2,18 +2,19 @@ internal import CSQLite
 import Synchronization
 import TrellisStorage
 
-/// A file that is removed, renamed or replaced while it is open goes on without its name: what is written to it, nobody finds.
+/// An open file may be removed, renamed or replaced. Then it continues to exist without its name, and everything
+/// written to it is lost.
 extension SQLiteConnection {
-  /// Asked before each commit. It costs one look of the system's at the path.
+  /// Checks the path before each commit. This costs one system call.
   func checkPlace() throws(StoreError) {
     guard database.hasMoved else { return }
     setup.mayHaveMoved.store(true, ordering: .relaxed)
     throw SQLiteErrors.moved(setup.path)
   }
 
-  /// Once a save has met such a file, whoever reads looks too, until the file is back.
+  /// Checks the path before reads, too, once a save has found the file moved, until the file is back.
   @inline(never) func checkPlaceAgain() throws(StoreError) {
-    // A transaction comes to its end, whatever that is; its commit looks by itself.
+    // A transaction runs to its end. Its commit checks the path by itself.
     guard trellis_sqlite3_get_autocommit(database.handle) != 0 else { return }
     if database.hasMoved { throw SQLiteErrors.moved(setup.path) }
     setup.mayHaveMoved.store(false, ordering: .relaxed)
@@ -21,7 +22,8 @@ extension SQLiteConnection {
 }
 
 extension Database {
-  /// Whether the path leads to another file by now, or to none. No system that cannot tell lets an open file go.
+  /// Whether the path leads to another file, or to none. Systems without this check do not allow an open file to be
+  /// moved.
   var hasMoved: Bool {
     var answer: Int32 = 0
     return trellis_sqlite3_file_control(handle, "main", TRELLIS_SQLITE_FCNTL_HAS_MOVED, &answer) == TRELLIS_SQLITE_OK
@@ -30,7 +32,7 @@ extension Database {
 }
 
 extension StoreSetup {
-  /// A connection that is opened later would get the file that has come in its place.
+  /// Ensures that a new connection does not open another file that has replaced this one.
   func checkIdentity() throws(StoreError) {
     guard let identity, let found = try? options.files.stamp(path), !found.isSameFile(as: identity) else { return }
     throw SQLiteErrors.moved(path)

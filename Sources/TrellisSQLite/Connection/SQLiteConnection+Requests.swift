@@ -2,8 +2,8 @@ internal import CSQLite
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// - Throws: ``StoreError``, or what `body` throws.
-  /// - Complexity: that of SQLite's plan; with a request of a shape that was seen before, no text is made.
+  /// - Throws: ``StoreError``, or the error that `body` throws.
+  /// - Complexity: that of SQLite's query plan. No SQL is built for a request with a known shape.
   package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
     let statement = try statement(request, .rows)
     try database.bind(shape.values, to: statement)

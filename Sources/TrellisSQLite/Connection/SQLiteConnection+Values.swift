@@ -5,7 +5,7 @@ package import TrellisSchema
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// - Throws: ``StoreError``, or what `body` throws.
+  /// - Throws: ``StoreError``, or the error that `body` throws.
   package func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
@@ -34,7 +34,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// Where data lies that is not in the row.
+  /// The file of data that is not in the row.
   private func file(_ reference: String) throws(StoreError) -> ExternalFile {
     if let file = setup.folder?.file(reference) { return file }
     throw StoreError(
@@ -47,7 +47,7 @@ extension SQLiteConnection {
       start: start, count: start == nil ? 0 : Int(trellis_sqlite3_column_bytes(statement, column)))
   }
 
-  /// What SQLite would do, and the index that would spare it a pass over the table.
+  /// SQLite's query plan, and the index that would avoid a full table scan.
   package func plan(of request: StoreRequest) throws -> QueryPlan {
     let statement = try RequestStatement(request, for: .rows, in: layout)
     let steps = try database.plan(of: statement.text).split(separator: "\n").map(String.init)

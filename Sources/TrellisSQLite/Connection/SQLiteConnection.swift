@@ -4,25 +4,27 @@ import TrellisSQL
 import TrellisSchema
 package import TrellisStorage
 
-/// A database with what its calls need. The store's contexts share a few of them, each for one call at a time.
+/// A database connection with its buffers. The contexts of a store share a few connections. Each is used by one call at
+/// a time.
 package final class SQLiteConnection: StoreConnection {
   let setup: StoreSetup
   let database: Database
-  /// Whether it is the one that stays open as long as the store.
+  /// Whether this connection stays open as long as the store.
   let isFirst: Bool
   let layout: TableLayout
-  // A connection has one user at a time, and each access of these is over before anything else is called: nothing can overlap.
+  // A connection has one user at a time, and each access ends before anything else is called, so accesses cannot
+  // overlap.
   @exclusivity(unchecked) var shape = RequestShape()
   @exclusivity(unchecked) var words: ContiguousArray<UInt64> = []
   let writer: SQLiteRowWriter
-  /// The files that a save writes; nil where the model has no data that may lie in files.
+  /// Writes the files of a save. Nil if the model has no external storage.
   let externals: ExternalWriter?
   @exclusivity(unchecked) private var reader: SQLiteRowReader?
   @exclusivity(unchecked) private var isRunning = false
   @exclusivity(unchecked) package var trace: StatementTrace?
-  /// Where the file counts its commits, once it was looked for.
+  /// The file's commit counter, after it was first looked up.
   var commitCounter: UnsafeRawPointer?
-  /// Whether it was not used since the pool last looked.
+  /// Whether the connection was not used since the last sweep of the pool.
   @exclusivity(unchecked) var isStale = false
 
   init(_ setup: StoreSetup, _ database: Database, isFirst: Bool = false) {
@@ -36,7 +38,7 @@ package final class SQLiteConnection: StoreConnection {
 
   // MARK: Statements
 
-  /// The statement of a request, prepared when its shape is new.
+  /// The statement of a request, prepared if its shape is new.
   func statement(
     _ request: StoreRequest, _ purpose: RequestShape.Purpose, projecting paths: [ProjectedPath] = []
   ) throws(StoreError) -> Statement {
@@ -54,7 +56,7 @@ package final class SQLiteConnection: StoreConnection {
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 
-  /// The statement that deletes what a request asks for.
+  /// The statement that deletes the rows of a request.
   func statement(deleting request: StoreRequest) throws(StoreError) -> Statement {
     try shape.describe(request, for: .delete)
     if let known = database.cache.statement(shape.words) { return known }
@@ -62,7 +64,7 @@ package final class SQLiteConnection: StoreConnection {
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 
-  /// A statement that depends on numbers of the model only.
+  /// A statement that depends only on the model.
   func statement(
     _ kind: FixedStatement, _ entity: Int, _ detail: UInt64 = 0, _ text: () -> String?
   ) throws(StoreError) -> Statement {
@@ -84,7 +86,7 @@ package final class SQLiteConnection: StoreConnection {
     return statement
   }
 
-  /// Runs a statement and makes it ready for the next time, whatever happens.
+  /// Runs a statement and resets it in any case.
   func run<Result>(_ statement: Statement, _ body: (OpaquePointer) throws -> Result) throws -> Result {
     guard !isRunning else {
       throw StoreError(
@@ -107,9 +109,9 @@ package final class SQLiteConnection: StoreConnection {
     if !statement.parameters.isEmpty { trace.noteValues(shape.boundValues) }
   }
 
-  /// Runs a statement for the rows it gives.
+  /// Runs a statement and reads its rows.
   ///
-  /// - Parameter isOnlyOne: whether there is one row at most, so that nobody has to ask for a second.
+  /// - Parameter isOnlyOne: whether there is at most one row, so that no second step is needed.
   func readRows(
     _ statement: Statement, _ table: EntityTable, base: Int32 = 0, isOnlyOne: Bool = false,
     _ body: (SQLiteRowReader, OpaquePointer) throws -> Void
@@ -127,7 +129,8 @@ package final class SQLiteConnection: StoreConnection {
   }
 }
 
-/// The statements beside those of requests. The numbers lie above those of requests' shapes, which take up to twelve bits.
+/// The statements that do not come from requests. Their numbers are above those of request shapes, which use up to
+/// twelve bits.
 enum FixedStatement: UInt64 {
   case row = 0x1000, rowRange, rowList, memberRows, memberKeys, lastPlaces
   case insert, restore, update, delete, place, clear

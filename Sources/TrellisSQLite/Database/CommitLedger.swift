@@ -1,31 +1,32 @@
 internal import CSQLite
 import TrellisSchema
 
-/// Tells the commits of this process's store from those of strangers.
+/// Distinguishes the commits of this store from those of other writers.
 ///
-/// The file counts its commits. Whoever is about to commit holds the write lock, so the count cannot change until then:
-/// if it is not what the last one here has left, somebody else was there.
+/// The file counts its commits. A connection that is about to commit holds the write lock, so the count cannot change
+/// until then: if it differs from the count after this store's last commit, another writer has committed.
 final class CommitLedger: Sendable {
-  // Sound because the memory of the counter belongs to all threads and processes, and is read as one word.
+  // Sound because the counter's memory is shared by all threads and processes, and is read as one word.
   private struct State: @unchecked Sendable {
-    /// Where the file counts, in memory that is there as long as the store's first connection; nil until that one has looked.
+    /// The memory of the file's commit counter, which exists as long as the store's first connection. Nil until that
+    /// connection has looked it up.
     var counter: UnsafeRawPointer?
     var isClosed = false
-    /// What the counter is if nobody else commits; nil before it was first looked at.
+    /// The counter's value if no other writer commits. Nil before the counter was first read.
     var expected: UInt32?
-    /// Commits that are under way.
+    /// The number of commits in progress.
     var writing = 0
     var strangersWrote = false
   }
 
   private let state = Locked(State())
 
-  /// Called with the counter of the connection that stays open until ``close()``.
+  /// Sets the counter, which belongs to the connection that stays open until ``close()``.
   func follow(_ counter: UnsafeRawPointer) {
     state.withLock { if !$0.isClosed { $0.counter = counter } }
   }
 
-  /// Comes before the first connection is closed, and the memory of the counter goes.
+  /// Called before the first connection is closed, because the counter's memory is freed with it.
   func close() {
     state.withLock { state in
       state.isClosed = true
@@ -33,7 +34,7 @@ final class CommitLedger: Sendable {
     }
   }
 
-  /// Called inside a transaction that has written.
+  /// Called inside a transaction that has written something.
   func willCommit(at counter: UInt32) {
     state.withLock { state in
       if let expected = state.expected, expected != counter { state.strangersWrote = true }
@@ -44,7 +45,7 @@ final class CommitLedger: Sendable {
 
   func didEnd() { state.withLock { $0.writing -= 1 } }
 
-  /// Whether a stranger committed since this last said so. No connection is needed for it.
+  /// Whether another writer has committed since the last call. This needs no connection.
   func look() -> Bool {
     state.withLock { state in
       guard let counter = state.counter.map({ trellis_sqlite_read_counter($0) }) else { return false }
@@ -59,12 +60,12 @@ final class CommitLedger: Sendable {
 }
 
 extension Database {
-  /// Where the file's commits are counted; nil when nobody counts them.
+  /// The address of the file's commit counter. Nil if commits are not counted.
   func commitCounter() -> UnsafeRawPointer? { trellis_sqlite_commit_counter(handle) }
 }
 
 extension SQLiteConnection {
-  /// How many commits the file has seen; nil when they are not counted, and in a store that is only read.
+  /// The number of commits to the file. Nil if they are not counted, or if the store is read-only.
   var commitCount: UInt32? {
     if let commitCounter { return trellis_sqlite_read_counter(commitCounter) }
     return findCounter().map { trellis_sqlite_read_counter($0) }

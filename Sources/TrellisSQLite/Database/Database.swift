@@ -2,15 +2,15 @@ internal import CSQLite
 import TrellisSQL
 import TrellisStorage
 
-/// One open connection of the library, with its prepared statements. It is used by one thread at a time.
+/// One open SQLite connection with its prepared statements. It is used by one thread at a time.
 final class Database {
   let handle: OpaquePointer
   let path: String
-  // One connection uses it, and each access is over before anything else is called: nothing can overlap.
+  // One connection uses this, and each access ends before anything else is called, so accesses cannot overlap.
   @exclusivity(unchecked) var cache = StatementCache()
   @exclusivity(unchecked) var statistics = StatementStatistics()
 
-  /// Opens a file that exists.
+  /// Opens an existing file.
   ///
   /// - Throws: ``StoreError``.
   init(path: String, options: OpenOptions, isImmutable: Bool = false) throws(StoreError) {
@@ -26,7 +26,7 @@ final class Database {
       throw SQLiteErrors.error(code, message, path: path, doing: "open the file")
     }
     handle = opened
-    // SQLite takes a file that may only be read, and would leave others beside it before it says so.
+    // SQLite opens a file without write permission, and would leave other files beside it before it reports an error.
     if !options.isReadOnly && trellis_sqlite3_db_readonly(handle, "main") == 1 {
       throw error(TRELLIS_SQLITE_READONLY, doing: "open the file")
     }
@@ -38,7 +38,8 @@ final class Database {
     _ = trellis_sqlite3_close_v2(handle)
   }
 
-  /// The file may come from anywhere: nothing in its schema is trusted, and no trick of SQL can break it.
+  /// Secures the connection. The file may come from anywhere: nothing in its schema is trusted, and no SQL can damage
+  /// it.
   private func harden(busyTimeout: Int32) throws(StoreError) {
     _ = trellis_sqlite3_busy_timeout(handle, busyTimeout)
     for (option, on) in [
@@ -86,7 +87,7 @@ final class Database {
     try check(trellis_sqlite3_exec(handle, sql, nil, nil, nil), doing: doing)
   }
 
-  /// Prepares a statement that is kept and used often.
+  /// Prepares a statement that is cached and used often.
   func prepare(_ sql: String, parameters: [Parameter] = []) throws(StoreError) -> Statement {
     statistics.prepared += 1
     var text = sql
@@ -112,35 +113,36 @@ final class Database {
   }
 }
 
-/// How much a connection did, for tests and for the curious.
+/// The work that a connection has done, for tests and diagnostics.
 package struct StatementStatistics: Hashable, Sendable {
-  /// Statements that were run.
+  /// The number of statements that were run.
   package var run = 0
-  /// Statements whose text was compiled.
+  /// The number of statements that were compiled.
   package var prepared = 0
-  /// Runs of statements that were prepared before.
+  /// The number of runs of a prepared statement.
   package var reused = 0
 }
 
-/// How to open a file.
+/// The options for opening a file.
 struct OpenOptions: Sendable {
-  /// How many bytes of external data lie in a row at most.
+  /// The maximum number of bytes of external data in a row.
   var largestInRow = ExternalFolder.usualLargestInRow
-  /// How files of external data are written.
+  /// The file operations for external data.
   var files: any FileOperations = SystemFiles()
   var durability: Durability
   var busyTimeoutMilliseconds: Int32
-  /// How many connections are open at most.
+  /// The maximum number of open connections.
   var mostConnections = 8
-  /// A connection that has been idle for this time, or twice that, is closed.
+  /// The idle time after which a connection is closed. It may be up to twice that.
   var idleSeconds = 5.0
   var isReadOnly: Bool
-  /// Whether full-text tables are used where the library has them. Without, answers are the same and take longer.
+  /// Whether full-text tables are used, if the library has them. Without them, results are the same, but searches are
+  /// slower.
   var usesSearchIndex = true
 }
 
 extension Database {
-  /// How SQLite would run a statement, a line for each step.
+  /// SQLite's query plan for a statement, one line per step.
   func plan(of sql: String) throws(StoreError) -> String {
     let statement = try prepare("EXPLAIN QUERY PLAN " + sql)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }

@@ -1,23 +1,25 @@
 internal import CSQLite
 
-/// What was made of a function's argument. SQLite keeps it with the statement for as long as the argument stays the same.
+/// The value computed from a function's argument. SQLite keeps it with the statement as long as the argument stays the
+/// same.
 final class KeptArgument<Value> {
   private let value: Value
 
   private init(_ value: Value) { self.value = value }
 
-  /// The value that was made of the second argument, made now if need be; nil when nothing can be made of it.
+  /// The value computed from the second argument. It is computed now if it is not cached. Nil if there is no value for
+  /// this argument.
   ///
-  /// A function keeps one argument at most, always as the same type.
+  /// A function caches at most one argument, always as the same type.
   static func second(of context: OpaquePointer, _ make: () -> Value?) -> Value? {
     if let kept = trellis_sqlite3_get_auxdata(context, 1) {
-      // Sound because nothing else is kept here, and SQLite gives it back before the release below.
+      // Sound because this is the only object cached here, and SQLite returns it before the release below.
       return Unmanaged<KeptArgument<Value>>.fromOpaque(kept).takeUnretainedValue().value
     }
     guard let value = make() else { return nil }
-    // SQLite may call the release at once; the value is held by this function as well.
+    // SQLite may release the object at once, so this function keeps the value as well.
     trellis_sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(KeptArgument(value)).toOpaque()) { pointer in
-      // Whatever its value is, it is an object.
+      // The object's class is the same for every value type here: it is only released.
       if let pointer { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
     }
     return value

@@ -1,7 +1,7 @@
 internal import CSQLite
 import TrellisSchema
 
-/// What functions written in Swift share: how they are added, read their arguments and give their result.
+/// Shared code of the SQL functions in Swift: adding a function, reading its arguments and setting its result.
 enum SQLFunction {
   typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
   typealias Final = @convention(c) (OpaquePointer?) -> Void
@@ -20,7 +20,7 @@ enum SQLFunction {
 
   // MARK: Values
 
-  /// Nil for a value that is no text.
+  /// The argument's text. Nil if the value is not a text.
   static func text(_ value: OpaquePointer) -> String? {
     guard trellis_sqlite3_value_type(value) == TRELLIS_SQLITE_TEXT, let bytes = trellis_sqlite3_value_text(value) else {
       return nil
@@ -44,7 +44,7 @@ enum SQLFunction {
 
   static func answer(_ context: OpaquePointer, _ value: StoredValue) {
     switch value {
-    // No function of values sees or makes a file.
+    // No value function receives or returns a file.
     case .null, .file: trellis_sqlite3_result_null(context)
     case .integer(let integer): trellis_sqlite3_result_int64(context, integer)
     case .real(let real): trellis_sqlite3_result_double(context, real)

@@ -1,9 +1,9 @@
 internal import CSQLite
 import TrellisStorage
 
-/// Turns SQLite's result codes into ``StoreError``.
+/// Converts SQLite's result codes to ``StoreError``.
 enum SQLiteErrors {
-  /// - Parameter doing: what was being done, as the end of a sentence.
+  /// - Parameter doing: the failed operation, as the end of a sentence.
   static func error(_ code: Int32, _ message: String, path: String, doing: String) -> StoreError {
     let what = "SQLite could not \(doing) in \(path): \(message)"
     switch code & 0xFF {

@@ -4,9 +4,9 @@ import TrellisQuery
 /// The SQL functions of full-text search.
 enum SearchFunctions {
   /// Adds to a connection:
-  /// - `trellis_search(text, query)`: 1 or 0, 0 where one is no text;
-  /// - `trellis_search_rank(text, query)`: how well the text matches, null where one is no text;
-  /// - `trellis_search_words(text)`: what the index keeps of the text, null for what is none.
+  /// - `trellis_search(text, query)`: 1 or 0, and 0 if an argument is not a text;
+  /// - `trellis_search_rank(text, query)`: the rank of the match, or null if an argument is not a text;
+  /// - `trellis_search_words(text)`: the words of the text for the index, or null if it is not a text.
   static func add(to handle: OpaquePointer) -> Int32 {
     var code = SQLFunction.add("trellis_search", 2, to: handle, search)
     if code == TRELLIS_SQLITE_OK { code = SQLFunction.add("trellis_search_rank", 2, to: handle, rank) }

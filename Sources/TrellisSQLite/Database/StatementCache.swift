@@ -5,13 +5,13 @@ import TrellisSQL
 final class Statement {
   let pointer: OpaquePointer
   let text: String
-  /// What the parameters of a request's statement take.
+  /// The parameters of a request's statement.
   let parameters: [Parameter]
-  /// How many values a row's statement takes.
+  /// The number of values that a row's statement binds.
   var valueCount: Int32 = 0
   fileprivate(set) var words: ContiguousArray<UInt64> = []
   fileprivate var lastUse: UInt64 = 0
-  /// Another statement whose words have the same hash.
+  /// The next statement whose words have the same hash.
   fileprivate var next: Statement?
 
   init(_ pointer: OpaquePointer, _ text: String, _ parameters: [Parameter]) {
@@ -21,7 +21,8 @@ final class Statement {
   }
 }
 
-/// Prepared statements by the words that describe their texts. Those longest unused go when there are too many.
+/// Prepared statements by the words that describe their SQL. If there are too many, the least recently used ones are
+/// removed.
 struct StatementCache {
   static let limit = 256
 
@@ -42,7 +43,7 @@ struct StatementCache {
     return all
   }
 
-  /// The statement of these words.
+  /// The cached statement for these words.
   ///
   /// - Complexity: linear in the number of words.
   mutating func statement(_ words: ContiguousArray<UInt64>) -> Statement? {
@@ -63,7 +64,7 @@ struct StatementCache {
     return nil
   }
 
-  /// Keeps a statement, and hands out those that have to go for it.
+  /// Caches a statement, and returns the statements that were removed for it.
   mutating func insert(_ statement: Statement, _ words: ContiguousArray<UInt64>) -> [Statement] {
     let removed = count >= Self.limit ? evict() : []
     statement.words = words
@@ -76,7 +77,7 @@ struct StatementCache {
     return removed
   }
 
-  /// Takes out the older half, so that the cost of looking through all is shared by many insertions.
+  /// Removes the older half, so that the cost of a pass over all statements is shared by many insertions.
   private mutating func evict() -> [Statement] {
     let sorted = all.sorted { $0.lastUse < $1.lastUse }
     let kept = sorted[(sorted.count / 2)...]

@@ -1,11 +1,12 @@
 internal import CSQLite
 import TrellisQuery
 
-/// The SQL functions that need Unicode, which SQLite does not have.
+/// The SQL functions that need Unicode, which SQLite does not support.
 enum TextFunctions {
   /// Adds to a connection:
-  /// - `trellis_fold(text, options)`: the text as it is compared under the options; other values stay as they are;
-  /// - `trellis_like(text, mask)` and `trellis_matches(text, pattern, ignores case)`: 1 or 0; 0 where one is no text.
+  /// - `trellis_fold(text, options)`: the folded text for a comparison with these options; other values are unchanged;
+  /// - `trellis_like(text, mask)` and `trellis_matches(text, pattern, ignores case)`: 1 or 0, and 0 if an argument is
+  ///   not a text.
   static func add(to handle: OpaquePointer) -> Int32 {
     var code = SQLFunction.add("trellis_fold", 2, to: handle, fold)
     if code == TRELLIS_SQLITE_OK { code = SQLFunction.add("trellis_like", 2, to: handle, like) }

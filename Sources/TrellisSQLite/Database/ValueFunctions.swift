@@ -3,11 +3,12 @@ import TrellisQuery
 import TrellisSQL
 import TrellisSchema
 
-/// The SQL functions that calculate: the same code as in memory, as SQLite's own arithmetic turns whole numbers into reals
-/// where they overflow, fails in sums, and knows no decimals.
+/// The SQL functions for computations. They share the code for evaluation in memory, because SQLite's own arithmetic
+/// converts integers to reals on overflow, fails in sums, and has no decimals.
 enum ValueFunctions {
   /// Adds to a connection:
-  /// - `trellis_compute(sign, a, b)` and `trellis_apply(function, a)`, whose first argument is a number of the shape;
+  /// - `trellis_compute(operator, a, b)` and `trellis_apply(function, a)`. Their first argument is the operator's or
+  ///   function's number;
   /// - the aggregates `trellis_sum_…(value)` and `trellis_average_…(value)` for each kind of number.
   static func add(to handle: OpaquePointer) -> Int32 {
     let aggregates: [(String, SQLFunction.Final)] = [
@@ -43,12 +44,12 @@ enum ValueFunctions {
 
   // MARK: Aggregates
 
-  /// The values so far.
+  /// The values collected so far.
   private final class Collected {
     var values: [StoredValue] = []
   }
 
-  /// Where SQLite keeps a pointer for each group, null at first.
+  /// The place of a group's pointer in SQLite's memory. The pointer is null at first.
   private static func place(_ context: OpaquePointer) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
     trellis_sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))?
       .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
@@ -57,7 +58,8 @@ enum ValueFunctions {
   private static let collect: SQLFunction.Body = { context, count, values in
     guard let context, let values, count == 1, let value = values[0] else { return }
     guard let place = ValueFunctions.place(context) else { return trellis_sqlite3_result_error_nomem(context) }
-    // Sound because only this function writes here, and SQLite calls the final one exactly once, also after a failure.
+    // Sound because only this function writes the pointer, and SQLite calls the final function exactly once, even after
+    // a failure.
     let start = place.pointee ?? Unmanaged.passRetained(Collected()).toOpaque()
     place.pointee = start
     let collected = Unmanaged<Collected>.fromOpaque(start).takeUnretainedValue()

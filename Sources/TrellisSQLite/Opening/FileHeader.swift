@@ -1,17 +1,17 @@
 import TrellisStorage
 
-/// What the first hundred bytes of a file say, read without SQLite, which would leave traces.
+/// The first hundred bytes of a file, read without SQLite, which would leave other files beside it.
 enum FileHeader {
   /// "Trls", as SQLite's application id.
   static let applicationID: UInt32 = 0x5472_6C73
-  /// The newest layout of the file that this version of Trellis knows.
+  /// The newest file format that this version of Trellis supports.
   static let format: UInt32 = 1
   static let length = 100
   private static let magic = Array("SQLite format 3\u{0}".utf8)
 
-  /// Looks at a file that is not empty.
+  /// Checks the header of a file that is not empty.
   ///
-  /// - Throws: ``StoreError`` when it is not a store of Trellis that this version can read.
+  /// - Throws: ``StoreError`` if the file is not a Trellis store that this version can read.
   static func check(_ start: [UInt8], path: String) throws(StoreError) {
     guard start.count == length, start.starts(with: magic) else {
       if isDocument(start) {
@@ -28,7 +28,7 @@ enum FileHeader {
     try checkEncoding(number(start, at: 56), path)
   }
 
-  /// Trellis makes its files with texts as UTF-8, by whose bytes it compares and sorts.
+  /// Trellis creates its files with UTF-8 texts, and compares and sorts them by their bytes.
   private static func checkEncoding(_ encoding: UInt32, _ path: String) throws(StoreError) {
     switch encoding {
     case 1: return
@@ -37,7 +37,7 @@ enum FileHeader {
     }
   }
 
-  /// Whether a file begins as documents are written.
+  /// Whether a file begins like a JSON store.
   private static func isDocument(_ start: [UInt8]) -> Bool {
     start.starts(with: "{".utf8) && String(decoding: start, as: UTF8.self).contains("\"trellis\"")
   }
@@ -48,11 +48,12 @@ enum FileHeader {
       remedy: "Update Trellis in this program.")
   }
 
-  /// As much of a rollback journal as tells how long the file was before (https://sqlite.org/fileformat.html#the_rollback_journal).
+  /// The length of the part of a rollback journal that contains the original file length
+  /// (https://sqlite.org/fileformat.html#the_rollback_journal).
   static let journalLength = 20
   private static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
-  /// Whether this is the beginning of a journal of a file that was empty before.
+  /// Whether this is the start of a rollback journal for a file that was empty before.
   static func takesBackToNothing(_ journal: [UInt8]) -> Bool {
     journal.count == journalLength && journal.starts(with: journalMagic) && number(journal, at: 16) == 0
   }

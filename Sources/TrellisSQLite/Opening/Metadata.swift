@@ -3,7 +3,7 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// What a file says about itself, in the table `_trellis`.
+/// The metadata of a file, in the table `_trellis`.
 enum Metadata {
   private static let keys = (
     format: "format", name: "model", signature: "storage", whole: "modelJSON", checksum: "checksum",
@@ -11,15 +11,15 @@ enum Metadata {
     readOnlyCompatible: "readOnlyCompatible", incompatible: "incompatible"
   )
 
-  /// What is asked first of a file.
+  /// The metadata that is read first.
   struct Head {
     var format: StoredValue?
     var checksum: StoredValue?
     var features = StoreFeatures()
-    /// Whether the file says which features it uses; one that was made before there were any does not.
+    /// Whether the file lists the features that it uses. Files from before there were features do not.
     var hasFeatures = false
 
-    /// Whether it has the table of models.
+    /// Whether the file has the table of models.
     var hasModels: Bool { features.compatible.contains(StoreFeatures.models) }
   }
 
@@ -39,12 +39,13 @@ enum Metadata {
     for (key, words) in lists { try set(key, .text(words.sorted().joined(separator: " ")), in: database) }
   }
 
-  /// Brings a file up that does not keep its models yet, in a transaction that writes; the first of them is the one it has.
+  /// Adds the table of models to a file that does not have it, inside a write transaction. The first row is the file's
+  /// current model.
   static func beginLineage(in database: Database) throws(StoreError) {
     var features = try head(of: database).features
     if features.compatible.contains(StoreFeatures.models) { return }
     features.compatible.formUnion(StoreFeatures.known.compatible)
-    // An earlier version of Trellis may have left the words out when it copied the file.
+    // An earlier version of Trellis may have omitted the feature names when it copied the file.
     if try database.text("SELECT 1 FROM sqlite_schema WHERE name = '_models'") == nil {
       try database.execute(SchemaStatements.models, doing: "note the models of the file")
     }
@@ -63,7 +64,7 @@ enum Metadata {
     try set(keys.checksum, .text(model.checksum), in: database)
   }
 
-  /// Reads in one statement what every opening asks for.
+  /// Reads the metadata that every opening needs, in one statement.
   static func head(of database: Database) throws(StoreError) -> Head {
     let wanted = [keys.format, keys.checksum, keys.compatible, keys.readOnlyCompatible, keys.incompatible]
     let statement = try database.prepare(
@@ -99,15 +100,15 @@ enum Metadata {
     SQLiteErrors.damaged(path, "its list of features is no list of words")
   }
 
-  /// - Returns: the checksum of the file's model: that of `model`, or of one that is stored alike.
-  /// - Throws: ``StoreError`` when the file does not fit.
+  /// - Returns: the checksum of the file's model, which is `model` or one with the same storage layout.
+  /// - Throws: ``StoreError`` if the file does not fit the model.
   static func check(_ model: Model, _ head: Head, in database: Database) throws(StoreError) -> String {
     guard case .integer(let format)? = head.format, format > 0 else {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
     guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
     _ = try nextKey(in: database)
-    // The same model is stored alike, so mostly one word is all that has to be read.
+    // The same model has the same layout, so usually only the checksum has to be read.
     if let refusal = head.features.refusal(of: database.path) { throw refusal }
     let checksum = head.checksum
     if checksum == .text(model.checksum) { return model.checksum }
@@ -132,17 +133,17 @@ enum Metadata {
     SQLiteErrors.damaged(path, "it does not say what it holds")
   }
 
-  /// Models that are stored alike by accident must not take each other's files. Whoever gives a model another name keeps the
-  /// former one in the model file.
+  /// Models that have the same storage layout by accident must not open each other's files. A model that gets another
+  /// name keeps its former name in the model file.
   private static func otherName(_ found: String, _ name: String, _ path: String) -> StoreError {
     StoreError(
       .otherModel, "\(path) holds the objects of the model \(found), and not of \(name), though both are stored alike.",
       remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
   }
 
-  // MARK: While it is open
+  // MARK: The current model
 
-  /// The checksum of the model that the file has at this moment.
+  /// The checksum of the file's current model.
   static func checksum(through connection: SQLiteConnection) throws(StoreError) -> String {
     let statement = try connection.statement(.modelChecksum, 0) {
       "SELECT \"value\" FROM \(SQLName.metadata) WHERE \"key\" = '\(keys.checksum)'"
@@ -154,7 +155,7 @@ enum Metadata {
     return checksum
   }
 
-  /// Whether the file is that of a model at this moment, or of one that is stored alike.
+  /// Whether the file's current model is this model, or one with the same storage layout.
   static func isStoredAlike(_ model: Model, in database: Database) throws(StoreError) -> Bool {
     let (name, signature) = try nameAndSignature(in: database)
     return TextBytes.areEqual(name, model.name) && TextBytes.areEqual(signature, model.storageSignature)
@@ -168,7 +169,7 @@ enum Metadata {
 
   // MARK: Keys
 
-  /// Takes keys for good, in a transaction of its own.
+  /// Reserves keys permanently, in a transaction of its own.
   static func reserve(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
     try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
     do throws(StoreError) {
@@ -181,7 +182,7 @@ enum Metadata {
     }
   }
 
-  /// Finds out whether keys can be taken, and writes nothing.
+  /// Checks that keys can be reserved, without writing.
   static func rehearseReserving(_ count: Int64, in database: Database) throws(StoreError) {
     try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
     defer { try? database.execute("ROLLBACK", doing: "reserve keys") }
@@ -203,7 +204,7 @@ enum Metadata {
     return next
   }
 
-  /// Takes back the upper end of what was reserved last; nothing happens when others have reserved since.
+  /// Gives back the upper end of the last reservation. Does nothing if another connection has reserved keys since.
   static func giveBack(_ unused: Range<Int64>, in database: Database) throws(StoreError) {
     let statement = try database.prepare(
       "UPDATE \(SQLName.metadata) SET \"value\" = ?1 WHERE \"key\" = '\(keys.nextKey)' AND \"value\" = ?2")
@@ -213,7 +214,8 @@ enum Metadata {
     _ = try database.step(statement.pointer, doing: "give back keys")
   }
 
-  /// Counts the collections of external files, so that there is something to commit: SQLite writes nothing that is there already.
+  /// Counts the collections of external files, so that the commit has a change: SQLite writes nothing if no value
+  /// changes.
   static func noteCollection(in database: Database) throws(StoreError) {
     let before: Int64 = if case .integer(let count)? = try value(keys.collections, in: database) { count } else { 0 }
     try set(keys.collections, .integer(before &+ 1), in: database)
@@ -228,7 +230,7 @@ enum Metadata {
     return value(of: statement.pointer, in: database)
   }
 
-  /// The first column of a row.
+  /// The first column of the current row.
   private static func value(of statement: OpaquePointer, in database: Database) -> StoredValue? {
     if trellis_sqlite3_column_type(statement, 0) == TRELLIS_SQLITE_INTEGER {
       return .integer(trellis_sqlite3_column_int64(statement, 0))
@@ -247,7 +249,7 @@ enum Metadata {
 }
 
 extension Database {
-  /// The first column of the first row as text; nil when there is no row, or nothing in it.
+  /// The first column of the first row as text. Nil if there is no row, or if the column is null.
   func text(_ sql: String) throws(StoreError) -> String? {
     let statement = try prepare(sql)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }

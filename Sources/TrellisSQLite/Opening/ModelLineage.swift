@@ -4,10 +4,10 @@ import TrellisSQL
 import TrellisSchema
 package import TrellisStorage
 
-/// The models that a file has had, the first one first, in a table of their own. They are never removed: whoever meets something of
-/// an earlier model in the file finds out what it meant.
+/// The models that a file has had, the first one first, in a separate table. They are never removed, so that data of an
+/// earlier model can always be interpreted.
 enum ModelLineage {
-  /// Adds a model, unless the file had it before.
+  /// Adds a model, unless the file has had it before.
   static func add(_ model: StoredModel, to database: Database) throws(StoreError) {
     let statement = try database.prepare(
       "INSERT INTO \(SQLName.models) (\"checksum\", \"version\", \"since\", \"json\") VALUES (?1, ?2, ?3, ?4) "
@@ -24,7 +24,7 @@ enum ModelLineage {
     _ = try database.step(statement.pointer, doing: "write what the file is")
   }
 
-  /// Whether the file has a model, or had it.
+  /// Whether the file has or had a model.
   static func contains(_ checksum: String, in database: Database) throws(StoreError) -> Bool {
     let statement = try database.prepare("SELECT 1 FROM \(SQLName.models) WHERE \"checksum\" = ?1")
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
@@ -32,7 +32,7 @@ enum ModelLineage {
     return try database.step(statement.pointer, doing: "read what the file is")
   }
 
-  /// The models of the file, the latest last.
+  /// The models of the file, the newest last.
   static func all(in database: Database) throws(StoreError) -> [StoredModel] {
     let statement = try database.prepare(
       "SELECT \"checksum\", \"version\", \"json\", \"since\" FROM \(SQLName.models) ORDER BY \"number\"")
@@ -50,7 +50,7 @@ enum ModelLineage {
     return models
   }
 
-  /// The program's model, as from now on.
+  /// The program's model, with the current time.
   static func present(_ model: Model) -> StoredModel {
     StoredModel(
       checksum: model.checksum, version: model.description.version,
@@ -59,8 +59,8 @@ enum ModelLineage {
 }
 
 extension SQLiteStore {
-  /// The models that the file has and had, the latest last; empty when it does not say so, until a save of this version of
-  /// Trellis.
+  /// The models that the file has and had, the newest last. Empty if the file does not keep them, until this version of
+  /// Trellis saves to it.
   ///
   /// - Throws: ``StoreError``.
   package func models() throws -> [StoredModel] {

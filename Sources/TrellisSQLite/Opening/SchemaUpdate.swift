@@ -3,7 +3,7 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// Brings a file up to a model that is stored alike but says other things beside: texts, rules, indexes.
+/// Updates a file to a model with the same storage layout but other texts, rules or indexes.
 enum SchemaUpdate {
   /// Runs inside the transaction of the first save.
   static func apply(_ model: Model, to database: Database) throws(StoreError) {
@@ -13,7 +13,7 @@ enum SchemaUpdate {
     try ModelLineage.add(ModelLineage.present(model), to: database)
   }
 
-  /// The indexes that the model asks for come and go with it; their names tell what they are of.
+  /// Creates and drops the declared indexes. Their names tell their columns.
   private static func updateIndexes(_ model: Model, _ database: Database) throws(StoreError) {
     var present = try names(in: database)
     for index in IndexPlan(model).all where index.name.hasPrefix(IndexPlan.declaredPrefix) {

@@ -3,30 +3,30 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// Sees to it that a file has the full-text tables of a model, and no others.
+/// Ensures that a file has exactly the full-text tables of a model.
 struct SearchOpening {
   let model: Model
   let options: OpenOptions
   let database: Database
 
-  /// - Parameter isSameModel: whether the file was last written with the very same model.
-  /// - Returns: what changes must mark, and what can be asked.
+  /// - Parameter isSameModel: whether the file was last written with exactly the same model.
+  /// - Returns: the columns where changes must insert marks, and the columns that searches may use.
   func open(isSameModel: Bool) throws(StoreError) -> (marked: SearchPlan, asked: SearchPlan) {
     let plan = SearchPlan(model)
     let none = SearchPlan()
-    // Most models have nothing to search, and most files never had.
+    // Most models have no searchable attribute, and most files never had one.
     if plan.isEmpty && isSameModel { return (none, none) }
     let isUpToDate = try presentParts().isSame(as: plan)
     if options.isReadOnly { return (none, isUpToDate && isAvailable ? plan : none) }
     guard isAvailable else {
-      // Who has the index at hand later is told what has changed.
+      // The marks tell a library with full-text search later which rows have changed.
       return (try presentParts().hasMarks ? plan : none, none)
     }
     if !isUpToDate { try remake(plan) }
     return (plan, plan)
   }
 
-  /// Whether ``open(isSameModel:)`` is about to write to the file.
+  /// Whether ``open(isSameModel:)`` will write to the file.
   func writes(isSameModel: Bool) throws(StoreError) -> Bool {
     let plan = SearchPlan(model)
     if plan.isEmpty && isSameModel { return false }
@@ -34,14 +34,14 @@ struct SearchOpening {
     return try !presentParts().isSame(as: plan)
   }
 
-  /// Makes the tables of a new file, inside the transaction that makes all others.
+  /// Creates the tables of a new file, inside the transaction that creates all other tables.
   func create() throws(StoreError) -> SearchPlan {
     let plan = isAvailable ? SearchPlan(model) : SearchPlan()
     for part in plan.parts { try database.execute(part.statement, doing: "create the search index") }
     return plan
   }
 
-  /// Whether the library has full-text tables. Without them searches look at each text.
+  /// Whether the library has full-text tables. Without them, searches read each text.
   private var isAvailable: Bool {
     options.usesSearchIndex
       && (try? database.text("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")) ?? nil != nil
@@ -51,7 +51,7 @@ struct SearchOpening {
     try database.execute("BEGIN IMMEDIATE", doing: "make the search index")
     do throws(StoreError) {
       let present = try presentParts()
-      // Somebody else may have been faster.
+      // Another connection may have done this in the meantime.
       if !present.isSame(as: plan) {
         for part in present.parts { try database.execute(part.removal, doing: "drop a search index") }
         for part in plan.parts { try database.execute(part.statement, doing: "create the search index") }
@@ -83,7 +83,7 @@ struct SearchOpening {
   }
 }
 
-/// What a file has for searches.
+/// The tables and triggers for searches that a file has.
 private struct PresentParts {
   struct Part {
     let isTrigger: Bool
@@ -104,7 +104,7 @@ private struct PresentParts {
 }
 
 extension Database {
-  /// From here on the connection marks each row whose searchable texts it changes.
+  /// Makes the connection mark each row whose searchable texts it changes.
   func mark(_ plan: SearchPlan) throws(StoreError) {
     for trigger in plan.triggersOfConnection { try execute(trigger, doing: "prepare the connection") }
   }

@@ -4,12 +4,12 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// Opens a file for a model, or makes it; a file that does not fit is left as it is.
+/// Opens or creates a file for a model. A file that does not fit is not changed.
 struct StoreOpening {
   let path: String
   let model: Model
   let options: OpenOptions
-  /// Why the file is only read though it may be written to; nil where that is not so.
+  /// The reason why the file is opened read-only although it is writable. Nil if it is not.
   var refusalOfWrites: StoreError?
 
   func open() throws(StoreError) -> (StoreSetup, Database) {
@@ -47,7 +47,8 @@ struct StoreOpening {
 
   // MARK: A new file
 
-  /// A file that could not be made goes again, unless somebody else has made it meanwhile or is about to.
+  /// Creates the file. A file that could not be created is removed, unless another program has created it in the
+  /// meantime or is about to.
   private func createOrRemove() throws(StoreError) -> (StoreSetup, Database) {
     do {
       return try create()
@@ -60,12 +61,12 @@ struct StoreOpening {
     }
   }
 
-  /// Whether a program that made the file was ended in the midst: the journal beside it takes the file back to nothing.
+  /// Whether a program was terminated while it created the file: the journal beside the file rolls it back to nothing.
   private func isHalfMade(_ start: [UInt8]) throws(StoreError) -> Bool {
     guard let journal = try? PlatformFiles.start(of: path + "-journal", FileHeader.journalLength),
       FileHeader.takesBackToNothing(journal)
     else { return false }
-    // What others have begun is theirs to finish.
+    // A file that another program has begun is not changed.
     if !start.allSatisfy({ $0 == 0 }) { try FileHeader.check(start, path: path) }
     return true
   }
@@ -77,7 +78,7 @@ struct StoreOpening {
     }
     let database = try Database(path: path, options: options)
     try database.execute("PRAGMA synchronous = FULL; BEGIN EXCLUSIVE", doing: "create the store")
-    // Somebody else may have been faster.
+    // Another connection may have created the store in the meantime.
     if try database.text("SELECT 1 FROM sqlite_schema LIMIT 1") != nil {
       try database.execute("ROLLBACK", doing: "create the store")
       return try openExisting()
@@ -90,7 +91,7 @@ struct StoreOpening {
       doing: "create the tables")
     let search = try SearchOpening(model: model, options: options, database: database).create()
     try Metadata.write(model, to: database)
-    // Written with a rollback journal, so that the file's own first page tells from the start whose it is.
+    // The store is created with a rollback journal, so that the file's first page identifies it from the start.
     try database.execute("COMMIT", doing: "create the store")
     try database.configure(options)
     return (try setup(database, (search, search), StoreSetup.FileModel(checksum: model.checksum)), database)
@@ -106,11 +107,11 @@ struct StoreOpening {
       fileModel: fileModel, isImmutable: isImmutable, refusalOfWrites: refusalOfWrites)
   }
 
-  // MARK: A file that exists
+  // MARK: An existing file
 
   private enum Opened {
     case store(StoreSetup, Database)
-    /// The file may only be read here, and why.
+    /// The file may only be read, for this reason.
     case onlyReadable(StoreError)
   }
 
@@ -118,7 +119,7 @@ struct StoreOpening {
     switch try openForWhatWasAsked() {
     case .store(let setup, let database): return (setup, database)
     case .onlyReadable(let refusal):
-      // The first connection is gone by now, and with it what SQLite keeps beside the file for those who write.
+      // The first connection is closed by now, and with it the files that SQLite keeps for writers.
       var options = options
       options.isReadOnly = true
       return try StoreOpening(path: path, model: model, options: options, refusalOfWrites: refusal).open()
@@ -129,20 +130,21 @@ struct StoreOpening {
     let hasLog = PlatformFiles.exists(path + "-wal")
     let isImmutable = options.isReadOnly && !hasLog
     let database = try Database(path: path, options: options, isImmutable: isImmutable)
-    // Until the file is known to fit, closing must not carry over what a crashed program left in its log. A log of one's
-    // own, which is empty, must go when the file is closed.
+    // Until the file is known to fit, closing must not checkpoint the write-ahead log that a crashed program has left.
+    // An own log, which is empty, must be removed when the file is closed.
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let head = try Metadata.head(of: database)
     let checksum = try Metadata.check(model, head, in: database)
     if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return .onlyReadable(refusal) }
     let isSameModel = TextBytes.areEqual(checksum, model.checksum)
     var fileModel = StoreSetup.FileModel(checksum: checksum, hasLineage: head.hasModels)
-    // A model that the file had before a later one must not take the file back.
+    // A model that the file had earlier must not replace its newer model.
     if !isSameModel && head.hasModels {
       fileModel.hadThis = try ModelLineage.contains(model.checksum, in: database)
     }
     let searchOpening = SearchOpening(model: model, options: options, database: database)
-    // Taking keys, which may fail, is usually the first thing that is written. Where something comes before it, it is tried now.
+    // The first write is usually a key reservation, which may fail. If something else is written before, the
+    // reservation is tried now.
     let isWritten = try searchOpening.writes(isSameModel: isSameModel)
     if !options.isReadOnly, isWritten || hasLog || hasFilesToCollect {
       try Metadata.rehearseReserving(KeyReservation.size, in: database)

@@ -13,14 +13,14 @@ import TrellisStorage
   import ucrt
 #endif
 
-/// The few things asked of the file system beside SQLite.
+/// The file system operations that are needed besides SQLite.
 enum PlatformFiles {
   enum Creation {
     case created, exists
     case failed(String)
   }
 
-  /// Makes an empty file that only its owner may read and write.
+  /// Creates an empty file that only its owner may read and write.
   static func create(_ path: String) -> Creation {
     #if os(Windows)
       if FileManager.default.fileExists(atPath: path) { return .exists }

@@ -1,12 +1,12 @@
 internal import CSQLite
 import TrellisStorage
 
-/// The library, loaded when it is first needed.
+/// The SQLite library, loaded on first use.
 enum SQLiteLibrary {
-  /// STRICT tables came with 3.37, IS TRUE on rows of RETURNING and fixes of STRICT with 3.38.
+  /// STRICT tables need 3.37; IS TRUE on rows of RETURNING and fixes of STRICT need 3.38.
   static let minimumVersion: Int32 = 3_038_000
 
-  /// - Throws: ``StoreError`` when the library is missing, too old or not made for threads.
+  /// - Throws: ``StoreError`` if the library is missing, too old or not thread-safe.
   static func load() throws(StoreError) {
     if let reason = trellis_sqlite_load() {
       throw unavailable(String(cString: reason))

@@ -55,10 +55,10 @@ extension Database {
     }
   }
 
-  /// The prefix with its last byte raised by one. UTF-8 has no byte 255, so there always is one.
+  /// The prefix with its last byte incremented. UTF-8 has no byte 255, so this is always possible.
   private func bindEnd(of prefix: String, _ index: Int32, _ statement: OpaquePointer) throws(StoreError) -> Int32 {
     var bytes = Array(prefix.utf8)
-    // Every text has the empty prefix; all texts come before all blobs.
+    // Every text has the empty prefix. All texts sort before all blobs.
     guard let last = bytes.popLast() else { return trellis_sqlite3_bind_zeroblob(statement, index, 0) }
     bytes.append(last + 1)
     let count = try Self.length(bytes.count)
@@ -112,7 +112,7 @@ extension Database {
     }
   }
 
-  /// What stands in a row for these bytes where they are in a file.
+  /// The text in a row for bytes that are in a file.
   private static func reference(_ bytes: [UInt8]) -> String {
     ExternalFile.reference(ContentDigest(of: bytes), bytes.count)
   }

@@ -6,13 +6,13 @@ import TrellisStorage
 /// Reads the columns of a statement's current row.
 final class SQLiteRowReader: RowReader {
   @exclusivity(unchecked) private var statement: OpaquePointer
-  /// Where the row begins among the statement's columns, and where its own columns do.
+  /// The statement's columns where the row and where its own columns begin.
   @exclusivity(unchecked) private var base: Int32 = 0
   @exclusivity(unchecked) private var firstColumn: Int32 = 0
   @exclusivity(unchecked) private var table: EntityTable
-  /// Where large data lies; nil where the model has none.
+  /// The folder of external storage. Nil if the model has none.
   private let folder: ExternalFolder?
-  /// Where the columns of an entity below the one asked for stand; empty where they stand in order.
+  /// The positions of a subentity's columns. Empty if the columns are in order.
   @exclusivity(unchecked) private var places: UnsafeMutableBufferPointer<Int32> = .init(start: nil, count: 0)
 
   init(_ statement: OpaquePointer, _ table: EntityTable, _ folder: ExternalFolder?) {
@@ -35,9 +35,9 @@ final class SQLiteRowReader: RowReader {
     problem = nil
   }
 
-  /// Takes up the current row.
+  /// Reads the key, version and entity of the current row.
   ///
-  /// - Throws: ``StoreError`` when the row says it is of an entity that has no place here.
+  /// - Throws: ``StoreError`` if the row has an entity that is not in the subtree.
   @inline(__always) func load() throws(StoreError) {
     key = trellis_sqlite3_column_int64(statement, base)
     version = trellis_sqlite3_column_int64(statement, base + 1)
@@ -58,7 +58,7 @@ final class SQLiteRowReader: RowReader {
     setPlaces(found.number == table.entity ? [] : table.places[found.number] ?? [])
   }
 
-  /// Memory of its own, which reading a column does not have to hold on to.
+  /// Copies the positions, so that reading a column needs no retain.
   private func setPlaces(_ new: ContiguousArray<Int32>) {
     if places.isEmpty && new.isEmpty { return }
     places.deallocate()
@@ -107,7 +107,7 @@ final class SQLiteRowReader: RowReader {
     return result
   }
 
-  /// Data that lies in the row is a blob; a text in its place says where it lies.
+  /// Data in the row is a blob. A text instead refers to a file.
   override func file(_ column: Int) -> ExternalFile? {
     guard let folder else { return nil }
     switch trellis_sqlite3_column_type(statement, place(column)) {
@@ -128,7 +128,7 @@ final class SQLiteRowReader: RowReader {
       start: start, count: start == nil ? 0 : Int(trellis_sqlite3_column_bytes(statement, place)))
   }
 
-  /// A null reads as zero or as nothing, so only those need the question.
+  /// A null reads as zero or as empty, so only these values need the check.
   @inline(never) private func reportIfNull(_ column: Int) {
     if isNull(column) { report(column, "there is no value") }
   }

@@ -2,12 +2,12 @@ internal import CSQLite
 import TrellisSchema
 import TrellisStorage
 
-/// Binds values to a statement's parameters, one after the other.
+/// Binds values to a statement's parameters in order.
 ///
-/// Texts and blobs are copied once, into memory that serves every row, and SQLite reads them there: a million rows cost no
-/// allocation each. What does not fit is copied by SQLite.
+/// Texts and blobs are copied once, into a buffer that all rows share, and SQLite reads them there: a million rows need
+/// no allocation each. SQLite itself copies values that do not fit into the buffer.
 final class SQLiteRowWriter: RowWriter {
-  /// What could not be bound.
+  /// The reason why a value could not be bound.
   enum Problem {
     case notANumber, tooLarge, code(Int32)
     case external(StoreError)
@@ -16,12 +16,12 @@ final class SQLiteRowWriter: RowWriter {
   private static let capacity = 16_384
 
   private var statement: OpaquePointer?
-  /// The parameter bound last.
+  /// The last bound parameter.
   private(set) var index: Int32 = 0
   private(set) var problem: Problem?
   private let memory = UnsafeMutableRawPointer.allocate(byteCount: SQLiteRowWriter.capacity, alignment: 16)
   private var used = 0
-  /// Where large data goes; nil where the model has none.
+  /// Writes external data. Nil if the model has none.
   private let externals: ExternalWriter?
 
   init(_ externals: ExternalWriter? = nil) { self.externals = externals }
@@ -48,7 +48,7 @@ final class SQLiteRowWriter: RowWriter {
 
   override func real(_ value: Double) {
     index += 1
-    // SQLite would make null of it.
+    // SQLite would store null.
     if value.isNaN { note(.notANumber) }
     note(trellis_sqlite3_bind_double(statement, index, value))
   }
@@ -82,9 +82,9 @@ final class SQLiteRowWriter: RowWriter {
     super.file(value)
   }
 
-  /// The bytes in the row's own memory; nil when there is no room left.
+  /// The bytes in the row buffer. Nil if there is no room left.
   @inline(__always) private func copied(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
-    // The room for one byte is kept even for none, because SQLite takes a null pointer for null.
+    // One byte is reserved even for empty data, because SQLite reads a null pointer as null.
     guard bytes.count < Self.capacity - used else { return nil }
     let start = memory + used
     if let source = bytes.baseAddress { start.copyMemory(from: source, byteCount: bytes.count) }

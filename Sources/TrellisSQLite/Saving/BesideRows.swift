@@ -2,7 +2,7 @@ internal import CSQLite
 import TrellisSQL
 import TrellisStorage
 
-/// Pairs, places and cleared references: changes that are no part of a row's version.
+/// Join table rows, positions and cleared references: changes that do not change a row's version.
 extension SQLiteConnection {
   func write(_ pairs: SaveRequest.Pairs) throws {
     guard layout.model.joinTables.indices.contains(pairs.table) else { throw PlanError.unknownEntity }

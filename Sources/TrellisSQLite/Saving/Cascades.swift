@@ -3,13 +3,13 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// Cascades that nobody has loaded, level by level: the keys of a level are read, then its rows go.
+/// Cascades to rows that are not loaded, level by level: the keys of a level are read, then its rows are deleted.
 extension SQLiteConnection {
-  /// - Returns: the keys of the rows that went.
-  /// - Complexity: a few statements for each level and relationship, whatever the number of rows.
+  /// - Returns: the keys of the deleted rows.
+  /// - Complexity: a few statements for each level and relationship, independent of the number of rows.
   func cascade(_ request: SaveRequest) throws -> [Int64] {
     if request.cascades.isEmpty { return [] }
-    // Those have an order or a partner of their own in this save.
+    // These rows are deleted or kept by the save itself.
     let spared = Set(request.keptFromCascades).union(request.deletes.flatMap(\.keys))
     var open = request.cascades
     var victims: [Int64] = []

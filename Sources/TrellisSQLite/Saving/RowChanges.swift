@@ -3,7 +3,7 @@ import TrellisSQL
 import TrellisStorage
 
 extension SQLiteConnection {
-  /// Binds and runs one statement of a row.
+  /// Binds and runs one statement for a row.
   @inline(__always) func writeRow(
     _ statement: Statement, entity: Int, values count: Int32, _ body: (SQLiteRowWriter) -> Void
   ) throws(StoreError) {
@@ -61,7 +61,8 @@ extension SQLiteConnection {
     }
   }
 
-  /// The pairs of an object go with it, whatever the delete rule: a pair is no reference that a row could keep.
+  /// Deletes the join table rows of deleted objects, under every delete rule: a join table row is not a reference that
+  /// another row could keep.
   func deletePairs(of entity: Int, _ keys: [Int64]) throws {
     let entities = layout.model.entities
     for table in layout.model.joinTables {

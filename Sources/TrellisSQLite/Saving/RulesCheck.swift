@@ -2,13 +2,13 @@ internal import CSQLite
 import TrellisSQL
 import TrellisStorage
 
-/// The rules that a save's transaction looks at again: what leaves with the rows is asked before they go, what is left is
-/// counted after everything is written.
+/// The rules that a save's transaction checks again: the partners of deleted rows are read before the deletes, and
+/// members are counted after everything is written.
 struct RulesCheck {
   private var counts: [SaveRequest.Counts]
   private var broken = BrokenRules()
 
-  /// Nil when the request asks for nothing.
+  /// Nil if the request has no rules to check.
   init?(_ request: SaveRequest, _ connection: SQLiteConnection) throws {
     if request.counts.isEmpty && request.denials.isEmpty { return nil }
     counts = request.counts

@@ -15,7 +15,7 @@ extension SQLiteConnection {
     return outcome
   }
 
-  /// One transaction that writes all of what `body` does or nothing.
+  /// One transaction that writes all changes of `body` or none.
   func writing(_ body: () throws -> Void) throws {
     try checkWritable()
     externals?.forget()
@@ -29,7 +29,7 @@ extension SQLiteConnection {
     externals?.didCommit()
   }
 
-  /// The first save brings the file up to the model, unless another program has done the same with its own since.
+  /// Updates the file to the model with the first save, unless another program has updated it to its own model since.
   @inline(never) private func bringUp() throws(StoreError) {
     if setup.writesModelText && !setup.watch.hasOtherText {
       try SchemaUpdate.apply(layout.model, to: database)
@@ -38,9 +38,9 @@ extension SQLiteConnection {
     }
   }
 
-  /// Writes everything, and rolls it back.
+  /// Writes everything and rolls it back.
   ///
-  /// - Throws: as ``save(_:)``.
+  /// - Throws: the same errors as ``save(_:)``.
   package func rehearse(_ request: SaveRequest) throws {
     guard !request.isEmpty else { return }
     try checkWritable()
@@ -56,22 +56,23 @@ extension SQLiteConnection {
     } catch is Rehearsed {}
   }
 
-  /// Whether a commit would be refused as things are.
+  /// Whether a commit would fail because of a reference without a row.
   private var hasDanglingReferences: Bool {
     var (count, highest): (Int32, Int32) = (0, 0)
     _ = trellis_sqlite3_db_status(database.handle, TRELLIS_SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
     return count > 0
   }
 
-  /// Cascades and deletes, then updates, then inserts, so that a key that was freed can be taken; then what lies beside the rows.
+  /// Writes cascades and deletes, then updates, then inserts, so that a freed key can be reused. Join tables and
+  /// positions come last.
   private func write(_ request: SaveRequest, _ outcome: inout SaveOutcome) throws -> [SaveConflict.Row] {
     var stale: [SaveConflict.Row] = []
     let check = try RulesCheck(request, self)
-    // Members first: an owner that goes before them would have to wait for each.
+    // Members come first. SQLite would track each open reference to an owner deleted before them.
     outcome.cascaded = try cascade(request)
     try delete(request.deletes, &stale)
     try update(request.updates, &stale)
-    // What comes now would be undone anyway.
+    // Later changes would be rolled back anyway.
     guard stale.isEmpty else { return stale }
     try insert(request.inserts)
     for pairs in request.pairs { try write(pairs) }
@@ -99,7 +100,7 @@ extension SQLiteConnection {
   private func transaction(_ body: () throws -> Void) throws {
     try runFixed(.begin, "BEGIN IMMEDIATE", doing: "begin a save")
     do {
-      // From here on no other connection commits, so what the file says of its model holds until the end.
+      // From here on no other connection commits, so the file's model stays the same until the end.
       try setup.watch.look(through: self)
       try body()
       try externals?.finish()
@@ -107,7 +108,7 @@ extension SQLiteConnection {
     } catch {
       try? runFixed(.rollback, "ROLLBACK", doing: "roll back")
       externals?.forget()
-      // SQLite itself rolls back after some failures; one that is still open would swallow later saves.
+      // SQLite rolls back by itself after some failures. A transaction that is still open would swallow later saves.
       if trellis_sqlite3_get_autocommit(database.handle) == 0 { refuseWrites() }
       throw error
     }
@@ -127,7 +128,7 @@ extension SQLiteConnection {
       if code == TRELLIS_SQLITE_CONSTRAINT_FOREIGNKEY || code & 0xFF == TRELLIS_SQLITE_CONSTRAINT {
         throw danglingReference()
       }
-      // After a failed write to the disk, nobody knows what it holds.
+      // After a failed write, the content of the disk is unknown.
       if error.code == .inputOutput { refuseWrites() }
       throw error
     }

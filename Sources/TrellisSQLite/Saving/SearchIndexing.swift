@@ -2,7 +2,7 @@ import TrellisSQL
 import TrellisStorage
 
 extension SQLiteConnection {
-  /// Indexes the texts that this transaction has changed, and those that other programs have changed since the last one.
+  /// Indexes the texts changed by this transaction, and those changed by other programs since the last one.
   ///
   /// - Complexity: linear in the marked texts.
   func indexMarkedTexts() throws {

@@ -5,10 +5,10 @@ import TrellisSQL
 package import TrellisSchema
 package import TrellisStorage
 
-/// Changes of many rows, in a number of statements that does not depend on how many they are.
+/// Changes of many rows. The number of statements does not depend on the number of rows.
 extension SQLiteConnection {
   /// - Throws: ``RefusedRows``; ``StoreError``.
-  /// - Complexity: that of SQLite's plan, and memory for the keys of the rows.
+  /// - Complexity: that of SQLite's query plan, and memory for the keys of the rows.
   package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
     var outcome = SetOutcome()
     try writing {
@@ -30,7 +30,7 @@ extension SQLiteConnection {
     return outcome
   }
 
-  /// Puts large data of a change into files, so that each row gets the text that refers to one.
+  /// Writes large data of a change to files, so that each row gets the text that refers to its file.
   private func inFiles(_ update: SetUpdate) throws(StoreError) -> SetUpdate {
     guard let externals, layout.model.entities.indices.contains(update.request.entity) else { return update }
     let properties = layout.model.entities[update.request.entity].properties
@@ -47,7 +47,7 @@ extension SQLiteConnection {
     return update
   }
 
-  /// - Throws: ``RefusedRows`` when there are such rows among those of a request.
+  /// - Throws: ``RefusedRows`` if the rows of the request include any that match `refused`.
   private func refuse(_ refused: QueryPredicate, _ request: StoreRequest) throws {
     var request = request
     request.predicate = .and([request.predicate ?? .constant(true), refused])
@@ -57,7 +57,7 @@ extension SQLiteConnection {
     if !keys.isEmpty { throw RefusedRows(keys: keys) }
   }
 
-  /// The same rows, by their keys.
+  /// A request for the same rows by key.
   private func requestByKey(_ request: StoreRequest) throws -> StoreRequest {
     var keys: [StoredValue] = []
     try fetchKeys(request) { key, _ in keys.append(.integer(key)) }
@@ -66,7 +66,7 @@ extension SQLiteConnection {
       predicate: .isIn(.path(PropertyPath(variable: 0)), keys, .integer))
   }
 
-  /// Runs a statement that writes and gives the keys of its rows.
+  /// Runs a write statement and reads the keys of its rows.
   private func runForKeys(
     _ statement: Statement, _ entity: Int, _ body: (_ key: Int64, _ entity: Int) throws -> Void
   ) throws {
@@ -86,8 +86,8 @@ extension SQLiteConnection {
   // MARK: Deleting
 
   /// - Throws: ``BrokenRules``; ``StoreError``.
-  /// - Complexity: a few statements for each level of cascades, and memory for the keys of the rows; where a partner may forbid
-  ///   the delete, or must keep a number of members, the rows are read.
+  /// - Complexity: a few statements for each level of cascades, and memory for the keys of the rows. If a partner may
+  ///   deny the delete, or must keep a number of members, the rows are read.
   package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
     guard layout.tables.indices.contains(delete.request.entity) else { throw PlanError.unknownEntity }
     let reach = DeleteReach(delete.request, model)
@@ -110,7 +110,8 @@ extension SQLiteConnection {
     return outcome
   }
 
-  /// Level by level the keys are found; then those who stay let go, and the rows go, the last level first.
+  /// Finds the keys level by level. Then the references from remaining rows are cleared, and the rows are deleted, the
+  /// last level first.
   private func deleteWithMembers(_ request: StoreRequest, _ reach: DeleteReach) throws -> SetOutcome {
     var outcome = SetOutcome()
     var seen: Set<Int64> = []
@@ -133,7 +134,7 @@ extension SQLiteConnection {
     return outcome
   }
 
-  /// The members that go with a level under cascade.
+  /// The members of a level that are deleted by cascade.
   private func members(under level: [SetOutcome.Row], _ seen: Set<Int64>) throws -> [SetOutcome.Row] {
     var found: [SetOutcome.Row] = []
     var new: Set<Int64> = []
@@ -153,7 +154,7 @@ extension SQLiteConnection {
     return found
   }
 
-  /// Rows that stay let go of those that go.
+  /// Clears the references from remaining rows to deleted rows.
   private func letGo(
     _ number: RelationshipNumber, of victims: [SetOutcome.Row], _ seen: Set<Int64>, _ outcome: inout SetOutcome
   ) throws {
@@ -170,7 +171,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// The keys of the rows of some entities, in order.
+  /// The sorted keys of the rows of some entities.
   private func keys(in rows: [SetOutcome.Row], _ isWanted: (Int) -> Bool) -> [Int64] {
     rows.compactMap { isWanted($0.entity) ? $0.key : nil }.sorted()
   }

@@ -4,7 +4,7 @@ import TrellisSchema
 import TrellisStorage
 
 extension SQLiteConnection {
-  /// An update that waits for another object to give up its key.
+  /// An update that waits until another object gives up its unique key.
   private struct Waiting {
     let entity: Int
     let record: any StoredRecord
@@ -19,7 +19,7 @@ extension SQLiteConnection {
         try update(Waiting(entity: group.entity, record: record, mask: mask), &stale, &waiting)
       }
     }
-    // Rows that are others by now are told first: who has a key may be another one, too.
+    // Conflicts are reported first, because the row that has the key may be changed, too.
     if stale.isEmpty { try settle(waiting, &stale) }
   }
 
@@ -44,15 +44,16 @@ extension SQLiteConnection {
     }
   }
 
-  /// Tries once more, the last first: objects that each take over the next one's key are settled by that. What is left goes
-  /// in a circle, or wants a key that an unchanged object holds.
+  /// Tries the updates again, the last one first. This settles chains in which each object takes over the next one's
+  /// key. The updates left form a cycle, or need a key that an unchanged object has.
   private func settle(_ waiting: [Waiting], _ stale: inout [SaveConflict.Row]) throws {
     var left: [Waiting] = []
     for change in waiting.reversed() { try update(change, &stale, &left) }
     try replace(left, &stale)
   }
 
-  /// Takes the rows out and puts them back changed: the only way to swap keys, which SQLite checks row by row.
+  /// Deletes the rows and inserts them again with the changes. This is the only way to swap unique keys, which SQLite
+  /// checks row by row.
   private func replace(_ changes: [Waiting], _ stale: inout [SaveConflict.Row]) throws {
     var rows: [(change: Waiting, values: [StoredValue])] = []
     for change in changes {
@@ -78,7 +79,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// The row as it is in the file; nil when it is gone or has another version.
+  /// The row's values in the file. Nil if the row is deleted or has another version.
   private func storedValues(_ entity: Int, _ record: any StoredRecord) throws -> [StoredValue]? {
     var values: [StoredValue]?
     try rows(of: entity, keys: [record.storedKey]) { row in
@@ -99,7 +100,7 @@ extension SQLiteConnection {
   }
 }
 
-/// Keeps what is written to it.
+/// Collects the values that are written to it.
 private final class ValueCollector: RowWriter {
   private(set) var values: [StoredValue] = []
 

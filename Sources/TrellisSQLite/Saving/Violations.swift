@@ -3,7 +3,7 @@ import TrellisSQL
 import TrellisSchema
 import TrellisStorage
 
-/// Says in the model's words what SQLite refused.
+/// Describes SQLite's constraint errors in the model's terms.
 extension SQLiteConnection {
   func violation(_ code: Int32, _ entity: Int) -> StoreError {
     let message = database.message
@@ -47,7 +47,7 @@ extension SQLiteConnection {
     return columns.filter { message.hasSuffix(".\($0.name)") }.prefix(1).map(\.name)
   }
 
-  /// Names the reference that leads nowhere, while its row is still there to be asked.
+  /// Names a reference without a row, while the referring row can still be read.
   func danglingReference() -> StoreError {
     let found = try? brokenReference()
     let place = found.map { "\($0.table).\($0.column)" } ?? "A reference"

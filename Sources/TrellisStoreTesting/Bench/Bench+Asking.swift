@@ -5,7 +5,7 @@ import TrellisStorage
 extension Bench {
   // MARK: Queries
 
-  /// A path by dotted names; the empty text is the object itself.
+  /// A path of dotted names. The empty text is the object itself.
   func path(_ entity: String, _ names: String, variable: Int = 0) throws -> PropertyPath {
     var path = PropertyPath(variable: variable)
     var current = try self.entity(entity)
@@ -43,7 +43,7 @@ extension Bench {
 
   // MARK: Answers
 
-  /// The keys that a request yields, after all three ways of asking have agreed.
+  /// The keys that a request returns, after checking that fetch, keys and count agree.
   func keys(_ request: StoreRequest, line: Int = #line) throws -> [Int64] {
     var fetched: [Int64] = []
     try connection.fetch(request) { fetched.append($0.key) }
@@ -54,27 +54,27 @@ extension Bench {
     return fetched
   }
 
-  /// The records that match, in the order of their keys, must be these.
+  /// Checks that exactly these records match, in the order of their keys.
   func expect(
     _ entity: String, _ predicate: QueryPredicate, matches expected: [Record], line: Int = #line
   ) throws {
     expect(try keys(request(entity, predicate), line: line), is: expected.map(\.storedKey).sorted(), line: line)
   }
 
-  /// The whole rows of an entity, by key.
+  /// All rows of an entity, by key.
   func rows(_ entity: String, on connection: (any StoreConnection)? = nil) throws -> [RowImage] {
     var rows: [RowImage] = []
     try (connection ?? self.connection).fetch(request(entity)) { rows.append(RowImage($0, model)) }
     return rows
   }
 
-  /// The store must hold exactly these rows of an entity.
+  /// Checks that the store has exactly these rows of an entity.
   func expectRows(_ entity: String, _ records: [Record], line: Int = #line) throws {
     let expected = records.sorted { $0.storedKey < $1.storedKey }.map { RowImage($0) }
     expect(try rows(entity), is: expected, line: line)
   }
 
-  /// The members of one owner by key, after both ways of asking have agreed.
+  /// The members of one owner by key, after checking that rows and keys agree.
   func members(_ entity: String, _ name: String, of owner: Record, line: Int = #line) throws -> [Int64] {
     let number = try relationship(entity, name)
     var read: [Int64] = []
@@ -85,7 +85,7 @@ extension Bench {
     return keys
   }
 
-  /// The row that a key has now; nil when there is none.
+  /// The current row of a record. Nil if there is none.
   func row(_ record: Record) throws -> RowImage? {
     var found: RowImage?
     try connection.rows(of: record.entity.index, keys: [record.storedKey]) { found = RowImage($0, model) }

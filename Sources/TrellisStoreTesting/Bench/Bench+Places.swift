@@ -2,7 +2,7 @@ import TrellisSchema
 import TrellisStorage
 
 extension Bench {
-  /// The column with a record's place among its owner's members.
+  /// The column with a record's position in its owner's members.
   func orderColumn(_ record: Record, of toOne: String = "author") throws -> Int {
     guard case .column(_, let order?) = try property(record.entity, toOne).relationship?.home else {
       throw BenchError("\(record.entity.name).\(toOne) has no order")
@@ -10,7 +10,7 @@ extension Bench {
     return order
   }
 
-  /// A pair of an object and a member of its relationship, whichever end of the table that is.
+  /// A pair of an object and a member of its relationship, for either end of the join table.
   func pair(
     _ entity: String, _ name: String, _ owner: Record, _ member: Record, place: Int64? = nil, inversePlace: Int64? = nil
   ) throws -> SaveRequest.Pairs.Pair {

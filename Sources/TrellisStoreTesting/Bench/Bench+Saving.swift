@@ -2,7 +2,8 @@ import TrellisSchema
 import TrellisStorage
 
 extension Bench {
-  /// A new record with a key of the store's; what is not given is null, or the least value where null is not allowed.
+  /// A new record with a key of the store. Values that are not given are null, or the smallest value if null is not
+  /// allowed.
   func new(_ entityName: String, _ values: [String: StoredValue] = [:]) throws -> Record {
     let entity = try entity(entityName)
     let key = try store.reserveKeys(1).lowerBound
@@ -11,7 +12,7 @@ extension Bench {
     return record
   }
 
-  /// New records that are saved at once.
+  /// New records that are saved immediately.
   @discardableResult
   func inserted(_ entity: String, _ rows: [[String: StoredValue]]) throws -> [Record] {
     let records = try rows.map { try new(entity, $0) }
@@ -19,11 +20,11 @@ extension Bench {
     return records
   }
 
-  /// Saves and, when that worked, gives the records their versions.
+  /// Saves and, on success, sets the records' versions.
   ///
   /// - Parameters:
-  ///   - update: records with the names of the properties that changed.
-  ///   - more: adds what has no parameter.
+  ///   - update: the records with the names of the changed properties.
+  ///   - more: adds changes that have no parameter.
   @discardableResult func save(
     insert: [Record] = [], update: [(Record, [String])] = [], delete: [Record] = [],
     on connection: (any StoreConnection)? = nil, more: (inout SaveRequest) throws -> Void = { _ in }
@@ -56,7 +57,7 @@ extension Bench {
     try connection.rehearse(request)
   }
 
-  /// Adds and removes pairs of a join table.
+  /// Adds and removes pairs in a join table.
   func savePairs(
     _ table: Int, add: [SaveRequest.Pairs.Pair] = [], remove: [SaveRequest.Pairs.Pair] = [],
     move: [SaveRequest.Pairs.Pair] = []

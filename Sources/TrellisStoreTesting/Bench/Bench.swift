@@ -2,7 +2,7 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// A store under test, with short words for filling and asking it, and the failures found so far.
+/// A store under test, with helpers for filling and querying it, and the failures found so far.
 final class Bench {
   let model: Model
   let store: any Store
@@ -31,7 +31,7 @@ final class Bench {
     if found != expected { fail("expected \(expected), found \(found)", line: line) }
   }
 
-  /// The body must throw a store's error, of this code unless that is nil.
+  /// Checks that the body throws a store's error with this code, or with any code if it is nil.
   func expectError(_ code: StoreError.Code?, line: Int = #line, _ body: () throws -> Void) {
     do {
       try body()
@@ -43,7 +43,7 @@ final class Bench {
     }
   }
 
-  /// The body must throw a conflict over exactly these records.
+  /// Checks that the body throws a conflict for exactly these records.
   func expectConflict(_ records: [Record], line: Int = #line, _ body: () throws -> Void) {
     do {
       try body()
@@ -56,7 +56,7 @@ final class Bench {
     }
   }
 
-  /// The body must find exactly these rules broken.
+  /// Checks that the body throws exactly these broken rules.
   func expectBroken(_ expected: BrokenRules, line: Int = #line, _ body: () throws -> Void) {
     do {
       try body()
@@ -95,7 +95,7 @@ final class Bench {
   }
 }
 
-/// A mistake in a case itself.
+/// A mistake in a test case itself.
 struct BenchError: Error {
   let message: String
 

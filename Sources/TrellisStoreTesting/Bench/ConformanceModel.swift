@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// The model that the cases use: every shape of relationship, every type of attribute, a hierarchy.
+/// The model of the cases, with every kind of relationship, every type of attribute and a hierarchy.
 enum ConformanceModel {
   static let description = ModelDescription(
     name: "Conformance",

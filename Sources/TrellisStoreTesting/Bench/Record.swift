@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// An object that is nothing but its row.
+/// An object that is just its row.
 final class Record: StoredRecord {
   let entity: Entity
   let storedKey: Int64
@@ -24,14 +24,14 @@ final class Record: StoredRecord {
     }
   }
 
-  /// The value of a column by name; null when there is none.
+  /// The value of a named column. Null if there is none.
   subscript(column: String) -> StoredValue {
     get { entity.columns.firstIndex { $0.name == column }.map { values[$0] } ?? .null }
     set { if let place = entity.columns.firstIndex(where: { $0.name == column }) { values[place] = newValue } }
   }
 }
 
-/// A row as it was read, for comparing.
+/// A row as it was read, for comparisons.
 struct RowImage: Hashable {
   let entity: Int
   let key: Int64
@@ -54,7 +54,7 @@ struct RowImage: Hashable {
 }
 
 extension StoredValue {
-  /// The value with the bytes of a file in its place; null where they cannot be read.
+  /// The value with a file replaced by its bytes. Null if they cannot be read.
   var loaded: StoredValue {
     guard case .file(let file) = self else { return self }
     return (try? file.origin?.bytes(of: file)).map { .blob($0) } ?? .null

@@ -18,7 +18,7 @@ enum AtomicityCases {
       let world = try World(bench)
       let before = try world.image(bench)
       for (name, breaking) in try world.failures(bench) {
-        // A store may leave out what only its saves find.
+        // A rehearsal need not find everything that a save finds.
         try? bench.rehearse(insert: [breaking])
         bench.expect(try world.image(bench) == before, "\(name): something was written")
       }
@@ -38,7 +38,7 @@ enum AtomicityCases {
   ]
 }
 
-/// Rows of several entities, and a save that touches all of them.
+/// Rows of several entities, and a save that changes all of them.
 private struct World {
   let author: Record
   let books: [Record]
@@ -51,7 +51,7 @@ private struct World {
     try bench.savePairs(bench.table("Book", "tags"), add: [bench.pair("Book", "tags", books[0], tags[0])])
   }
 
-  /// Last in the request, so that everything else was written before.
+  /// New records that must fail. They are last in the request, so that everything else is written before.
   func failures(_ bench: Bench) throws -> [(String, Record)] {
     [
       ("a dangling reference", try bench.new("Book", ["title": .text("x"), "author": .integer(777)])),
@@ -77,7 +77,7 @@ private struct World {
     }
   }
 
-  /// All that the store says about this world.
+  /// All rows of this world in the store.
   func image(_ bench: Bench) throws -> [[RowImage]] {
     try ["Author", "Book", "Tag"].map { try bench.rows($0) }
       + [

@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Cascades that the store carries out by itself.
+/// Cascades that the store performs by itself.
 enum CascadeCases {
   static let all = [
     ConformanceCase("members go with their owner, level by level, and their keys are told") { bench in
@@ -76,7 +76,7 @@ enum CascadeCases {
 }
 
 extension Bench {
-  /// Deletes an author or a node with what belongs to it, unseen.
+  /// Deletes an author or a node, with cascades to rows that are not loaded.
   fileprivate func delete(
     _ owner: Record, insert: [Record] = [], update: [(Record, [String])] = [], delete: [Record] = [],
     more: (inout SaveRequest) -> Void = { _ in }

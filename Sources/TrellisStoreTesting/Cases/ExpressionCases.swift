@@ -102,7 +102,7 @@ enum ExpressionCases {
 }
 
 extension Bench {
-  /// The column with the place among the members of the other end's ordered to-many.
+  /// The column with the position in the other end's ordered to-many.
   fileprivate func placeColumn(_ entity: String, _ name: String) throws -> Int {
     guard case .column(_, let order?) = try property(self.entity(entity), name).relationship?.home else {
       throw BenchError("\(entity).\(name) has no place")

@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// What a save looks at again inside its transaction.
+/// The rules that a save checks again inside its transaction.
 enum RuleCases {
   static let all = counts + pairCounts + denials
 

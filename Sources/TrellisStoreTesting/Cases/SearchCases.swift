@@ -59,7 +59,7 @@ enum SearchCases {
       let title = try bench.compare("Book", "title", .matching, .text("소년"), .text, variable: 1)
       try bench.expect(
         "Author", .quantified(.any, bench.path("Author", "books"), variable: 1, title), matches: [author])
-      // The name of an author is not searchable, and is found all the same.
+      // The name of an author is not searchable, but a search finds it.
       try bench.expect("Book", bench.compare("Book", "author.name", .matching, .text("강"), .text), matches: [books[0]])
     },
     ConformanceCase("sorted by rank, more and whole words come first") { bench in

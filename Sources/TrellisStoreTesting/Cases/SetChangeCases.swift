@@ -2,7 +2,7 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Changes of all rows that a request asks for.
+/// Changes of all rows that match a request.
 enum SetChangeCases {
   static let all = updates + deletes
 

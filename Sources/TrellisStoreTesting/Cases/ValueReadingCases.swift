@@ -2,7 +2,7 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Reading chosen values instead of rows.
+/// Fetches of chosen values instead of rows.
 enum ValueReadingCases {
   static let all = [
     ConformanceCase("chosen values come row by row in the request's order, repeats included") { bench in
@@ -39,7 +39,7 @@ extension Bench {
     ProjectedPath(try path(entity, names), kind: kind)
   }
 
-  /// The values that a request yields.
+  /// The values that a request returns.
   func values(_ request: StoreRequest, _ paths: [ProjectedPath]) throws -> [[StoredValue]] {
     var found: [[StoredValue]] = []
     try connection.fetchValues(request, of: paths) { found.append($0.map(\.loaded)) }

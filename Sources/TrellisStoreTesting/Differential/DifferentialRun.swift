@@ -2,13 +2,13 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Fills a store and the plainest graph with the same random objects, and compares their answers.
+/// Fills a store and a reference graph with the same random objects, and compares their results.
 struct DifferentialRun {
   private let bench: Bench
   private let seed: UInt64
   private let graph: ReferenceGraph
   private var random: RandomNumbers
-  /// The keys of records that are deleted, to which references lead still.
+  /// The keys of deleted records that references still lead to.
   private var gone: [Int64] = []
 
   init(_ bench: Bench, seed: UInt64) {
@@ -45,7 +45,7 @@ struct DifferentialRun {
     self.gone = gone.map(\.storedKey)
   }
 
-  /// Lets some references lead to what will be gone.
+  /// Makes some references lead to records that will be deleted.
   private mutating func leave(_ record: Record, with gone: [Int64]) {
     for relationship in record.entity.properties.compactMap(\.relationship) where relationship.isLeftAlone {
       if let column = relationship.column, random.isOne(in: 3) { record.values[column] = .integer(random.pick(gone)) }
@@ -58,7 +58,7 @@ struct DifferentialRun {
     for attribute in record.entity.properties.compactMap(\.attribute) {
       guard let column = attribute.column else { continue }
       var value = RandomValues.value(attribute, &random)
-      // Keys must differ, and here only the queries are asked about.
+      // Unique keys must differ. This test is about queries only.
       if unique.contains(attribute.index), case .text(let text) = value { value = .text("\(text)\(record.storedKey)") }
       if unique.contains(attribute.index), case .integer = value { value = .integer(record.storedKey) }
       record.values[column] = value
@@ -80,7 +80,7 @@ struct DifferentialRun {
   private func partners(for relationship: Relationship, of record: Record) -> [Int64] {
     let keys = graph.objects(bench.model.entities[relationship.destination]).map(\.queryKey).sorted()
     guard let inverse = bench.model.inverse(of: relationship), !inverse.isToMany else { return keys }
-    // A partner of a one-to-one is taken once.
+    // Each record is a partner in a one-to-one only once.
     return keys.filter { key in graph.records[key].map { graph.partners(of: $0, inverse).isEmpty } ?? false }
   }
 
@@ -129,8 +129,8 @@ struct DifferentialRun {
     }
   }
 
-  /// The predicate as it comes back from the format string that it prints, so that printing and reading keep the meaning.
-  /// Some random predicates compare what no format may compare; they are asked as they are.
+  /// Prints the predicate as a format string and reads it again, to check that this keeps the meaning. Some random
+  /// predicates compare values that no format may compare. These are used unchanged.
   private func reread(_ predicate: QueryPredicate, _ entity: Entity) -> QueryPredicate {
     do {
       let text = try predicate.formatText(of: entity.index, in: bench.model)

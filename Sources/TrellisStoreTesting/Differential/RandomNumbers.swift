@@ -1,4 +1,4 @@
-/// Random numbers that the same seed brings again on every machine.
+/// Random numbers that are reproducible from a seed on every machine.
 struct RandomNumbers: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,13 +1,13 @@
 import TrellisQuery
 import TrellisSchema
 
-/// Grows predicates that fit the model.
+/// Creates random predicates that fit the model.
 struct RandomPredicates {
   let model: Model
-  /// The keys that references may be compared with.
+  /// The keys that references are compared with.
   let keys: [Int64]
   var random: RandomNumbers
-  /// The variables in scope with their entities, the object itself first.
+  /// The variables in scope with their entities. The object itself is first.
   private var scope: [(variable: Int, entity: Entity)] = []
 
   init(_ model: Model, keys: [Int64], _ random: RandomNumbers) {
@@ -59,7 +59,7 @@ struct RandomPredicates {
     return comparison(.path(path), .value(value(kind, isKey)), kind, relation)
   }
 
-  /// A condition on the entity of an object, a sibling's or none's among them.
+  /// A condition on the entity of an object. The entity may be a sibling, or unknown.
   private mutating func entityLeaf() -> QueryPredicate {
     let (path, _) = walk()
     let names = model.entities.map { StoredValue.text($0.name) }
@@ -79,7 +79,7 @@ struct RandomPredicates {
   private mutating func comparison(
     _ left: Operand, _ right: Operand, _ kind: ValueKind, _ relation: ComparisonOperator
   ) -> QueryPredicate {
-    // A search knows one way of preparing texts.
+    // A search has no text options.
     let options = relation == .matching ? [] : RandomValues.options(kind, &random)
     return .comparison(Comparison(left, relation, right, kind: kind, options: options))
   }
@@ -130,7 +130,7 @@ struct RandomPredicates {
     }
   }
 
-  /// Something about a few values.
+  /// An aggregate of a list of operands.
   private mutating func list(_ depth: Int, _ kind: ValueKind) -> Operand {
     let functions: [AggregateFunction] = kind == .text ? [.minimum, .maximum] : AggregateFunction.allCases
     let function = random.pick(functions)
@@ -159,7 +159,7 @@ struct RandomPredicates {
     guard let (path, relationship) = toMany() else { return nil }
     let functions: [AggregateFunction] = kind == .text ? [.minimum, .maximum] : AggregateFunction.allCases
     let function = random.pick(functions)
-    // The average of whole numbers is a real.
+    // The average of integers is a real.
     let source = function == .average && kind == .integer ? ValueKind.real : kind
     let aggregate: Operand = inside(relationship) { random, variable in
       .computed(.aggregate(function, path, variable: variable, random.computed(depth - 1, source), source))
@@ -176,7 +176,7 @@ struct RandomPredicates {
     return body(&self, variable)
   }
 
-  /// An attribute of the kind where there is one, or a value.
+  /// An attribute of the kind if there is one, or a value.
   private mutating func simple(_ kind: ValueKind) -> Operand {
     let (path, entity) = walk()
     let fitting = entity.properties.compactMap(\.attribute).filter {
@@ -217,7 +217,7 @@ struct RandomPredicates {
     return (path.appending(relationship.index), relationship)
   }
 
-  /// From an object in scope through a few to-ones.
+  /// A path from an object in scope through a few to-ones.
   private mutating func walk() -> (PropertyPath, Entity) {
     let start = random.pick(scope)
     var path = PropertyPath(variable: start.variable)
@@ -232,12 +232,12 @@ struct RandomPredicates {
     return (path, entity)
   }
 
-  /// Up to three sort keys from the object itself.
+  /// Up to three sort keys of the object itself.
   mutating func sort(_ entity: Entity) -> [SortKey] {
     scope = [(0, entity)]
     return (0..<random.below(4)).compactMap { _ in
       let (path, kind, _, isExternal) = end()
-      // What may lie in files has no order.
+      // External data has no order.
       if isExternal { return nil }
       if kind == .text && random.isOne(in: 4), case .text(let query) = RandomValues.value(.text, random: &random) {
         return SortKey(path, descending: random.isOne(in: 2), rankFor: query)

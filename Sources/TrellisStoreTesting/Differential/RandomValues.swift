@@ -1,7 +1,7 @@
 import TrellisQuery
 import TrellisSchema
 
-/// Values from small pools, so that equal ones, nils and near misses are frequent.
+/// Random values from small pools, so that equal values, nils and near misses are frequent.
 struct RandomValues {
   private static let texts = [
     "", "a", "A", "b", "é", "e\u{301}", "É", "커피", "아이스커피", "ß", "SS", "%", "_", "a'b", "☕️", "İ", "ı",
@@ -10,14 +10,14 @@ struct RandomValues {
   ]
   private static let lists = ["[]", "[\"a\"]", "[\"a\",\"b\"]", "[\"커피\"]"]
   private static let decimals = ["-10", "-2.5", "0", "0.1", "2", "2.5", "10", "12345678901234567890.5"]
-  /// Some cancel each other in sums, and leave what rounding on the way would lose.
+  /// Some of these cancel each other in sums, and leave a rest that rounding in between would lose.
   private static let reals: [Double] = [
     -1.5, -0.0, 0, 0.1, 1, 2.5, .infinity, 1e16, -1e16, 1e-9, 3, 1e308, -1e308, .leastNonzeroMagnitude,
   ]
 
   static func value(_ attribute: Attribute, _ random: inout RandomNumbers) -> StoredValue {
     if attribute.isOptional && random.isOne(in: 4) { return .null }
-    // Stores may rely on a value being one of its attribute's type, and keep it in the form that is best for it.
+    // A store may rely on values having their attribute's type, and store them in the best form for it.
     switch attribute.type {
     case .bool: return .integer(Int64(random.below(2)))
     case .uuid: return .blob([UInt8](repeating: UInt8(random.below(3)), count: 16))

@@ -2,8 +2,8 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// The plainest thing that can answer: all records in a dictionary, and pairs in a list. Nothing is indexed, so that a
-/// store's indexes have something to be compared with.
+/// The simplest possible implementation: all records in a dictionary, and pairs in a list. It has no indexes, so that a
+/// store's indexes can be compared with it.
 final class ReferenceGraph {
   let model: Model
   var records: [Int64: Record] = [:]
@@ -28,12 +28,12 @@ final class ReferenceGraph {
     }
   }
 
-  /// The records at the other end; a reference that outlived its record leads to none.
+  /// The records at the other end. A dangling reference leads to none.
   func living(_ record: Record, _ relationship: Relationship) -> [Record] {
     partners(of: record, relationship).compactMap { records[$0] }
   }
 
-  /// The records at the other end by place, then by key.
+  /// The records at the other end by position, then by key.
   func ordered(_ record: Record, _ relationship: Relationship) -> [Record] {
     let places: [Int64: Int64]
     switch relationship.home {
@@ -90,6 +90,6 @@ struct ReferenceObject: QueryObject {
 }
 
 extension StoredValue {
-  /// The key that a reference holds.
+  /// The key in a reference.
   fileprivate var key: Int64? { if case .integer(let key) = self { key } else { nil } }
 }
