@@ -5,7 +5,7 @@ import TrellisStorage
 final class MergeTrace {
   private let context: ManagedObjectContext
   private let recorder: ChangeRecorder
-  private let wasRecording: Bool
+  private let endRecording: () -> Void
   private var changes: [ChangeSet] = []
   /// Objects that have become one with others, by key, and what that has changed.
   private var replaced: [Int64: ManagedObject] = [:]
@@ -21,9 +21,7 @@ final class MergeTrace {
     // What the user did before is a step of its own.
     context.undo.suspend()
     context.undo.isMergeRecorded = true
-    wasRecording = context.recorder != nil
-    recorder = context.recorder ?? ChangeRecorder(context)
-    context.recorder = recorder
+    (recorder, endRecording) = context.beginRecording()
   }
 
   /// Notes what an object is like, before it changes.
@@ -53,7 +51,7 @@ final class MergeTrace {
 
   func finish() {
     context.undo.isMergeRecorded = false
-    if !wasRecording { context.recorder = nil }
+    endRecording()
     if !replaced.isEmpty { context.undo.unite(unions, replaced) }
   }
 
@@ -66,7 +64,7 @@ final class MergeTrace {
     for set in changes.reversed() { try? context.takeBack(set, isExact: true) }
     _ = recorder.take(context)
     context.undo.isMergeRecorded = false
-    if !wasRecording { context.recorder = nil }
+    endRecording()
     for object in former.values { object.bringBack(context) }
     let noted = Set(pending.changed.lazy.map(ObjectIdentifier.init))
     for object in context.changed {

@@ -23,6 +23,30 @@ extension ManagedObjectContext {
     map[id.key].flatMap { $0.phase == .deleted ? nil : $0 as? Object }
   }
 
+  // MARK: Saving
+
+  /// Writes every change since the last save: all of it or nothing.
+  ///
+  /// First the plan, then the checks, then one transaction, and only then do the objects count as saved. Whatever fails, the
+  /// store and the context are as they were.
+  ///
+  /// When somebody else has written the same objects meanwhile, edits of different properties are merged, and checked again.
+  /// Where both sides changed the same one the policy decides; see ``MergePolicy``.
+  ///
+  /// - Parameter mergePolicy: How conflicts are settled in this save; ``mergePolicy`` unless given.
+  /// - Throws: ``ValidationError`` with every rule that is broken, by what is in memory or by what others have written since;
+  ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile and the policy does not say who wins;
+  ///   ``StoreError`` when the store fails, with the code `contended` when others kept writing the same objects while the
+  ///   save was tried many times; ``GraphProblem`` when a lazy load failed before, inside
+  ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
+  /// - Complexity: linear in the number of changed objects, whatever else is in memory.
+  public func save(mergePolicy: MergePolicy? = nil) throws {
+    try checkAllowed("save")
+    try checkNotPinned()
+    try throwPendingFailure()
+    try SaveOperation.run(self, mergePolicy ?? self.mergePolicy)
+  }
+
   // MARK: Undoing what was not saved
 
   /// Takes back everything since the last save: new objects are no objects any more, deleted ones are back, values and

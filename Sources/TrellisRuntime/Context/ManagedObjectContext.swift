@@ -24,7 +24,7 @@ public final class ManagedObjectContext {
   /// So many members a cascade loads rather than leave them to the store: a few are quicker deleted than looked for in memory.
   package var fewMembers = 1000
   /// Records changes; nil unless somebody wants to take them back.
-  @exclusivity(unchecked) var recorder: ChangeRecorder?
+  @exclusivity(unchecked) private(set) var recorder: ChangeRecorder?
   /// The properties that were read while somebody finds out which ones a key path reads.
   var probed: [Int] = []
   /// The hooks that are running, each called from within the one before.
@@ -101,6 +101,29 @@ public final class ManagedObjectContext {
     let made = try parent.map { ParentConnection($0, for: link) } ?? core.connect()
     openConnection = made
     return made
+  }
+
+  // MARK: Recording
+
+  /// Records changes from now on, or stops recording.
+  func record(with recorder: ChangeRecorder?) { self.recorder = recorder }
+
+  /// Records changes for a while, with the recorder that records already if there is one.
+  ///
+  /// - Returns: the recorder, and what ends the recording that this call has begun.
+  func beginRecording() -> (recorder: ChangeRecorder, end: () -> Void) {
+    if let recorder { return (recorder, {}) }
+    let made = ChangeRecorder(self)
+    recorder = made
+    return (made, { self.recorder = nil })
+  }
+
+  /// Makes changes that belong to no step and are not to be taken back by one.
+  func withoutRecording<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let recorder = recorder
+    self.recorder = nil
+    defer { self.recorder = recorder }
+    return try body()
   }
 
   // MARK: What objects call

@@ -40,13 +40,12 @@ extension ManagedObjectContext {
 
   /// Does in memory what the store was to do: the members are loaded and deleted, with all that belongs to them.
   func loadPendingCascades() throws {
-    // The deletes were made while nobody recorded, so this belongs to no step either.
-    let recorder = recorder
-    self.recorder = nil
-    defer {
-      self.recorder = recorder
-      pending.deletions.noteCascades()
-    }
+    // The deletes were made while nothing was recorded, so their cascades belong to no step either.
+    try withoutRecording { try loadCascades() }
+  }
+
+  private func loadCascades() throws {
+    defer { pending.deletions.noteCascades() }
     for index in pending.deletions.closures.indices {
       let cascades = pending.deletions.closures[index].cascades
       if cascades.isEmpty { continue }

@@ -112,13 +112,12 @@ extension ManagedObjectContext {
   /// - Parameter unlessMembers: whether those who are members again already stay where they are.
   func tieLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
     pending.gone.remove(victims)
-    let recorder = recorder
-    self.recorder = nil
-    defer { self.recorder = recorder }
-    for victim in victims.sorted() {
-      for link in pending.deletions.takeLate(victim).reversed() {
-        if unlessMembers, list(of: link.owner, link.relationship).contains(victim) { continue }
-        tie(link)
+    withoutRecording {
+      for victim in victims.sorted() {
+        for link in pending.deletions.takeLate(victim).reversed() {
+          if unlessMembers, list(of: link.owner, link.relationship).contains(victim) { continue }
+          tie(link)
+        }
       }
     }
   }

@@ -5,12 +5,10 @@ extension ManagedObjectContext {
   func withWillSave(_ save: () throws -> SavePlan) throws -> SavePlan {
     guard runtime.hooks.contains(.willSave) else { return try save() }
     undo.suspend()
-    let wasRecording = recorder != nil
-    let recorder = self.recorder ?? ChangeRecorder(self)
-    self.recorder = recorder
+    let (recorder, endRecording) = beginRecording()
     var hooks = SaveHooks(self, recorder)
     do {
-      defer { if !wasRecording { self.recorder = nil } }
+      defer { endRecording() }
       try hooks.run()
       let plan = try save()
       undo.add(hooks.changes)

@@ -42,7 +42,7 @@ public final class UndoHistory {
     trim()
     guard !isEnabled, let context = link.context else { return }
     isEnabled = true
-    context.recorder = ChangeRecorder(context)
+    context.record(with: ChangeRecorder(context))
   }
 
   /// Stops recording and forgets every step.
@@ -50,7 +50,7 @@ public final class UndoHistory {
     guard isEnabled else { return }
     clear()
     isEnabled = false
-    link.context?.recorder = nil
+    link.context?.record(with: nil)
   }
 
   /// Forgets every step. The changes stay.
@@ -59,7 +59,7 @@ public final class UndoHistory {
     undone = []
     open = UndoStep()
     depth = 0
-    if isEnabled, let context = link.context { context.recorder = ChangeRecorder(context) }
+    if isEnabled, let context = link.context { context.record(with: ChangeRecorder(context)) }
   }
 
   // MARK: Steps

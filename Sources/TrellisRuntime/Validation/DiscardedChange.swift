@@ -54,7 +54,7 @@ extension ManagedObjectContext {
   /// The rules that a save would break.
   private func refusalOfSave() throws -> ValidationError? {
     do {
-      try rehearseSave()
+      try SaveOperation.rehearse(self)
     } catch let refusal as ValidationError {
       return refusal
     } catch is SaveConflict {}
