@@ -9,7 +9,7 @@ struct PairEdits {
     let member: Int
   }
 
-  private let village: Village
+  private unowned let village: Village
   /// Whether a pair came; otherwise it went.
   private var pairs: [Pair: Bool] = [:]
 
