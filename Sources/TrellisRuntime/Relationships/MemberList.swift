@@ -10,13 +10,13 @@ final class MemberList {
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
   @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
   /// Of the members added while not loaded, those that stay where they are if the store has them already.
-  private(set) var unmoved: Set<Int64> = []
+  @exclusivity(unchecked) private(set) var unmoved: Set<Int64> = []
   /// Of the members added while not loaded, those that only move, if the store still has them.
-  private var onlyMoved: Set<Int64> = []
+  @exclusivity(unchecked) private var onlyMoved: Set<Int64> = []
   /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
   /// The order that was changed here, of a list that was unloaded since: as it was read, and as it is wanted.
-  private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
+  @exclusivity(unchecked) private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
   /// How many of the context's ``GoneTargets`` the list has looked at.
   @exclusivity(unchecked) var seenGone = 0
   /// The keys again, once there are too many to look through.
@@ -91,9 +91,10 @@ final class MemberList {
     if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
     lookup?.insert(key)
     if !isLoaded {
-      removed.remove(key)
-      unmoved.remove(key)
-      onlyMoved.remove(key)
+      // Most lists have noted nothing of the kind, and a set that is empty would hash the key all the same.
+      if !removed.isEmpty { removed.remove(key) }
+      if !unmoved.isEmpty { unmoved.remove(key) }
+      if !onlyMoved.isEmpty { onlyMoved.remove(key) }
       // It goes to the end, whatever place was wanted before.
       arrangement?.wanted.removeAll { $0 == key }
     }
@@ -102,7 +103,7 @@ final class MemberList {
   /// Adds a member at the end, unless it is there: then it stays where it is.
   func include(_ key: Int64) {
     guard !contains(key) else { return }
-    let mayBeStored = !isLoaded && !removed.contains(key)
+    let mayBeStored = !isLoaded && (removed.isEmpty || !removed.contains(key))
     let order = arrangement
     insert(key)
     if mayBeStored {
@@ -117,7 +118,7 @@ final class MemberList {
     if contains(key) { drop(key) }
     if !isLoaded {
       removed.insert(key)
-      unmoved.remove(key)
+      if !unmoved.isEmpty { unmoved.remove(key) }
     }
   }
 
