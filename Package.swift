@@ -12,7 +12,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Trellis", targets: ["Trellis"]),
-    .library(name: "TrellisFoundation", targets: ["TrellisFoundation"]),
+    .library(name: "TrellisFoundationPredicates", targets: ["TrellisFoundationPredicates"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .executable(name: "diary", targets: ["TrellisDiary"]),
@@ -43,7 +43,7 @@ let package = Package(
 
     // Its rows lie in memory while it is open, so this one rests on the store in memory.
     .target(
-      name: "TrellisFile", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisMemory"],
+      name: "TrellisJSON", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisMemory"],
       swiftSettings: settings),
 
     // The rules that every store obeys, as cases to run against one.
@@ -55,14 +55,15 @@ let package = Package(
     .target(
       name: "Trellis",
       dependencies: [
-        "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime", "TrellisMemory", "TrellisFile",
+        "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime", "TrellisMemory", "TrellisJSON",
         "TrellisSQLite",
       ],
       swiftSettings: settings),
 
     // Foundation's `#Predicate` as one more way of writing a predicate, for those who import it.
     .target(
-      name: "TrellisFoundation", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime"],
+      name: "TrellisFoundationPredicates",
+      dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime"],
       swiftSettings: settings),
 
     // The build tool: built from source by every user before their first file compiles, so kept small.
@@ -164,20 +165,20 @@ let package = Package(
       name: "TrellisProcessTests", dependencies: ["TrellisTestSupport", "TrellisWriterProcess", "Trellis"],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisFoundationTests",
-      dependencies: ["Trellis", "TrellisFoundation", "TrellisRuntime", "TrellisDiaryModel"],
+      name: "TrellisFoundationPredicatesTests",
+      dependencies: ["Trellis", "TrellisFoundationPredicates", "TrellisRuntime", "TrellisDiaryModel"],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     // Saves until it is killed; a test starts and kills it.
     .executableTarget(
       name: "TrellisSaveLoop", dependencies: ["Trellis"], path: "Tests/TrellisSaveLoop", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .executableTarget(
-      name: "TrellisDocumentTimes", dependencies: ["TrellisFile", "TrellisSchema", "TrellisStorage"],
+      name: "TrellisDocumentTimes", dependencies: ["TrellisJSON", "TrellisSchema", "TrellisStorage"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
     .testTarget(
-      name: "TrellisFileTests",
+      name: "TrellisJSONTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisFile", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
+        "TrellisTestSupport", "TrellisJSON", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
         "TrellisStorage",
       ],
       exclude: ["Golden"], swiftSettings: settings),
@@ -190,7 +191,7 @@ let package = Package(
     .testTarget(
       name: "TrellisExternalTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisPictureLoop", "Trellis", "TrellisFile", "TrellisSQLite", "TrellisSchema",
+        "TrellisTestSupport", "TrellisPictureLoop", "Trellis", "TrellisJSON", "TrellisSQLite", "TrellisSchema",
         "TrellisStorage", "CSQLite",
       ],
       swiftSettings: settings),
@@ -198,15 +199,15 @@ let package = Package(
       name: "TrellisReliabilityTests",
       dependencies: [
         "TrellisTestSupport", "TrellisSaveLoop", "TrellisPictureLoop", "Trellis", "CSQLite", "CTestDisk",
-        "TrellisSchema", "TrellisStorage", "TrellisFile", "TrellisSQLite", "TrellisModelFile",
+        "TrellisSchema", "TrellisStorage", "TrellisJSON", "TrellisSQLite", "TrellisModelFile",
       ],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisStoreTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisFile", "TrellisSQLite",
-        "Trellis", "TrellisFoundation", "TrellisQuery", "TrellisSchema",
+        "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisJSON", "TrellisSQLite",
+        "Trellis", "TrellisFoundationPredicates", "TrellisQuery", "TrellisSchema",
       ],
       swiftSettings: settings),
   ],

@@ -21,6 +21,6 @@
 @_exported import struct TrellisStorage.StoreError
 @_exported import struct TrellisStorage.StoreFinding
 @_exported import struct TrellisStorage.UnknownRawValue
-@_exported import TrellisFile
+@_exported import TrellisJSON
 @_exported import TrellisMemory
 @_exported import TrellisSQLite

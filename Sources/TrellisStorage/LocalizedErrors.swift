@@ -32,7 +32,7 @@ extension StoreFinding: LocalizedError {
   public var errorDescription: String? { description }
 }
 
-extension BrokenRules: LocalizedError {
+extension ConstraintViolations: LocalizedError {
   public var errorDescription: String? { description }
 }
 

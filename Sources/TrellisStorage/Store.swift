@@ -93,7 +93,7 @@ public protocol StoreConnection: AnyObject {
   ///
   /// - Returns: the rows affected beyond the request.
   /// - Throws: ``SaveConflict`` with all rows that changed since they were read, before any unique key is checked;
-  ///   ``BrokenRules`` if the request's counts or denials do not hold; ``StoreError`` for everything else, with the
+  ///   ``ConstraintViolations`` if the request's counts or denials do not hold; ``StoreError`` for everything else, with the
   ///   code `notUnique` if two rows would have the same unique key.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
   /// Checks whether ``save(_:)`` would currently refuse a request, and writes nothing. A context uses it to find out
@@ -108,7 +108,7 @@ public protocol StoreConnection: AnyObject {
   /// The default implementation reads the rows and saves them; a store that can do it in one statement should.
   ///
   /// - Throws: ``RefusedRows`` if one of the rows meets the refused condition; ``StoreError``.
-  func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome
+  func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome
   /// Deletes all rows of a request, in one transaction, and applies the model's delete rules: `cascade` deletes the
   /// members as well, `nullify` sets references to nil and increments the versions of their rows, and a remaining
   /// partner under `deny` refuses the whole delete. Pairs in join tables are deleted with either row. One-way
@@ -116,11 +116,11 @@ public protocol StoreConnection: AnyObject {
   ///
   /// The default implementation reads the rows and saves them.
   ///
-  /// - Throws: ``BrokenRules`` if a rule prevents the delete; ``StoreError``.
-  func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome
+  /// - Throws: ``ConstraintViolations`` if a rule prevents the delete; ``StoreError``.
+  func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome
   /// Whether the store was written outside this ``Store`` object, for example by another process, since a connection of
   /// this store last returned true. It is called often, so it must be cheap. The default implementation returns false.
-  func noticesStrangers() -> Bool
+  func hasExternalChanges() -> Bool
   /// Makes every read until ``unpin()`` return the store as it is now. The connection saves nothing meanwhile.
   ///
   /// - Throws: ``StoreError``, with the code `unsupported` if the store does not support it.
@@ -140,7 +140,7 @@ extension StoreConnection {
 
   public func rehearse(_ request: SaveRequest) throws {}
 
-  public func noticesStrangers() -> Bool { false }
+  public func hasExternalChanges() -> Bool { false }
 
   public func pin() throws {
     throw StoreError(

@@ -1,5 +1,5 @@
 import Foundation
-import TrellisFile
+import TrellisJSON
 import TrellisSchema
 import TrellisStorage
 

@@ -33,8 +33,8 @@ final class Place {
 /// Collects what is reported from any thread.
 final class Problems: @unchecked Sendable {  // a lock guards the only field
   private let lock = NSLock()
-  private var found: [GraphProblem] = []
+  private var found: [ContextError] = []
 
-  func add(_ problem: GraphProblem) { lock.withLock { found.append(problem) } }
-  var codes: [GraphProblem.Code] { lock.withLock { found.map(\.code) } }
+  func add(_ problem: ContextError) { lock.withLock { found.append(problem) } }
+  var codes: [ContextError.Code] { lock.withLock { found.map(\.code) } }
 }

@@ -24,7 +24,7 @@ final class AlbumStore {
 
   func open(
     _ file: URL? = nil, limit: Int = AlbumStore.limit, readOnly: Bool = false,
-    onProblem: @escaping @Sendable (GraphProblem) -> Void = { _ in }
+    onError: @escaping @Sendable (ContextError) -> Void = { _ in }
   ) throws -> PersistentContainer {
     let file = file ?? self.file
     let store: StoreConfiguration =
@@ -32,7 +32,7 @@ final class AlbumStore {
       case .sqlite: .sqlite(at: file, readOnly: readOnly, filesAbove: limit)
       case .json: .json(at: file, readOnly: readOnly, filesAbove: limit)
       }
-    return try PersistentContainer(model: .album, store: store, log: nil, onProblem: onProblem)
+    return try PersistentContainer(model: .album, store: store, log: nil, onError: onError)
   }
 
   /// The names of the files with data.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisFile
+import TrellisJSON
 import TrellisStorage
 import TrellisTestSupport
 

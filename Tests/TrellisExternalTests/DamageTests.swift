@@ -34,7 +34,7 @@ import TrellisTestSupport
     #expect(error?.code == code, sourceLocation: place)
     #expect(picture.content == nil, sourceLocation: place)
     #expect(reports.codes == [.loadFailed], sourceLocation: place)
-    #expect(throws: GraphProblem.self, sourceLocation: place) { try context.fetch(Picture.all) }
+    #expect(throws: ContextError.self, sourceLocation: place) { try context.fetch(Picture.all) }
     // Whoever does not look at the data can go on.
     picture.name = "b"
     try context.save()
@@ -198,9 +198,9 @@ import TrellisTestSupport
 
 /// What was reported.
 private final class Reports: Sendable {
-  private let problems = Mutex<[GraphProblem.Code]>([])
+  private let problems = Mutex<[ContextError.Code]>([])
 
-  func add(_ problem: GraphProblem) { problems.withLock { $0.append(problem.code) } }
+  func add(_ problem: ContextError) { problems.withLock { $0.append(problem.code) } }
 
-  var codes: [GraphProblem.Code] { problems.withLock { $0 } }
+  var codes: [ContextError.Code] { problems.withLock { $0 } }
 }

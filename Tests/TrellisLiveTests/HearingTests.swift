@@ -33,7 +33,7 @@ import TrellisTestSupport
   }
 
   @Test("what another program writes is noticed at the next use, and by who waits", .timeLimit(.minutes(10)))
-  func strangers() async throws {
+  func externalChanges() async throws {
     let file = TemporaryFile()
     let ours = try PersistentContainer(model: .library, store: .sqlite(at: file.url, durability: .relaxed))
     let theirs = try PersistentContainer(model: .library, store: .sqlite(at: file.url, durability: .relaxed))
@@ -63,8 +63,8 @@ import TrellisTestSupport
     for round in 0..<50 {
       let book = Book(in: round % 2 == 0 ? first : second, title: "\(round)")
       try book.managedObjectContext?.save()
-      known.append(try first.connection().noticesStrangers())
-      known.append(try second.connection().noticesStrangers())
+      known.append(try first.connection().hasExternalChanges())
+      known.append(try second.connection().hasExternalChanges())
     }
     #expect(!known.contains(true))
   }
@@ -78,7 +78,7 @@ import TrellisTestSupport
     try #require(try other.object(with: mine.objectID)).pages = 3
     try #require(try other.object(with: untouched.objectID)).pages = 3
     try other.save()
-    context.mergeSavesOfOthers()
+    context.mergeChanges()
     #expect(mine.title == "edited" && untouched.pages == 3)
   }
 
@@ -91,7 +91,7 @@ import TrellisTestSupport
     try context.save()
     try other.delete(#require(try other.object(with: book.objectID)))
     try other.save()
-    context.mergeSavesOfOthers()
+    context.mergeChanges()
     #expect(reader.snapshot.favourite == nil)
   }
 
@@ -194,7 +194,7 @@ private final class Counter: Sendable {
     let other = container.newContext()
     try #require(try other.object(with: book.objectID)).title = "b"
     try other.save()
-    #expect(notices({ _ = book.title }) { context.mergeSavesOfOthers() } == 1)
+    #expect(notices({ _ = book.title }) { context.mergeChanges() } == 1)
     #expect(book.title == "b")
   }
 

@@ -26,8 +26,8 @@ import TrellisTestSupport
     for save in 1...Self.saves {
       if mine.number(2) == 0 { try mine.saveSomething() } else { try theirs.saveSomething() }
       if mine.number(4) == 0 { continue }  // several saves come together
-      context.mergeSavesOfOthers()
-      fresh.mergeSavesOfOthers()
+      context.mergeChanges()
+      fresh.mergeChanges()
       for (place, follower) in books.enumerated() {
         try #require(try follower.check(fresh), "seed \(seed), save \(save), book request \(place)")
       }

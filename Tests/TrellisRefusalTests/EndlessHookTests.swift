@@ -30,7 +30,7 @@ extension Step {
   /// Runs hooks too deep; what they swallow, the next save throws.
   private func expectBound(_ hook: String, _ place: Place, _ context: ManagedObjectContext) throws {
     #expect(Set(place.problems.codes) == [.endlessHooks])
-    let thrown = try #require(throws: GraphProblem.self) { try context.save() }
+    let thrown = try #require(throws: ContextError.self) { try context.save() }
     #expect(thrown.code == .endlessHooks && thrown.message.contains("Step.\(hook) "), "\(thrown.message)")
     context.rollback()
     try context.save()
@@ -81,7 +81,7 @@ extension Step {
       let context = place.container.newContext()
       let steps = (0..<200).map { Step(in: context, number: Int64($0)) }
       sheet.onDelete = { step in try? context.delete(steps[Int(step.number) + 1]) }
-      let thrown = try #require(throws: GraphProblem.self) { try context.delete(steps[0]) }
+      let thrown = try #require(throws: ContextError.self) { try context.delete(steps[0]) }
       #expect(thrown.code == .endlessHooks && thrown.message.contains("Step.willDelete "), "\(thrown.message)")
       #expect(place.problems.codes == [.endlessHooks])
       try context.save()
@@ -147,7 +147,7 @@ extension Step {
       let context = place.container.newContext()
       let step = Step(in: context, number: 1)
       sheet.onSave = { step in _ = Step(in: context, number: step.number + 1) }
-      let thrown = try #require(throws: GraphProblem.self) { try context.save() }
+      let thrown = try #require(throws: ContextError.self) { try context.save() }
       #expect(thrown.code == .endlessHooks && thrown.message.contains("Step.willSave "))
       #expect(context.insertedObjects == [step])
       // A number of objects from one hook is no chain.

@@ -21,7 +21,7 @@ import Trellis
       ("another container", Book(in: third)),
     ]
     for (place, book) in strays {
-      let problem = try #require(throws: GraphProblem.self) { try Self.calls[number].call(context, book) }
+      let problem = try #require(throws: ContextError.self) { try Self.calls[number].call(context, book) }
       #expect(problem.code == .foreignObject && problem.message.contains(place), "\(problem.message)")
       #expect(book.isInserted)
     }

@@ -6,11 +6,11 @@ import TrellisTestSupport
 /// Collects what is reported from any thread.
 final class Problems: @unchecked Sendable {  // a lock guards the only field
   private let lock = NSLock()
-  private var found: [GraphProblem] = []
+  private var found: [ContextError] = []
 
-  func add(_ problem: GraphProblem) { lock.withLock { found.append(problem) } }
+  func add(_ problem: ContextError) { lock.withLock { found.append(problem) } }
   var messages: [String] { lock.withLock { found.map(\.message) } }
-  var codes: [GraphProblem.Code] { lock.withLock { found.map(\.code) } }
+  var codes: [ContextError.Code] { lock.withLock { found.map(\.code) } }
 }
 
 enum StoreKind: String, CaseIterable {

@@ -37,7 +37,7 @@ import Trellis
     let context = place.container.newContext()
     if !isBeyond { _ = Apple(in: context, weight: 5, sort: "red") }
     try context.save()
-    let problem = try #require(throws: GraphProblem.self, "\(name)") { try ask(context) }
+    let problem = try #require(throws: ContextError.self, "\(name)") { try ask(context) }
     #expect(problem.code == .foreignModel)
     let (own, foreign) = isBeyond ? ("Library", "Fruits") : ("Fruits", "Library")
     #expect(problem.message.contains("'\(own)'") && problem.message.contains("'\(foreign)'"), "\(problem.message)")
@@ -54,7 +54,7 @@ import Trellis
     let child = parent.newChildContext()
     // updateAll and deleteAll are for contexts without a parent at all.
     let context = name.hasSuffix("All") ? parent : child
-    let problem = try #require(throws: GraphProblem.self, "\(name)") { try ask(context) }
+    let problem = try #require(throws: ContextError.self, "\(name)") { try ask(context) }
     #expect(problem.code == .foreignModel)
   }
 
@@ -73,7 +73,7 @@ import Trellis
     #expect(place.problems.codes == [.foreignModel, .foreignModel])
     #expect(!context.hasChanges && context.insertedObjects.isEmpty)
     _ = Apple(in: context, weight: 1)
-    let thrown = try #require(throws: GraphProblem.self) { try context.save() }
+    let thrown = try #require(throws: ContextError.self) { try context.save() }
     #expect(thrown.code == .foreignModel && thrown.message == place.problems.messages[0])
     try context.save()
     #expect(try context.fetch(Apple.all).map(\.weight) == [1] && context.count(Basket.all) == 0)
@@ -85,7 +85,7 @@ import Trellis
     let child = place.container.newContext().newChildContext()
     let book = Book(in: child, title: "stray")
     #expect(book.managedObjectContext == nil)
-    #expect(throws: GraphProblem.self) { try child.save() }
+    #expect(throws: ContextError.self) { try child.save() }
     #expect(place.problems.codes == [.foreignModel])
   }
 
@@ -97,9 +97,9 @@ import Trellis
     let other = library.container.newContext()
     let book = Book(in: other, title: "a")
     #expect(try context.object(with: AnyObjectID(apple)) === apple)
-    let problem = try #require(throws: GraphProblem.self) { try context.object(with: AnyObjectID(book)) }
+    let problem = try #require(throws: ContextError.self) { try context.object(with: AnyObjectID(book)) }
     #expect(problem.code == .foreignModel && problem.message.contains("Library"))
-    #expect(throws: GraphProblem.self) { try context.object(with: ObjectID<Book>(apple.objectID.key)) }
+    #expect(throws: ContextError.self) { try context.object(with: ObjectID<Book>(apple.objectID.key)) }
     #expect(context.registeredObject(with: ObjectID<Book>(apple.objectID.key)) == nil)
     #expect(try context.object(with: ObjectID<ManagedObject>(apple.objectID.key)) === apple)
     #expect(AnyObjectID(book).entity == "Book" && "\(AnyObjectID(apple))" == "Apple#\(apple.objectID.key)")
@@ -118,10 +118,10 @@ import Trellis
       PredicateFormat(verbatim: "basket == $b").binding(["b": stray]),
     ]
     for format in formats {
-      let problem = try #require(throws: GraphProblem.self) { try context.fetch(Apple.where(format)) }
+      let problem = try #require(throws: ContextError.self) { try context.fetch(Apple.where(format)) }
       #expect(problem.code == .foreignModel)
     }
-    #expect(throws: GraphProblem.self) { try context.fetch(Apple.where("basket == %@", AnyObjectID(stray))) }
+    #expect(throws: ContextError.self) { try context.fetch(Apple.where("basket == %@", AnyObjectID(stray))) }
   }
 
   @Test("two models of one name are told apart")
@@ -133,7 +133,7 @@ import Trellis
     let place = try Place(namesake)
     let context = place.container.newContext()
     _ = Book(in: context, title: "mine")
-    let problem = try #require(throws: GraphProblem.self) { try context.fetch(Apple.all) }
+    let problem = try #require(throws: ContextError.self) { try context.fetch(Apple.all) }
     #expect(problem.code == .foreignModel && problem.message.contains("another model of that name"))
     #expect(try context.count(Book.all) == 1)
   }

@@ -51,7 +51,7 @@ import TrellisTestSupport
       }
       if use.findings == [] { #expect(use.error == nil, place) }
       // A mistake in Trellis is no answer.
-      #expect(use.error == nil || use.error is StoreError || use.error is GraphProblem, place)
+      #expect(use.error == nil || use.error is StoreError || use.error is ContextError, place)
       #expect(use.outcome != StoreError.Code.internalError.rawValue, place)
     }
     print("damaged files: seed \(seed), \(outcomes.sorted { $0.key < $1.key }), the longest took \(longest)")

@@ -60,7 +60,7 @@ import Trellis
     let person = try #require(try context.first(Person.where { $0.name == "Eva" }))
     try migrate()
     #expect(person.badges.isEmpty)
-    let failure = #expect(throws: GraphProblem.self) { try context.fetch(Person.all) }
+    let failure = #expect(throws: ContextError.self) { try context.fetch(Person.all) }
     #expect((failure?.cause as? StoreError)?.code == .migratedByOthers)
     try expectMigrated { _ = try context.fetch(Person.all) }
   }

@@ -39,7 +39,7 @@ import Trellis
     #expect(try counts(world) == [2, 4, 12, 2, 1, 1])
     #expect(items.map(\.isDeleted) == [true, true, false, false] && items[2].other == nil)
     #expect(Array(mark.items).count == 2 && Array(box.items) == Array(items.suffix(2)))
-    reader.mergeSavesOfOthers()
+    reader.mergeChanges()
     #expect(theirs.map(\.isDeleted) == [true, true, false, false] && theirs[3].other == nil)
     #expect(theirMark?.items.count == 2 && theirBox?.items.count == 2 && theirs[3].parts.count == 2)
     #expect(try context.deleteAll(Item.all) == 2 && context.deleteAll(Item.all) == 0)
@@ -126,7 +126,7 @@ import Trellis
     #expect(try fresh.deleteAll(Pole.all) == 1 && fresh.deleteAll(Banner.all) == 2)
     // One room may go; an optional list may be empty.
     #expect(try fresh.deleteAll(Room.all.limit(1)) == 1 && fresh.deleteAll(Room.all) == 1)
-    context.mergeSavesOfOthers()
+    context.mergeChanges()
     #expect(pole.isDeleted && club.banner == nil && club.rooms.isEmpty)
     #expect(try failures { try fresh.deleteAll(Member.all.limit(1)) } == ["Club.members minimumCount"])
     #expect(try fresh.deleteAll(Club.all) == 1 && fresh.deleteAll(Member.all) == 2)
@@ -171,7 +171,7 @@ import Trellis
     let part = Part(in: context, item: items[0])
     try context.save()
     part.name = "edited"
-    let problem = #expect(throws: GraphProblem.self) { try context.deleteAll(Item.all) }
+    let problem = #expect(throws: ContextError.self) { try context.deleteAll(Item.all) }
     #expect(problem?.code == .unsavedChanges)
     #expect(try context.deleteAll(Item.all.storedOnly()) == 2)
     let conflict = #expect(throws: SaveConflict.self) { try context.save() }

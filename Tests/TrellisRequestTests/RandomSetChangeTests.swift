@@ -116,7 +116,7 @@ private struct BothWays: Sendable {
     // What was in memory all the time, lists included, shows the same as what is read anew.
     let known = try first.picture(in: first.context)
     try #require(known == left, place)
-    other.mergeSavesOfOthers()
+    other.mergeChanges()
     let merged = try first.picture(in: other)
     try #require(merged == left, place)
     return found

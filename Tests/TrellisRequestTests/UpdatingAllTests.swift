@@ -95,7 +95,7 @@ import Trellis
     #expect(live.count == 0 && theirs.count == 4)
     try other.updateAll(Item.where { $0.count < 2 }) { $0.seen.set(true) }
     #expect(theirs.map(\.seen) == [true, true, false, false])
-    world.context.mergeSavesOfOthers()
+    world.context.mergeChanges()
     #expect(items.map(\.seen) == [true, true, false, false] && live.ids == items.prefix(2).map(\.objectID))
     let heard = try #require(await saves.next())
     #expect(heard.author == "other" && heard.updated(of: Item.self) == items.prefix(2).map(\.objectID))
@@ -122,7 +122,7 @@ import Trellis
     let context = world.context
     let items = try world.items(2)
     items[0].name = "edited"
-    let problem = #expect(throws: GraphProblem.self) {
+    let problem = #expect(throws: ContextError.self) {
       try context.updateAll(Item.where { $0.seen }) { $0.seen.set(true) }
     }
     #expect(problem?.code == .unsavedChanges)

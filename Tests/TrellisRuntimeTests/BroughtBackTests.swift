@@ -25,7 +25,7 @@ import TrellisTestSupport
         theirs.medals = ToMany(try world.theirs.fetch(Medal.all))
         try world.theirs.save()
         if isRead {
-          world.mine.mergeSavesOfOthers()
+          world.mine.mergeChanges()
           _ = (hobby.people.count, friend.friends.count, medal.name)
         }
         try world.mine.save(mergePolicy: policy)

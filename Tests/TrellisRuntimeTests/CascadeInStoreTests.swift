@@ -130,7 +130,7 @@ private struct Tree {
     let scraps = try other.fetch(Scrap.all)
     try tree.context.delete(tree.root)
     try tree.context.save()
-    other.mergeSavesOfOthers()
+    other.mergeChanges()
     #expect(scraps.filter(\.isDeleted).count == 6)
   }
 

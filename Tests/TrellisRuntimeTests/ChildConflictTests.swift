@@ -115,7 +115,7 @@ import Trellis
 
   @Test("running again on fresh values counts up on what the parent has") func retrying() throws {
     node.rank = 5
-    try child.saving {
+    try child.saveRetrying {
       mine.rank += 1
     }
     #expect(node.rank == 6)

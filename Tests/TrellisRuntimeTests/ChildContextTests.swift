@@ -72,7 +72,7 @@ import TrellisRuntime
     let other = container.newContext()
     try #require(try other.object(with: node.objectID)).name = "theirs"
     try other.save()
-    child.mergeSavesOfOthers()
+    child.mergeChanges()
     #expect(mine.name == "theirs" && node.name == "theirs")
   }
 
@@ -155,7 +155,7 @@ import TrellisRuntime
     let child = context.newChildContext()
     try twin(node, in: child).name = "b"
     try child.save()
-    other.mergeSavesOfOthers()
+    other.mergeChanges()
     #expect(!theirs.isFault && theirs.name == "a")
   }
 

@@ -46,7 +46,7 @@ import TrellisDiaryModel
   }
 
   @Test("again, on fresh values") func again() throws {
-    try context.saving(retries: 20) {
+    try context.saveRetrying(atMost: 20) {
       guard let diary = try context.first(EmotionDiary.all) else { return }
       diary.mood = (diary.mood ?? "") + "!"
     }

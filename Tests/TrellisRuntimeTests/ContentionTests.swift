@@ -34,7 +34,7 @@ import TrellisTestSupport
   @Test("increments of one counter are all counted, with retries", arguments: WriterPair.Place.allCases)
   func increments(_ place: WriterPair.Place) async throws {
     let container = try await run(tasks: 16, place) { context, _, _ in
-      try context.saving(retries: .max) {
+      try context.saveRetrying(atMost: .max) {
         let counter = try context.first(Counter.where { $0.name == "all" }) ?? Counter(in: context, name: "all")
         counter.value += 1
       }

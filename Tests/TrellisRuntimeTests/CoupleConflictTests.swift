@@ -155,7 +155,7 @@ private final class Couples {
   func retrying() throws {
     let world = try Couples(.sqlite, [])
     var runs = 0
-    try world.mine.saving {
+    try world.mine.saveRetrying {
       runs += 1
       let shared = try Couples.node("b", world.mine)
       let own = try Couples.node("a", world.mine)

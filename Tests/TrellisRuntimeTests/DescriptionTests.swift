@@ -66,7 +66,7 @@ import Trellis
     let (node, foreign) = (Node(in: context), Node(in: other))
     node.children.append(foreign)
     node.next = foreign
-    let refused = try #require(throws: GraphProblem.self) { try context.delete(foreign) }
+    let refused = try #require(throws: ContextError.self) { try context.delete(foreign) }
     let name = "Node#\(foreign.objectID.key)"
     #expect(
       problems.messages == [

@@ -161,7 +161,7 @@ struct Filter {
     let strict = container.newContext()
     strict.lazyLoading = .forbidden
     for image in try strict.fetch(DiaryImage.all) { _ = image.diary?.content ?? "" }
-    let error = #expect(throws: GraphProblem.self) { try strict.save() }
+    let error = #expect(throws: ContextError.self) { try strict.save() }
     #expect(
       error?.description
         == "DiaryImage.diary was loaded when it was used, of an object, which came with 3 siblings; fetch DiaryImage with "

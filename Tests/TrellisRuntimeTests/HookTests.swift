@@ -147,7 +147,7 @@ extension Payment {
       try context.save()
       sheet.onWillSave = { $0.echo?.text += "!" }
       a.title = "x"
-      let error = #expect(throws: GraphProblem.self) { try context.save() }
+      let error = #expect(throws: ContextError.self) { try context.save() }
       #expect(error?.code == .endlessHooks && error?.message.contains("Letter.willSave") == true)
       #expect(a.text == "" && b.text == "" && a.edits == 1 && a.changedProperties == ["title"] && !b.hasChanges)
     }
@@ -217,10 +217,10 @@ extension Payment {
       let context = try makeContainer().newContext()
       context.undo.enable()
       let letter = Letter(in: context, title: "a")
-      var codes: [GraphProblem.Code?] = []
+      var codes: [ContextError.Code?] = []
       sheet.onWillSave = { _ in
-        do { try context.save() } catch { codes.append((error as? GraphProblem)?.code) }
-        do { try context.undo.undo() } catch { codes.append((error as? GraphProblem)?.code) }
+        do { try context.save() } catch { codes.append((error as? ContextError)?.code) }
+        do { try context.undo.undo() } catch { codes.append((error as? ContextError)?.code) }
         context.rollback()
         context.reset()
       }
@@ -256,7 +256,7 @@ extension Payment {
     #expect(letter.words == 2 && !other.hasChanges && !letter.hasChanges)
     written.text = "one two three"
     try context.save()
-    other.mergeSavesOfOthers()
+    other.mergeChanges()
     #expect(letter.words == 3)
     letter.words = 7
     other.rollback()

@@ -48,10 +48,10 @@ import TrellisDiaryModel
     context.lazyLoading = .forbidden
     let diaries = try context.fetch(EmotionDiary.all)
     #expect(diaries.first?.images.count == 1)
-    #expect(throws: GraphProblem.self) { try context.fetch(Tag.all) }
+    #expect(throws: ContextError.self) { try context.fetch(Tag.all) }
     #expect(try context.fetch(Tag.all).count == 1)
     #expect(diaries.first?.tags.map(\.name) == ["walk"])
-    #expect(throws: GraphProblem.self) { try context.save() }
+    #expect(throws: ContextError.self) { try context.save() }
   }
 
   @Test("what was prefetched, over several steps too, is no lazy load")
@@ -78,13 +78,13 @@ import TrellisDiaryModel
   func request() throws {
     let images = try context.fetch(DiaryImage.all.prefetching { $0.diary }.lazyLoading(.forbidden))
     _ = images.first?.diary?.tags.count
-    #expect(throws: GraphProblem.self) { try context.save() }
+    #expect(throws: ContextError.self) { try context.save() }
     let other = container.newContext()
     _ = try other.fetch(DiaryImage.all).first?.diary
     try other.save()
     let one = try #require(try other.first(EmotionDiary.all.lazyLoading(.forbidden)))
     _ = one.images.count
-    #expect(throws: GraphProblem.self) { try other.save() }
+    #expect(throws: ContextError.self) { try other.save() }
   }
 
   @Test("a fetch that is answered in memory loads for itself and says nothing")
@@ -98,7 +98,7 @@ import TrellisDiaryModel
 
   @Test("work that may not load lazily throws by itself")
   func strictly() throws {
-    #expect(throws: GraphProblem.self) {
+    #expect(throws: ContextError.self) {
       try container.withoutLazyLoading { context in try context.first(DiaryImage.all)?.diary?.content }
     }
     let request = DiaryImage.all.prefetching { $0.diary }

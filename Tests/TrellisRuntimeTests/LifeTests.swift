@@ -221,7 +221,7 @@ import Trellis
     try context.save()
     try context.delete(c)
     try context.save()
-    other.mergeSavesOfOthers()
+    other.mergeChanges()
     #expect(theirs[0].name == "edited" && theirs[1].name == "changed")
     #expect(theirs[2].isDeleted && theirs[2].name == "c")
     #expect(throws: SaveConflict.self) { try other.save() }

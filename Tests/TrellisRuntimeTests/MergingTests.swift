@@ -57,7 +57,7 @@ private struct DirtyPair {
     theirs.members.append(Node(in: pair.there, name: "A"))
     theirs.members.remove(theirFirst)
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(team.members.map(\.name).sorted() == ["2", "A"])
     #expect(first.team == nil && team.members.allSatisfy { $0.team === team })
     try pair.here.save()
@@ -78,7 +78,7 @@ private struct DirtyPair {
     theirs.members.remove(theirNode)
     theirs.members.append(Node(in: pair.there, name: "theirs"))
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(team.members.map(\.name).sorted() == ["mine", "theirs"])
     try pair.here.save()
     #expect(try pair.stored(team).members.map(\.name).sorted() == ["mine", "theirs"])
@@ -99,7 +99,7 @@ private struct DirtyPair {
     theirs.0.friends = [theirs.2]
     theirs.0.likes = [theirs.2, theirs.1]
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(a.friends.map(\.name) == ["c"] && c.friends.map(\.name) == ["a"] && b.friends.isEmpty)
     #expect(a.likes.map(\.name) == ["c", "b"] && c.likedBy.map(\.name) == ["a"])
     try pair.here.save()
@@ -117,7 +117,7 @@ private struct DirtyPair {
     theirs.children.append(Node(in: pair.there, name: "y"))
     parent.children.move(from: 2, to: 0)
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(parent.children.map(\.name) == ["3", "1", "x", "2", "y"])
     try pair.here.save()
     #expect(try pair.stored(parent).children.map(\.name) == ["3", "1", "x", "2", "y"])
@@ -134,7 +134,7 @@ private struct DirtyPair {
     parent.children.insert(Node(in: pair.here, name: "mine"), at: 1)
     parent.children.append(Node(in: pair.here, name: "last"))
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(parent.children.map(\.name) == ["2", "3", "1", "mine", "last"])
     try pair.here.save()
     #expect(try pair.stored(parent).children.map(\.name) == ["2", "3", "1", "mine", "last"])
@@ -149,7 +149,7 @@ private struct DirtyPair {
     let theirs = try pair.theirs(parent)
     theirs.children = OrderedToMany(theirs.children.reversed())
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(parent.children.map(\.name) == ["4", "3", "2", "1"])
     parent.children.move(from: 3, to: 0)
     try pair.here.save()
@@ -166,7 +166,7 @@ private struct DirtyPair {
     for node in [a, b, c] { node.rank = 1 }
     try pair.theirs(a).next = try pair.theirs(c)
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(a.next === c && c.previous === a && b.previous == nil)
   }
 
@@ -183,7 +183,7 @@ private struct DirtyPair {
     nodes[1].rank = 3
     try pair.there.delete(try pair.theirs(nodes[0]))
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(team.members.map(\.name) == ["2"] && nodes[1].friends.isEmpty && nodes[0].isDeleted)
     try pair.here.save()
   }
@@ -215,7 +215,7 @@ private struct DirtyPair {
     try pair.there.delete(try pair.theirs(team))
     try pair.there.delete(try pair.theirs(b))
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(team.isDeleted && b.isDeleted && a.team == nil && a.friends.isEmpty)
   }
 
@@ -242,7 +242,7 @@ private struct DirtyPair {
     node.name = "mine"
     try pair.theirs(node).rank = 2
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(node.name == "mine" && node.rank == 2 && node.hasChanges(\.name) && !node.hasChanges(\.rank))
     try pair.here.save()
     let stored = try pair.stored(node)
@@ -259,7 +259,7 @@ private struct DirtyPair {
     theirs.name = "theirs"
     theirs.rank = 2
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     _ = try pair.here.fetch(Node.all)
     #expect(node.name == "mine" && node.rank == 2)
     let conflict = #expect(throws: SaveConflict.self) { try pair.here.save() }
@@ -279,7 +279,7 @@ private struct DirtyPair {
     node.name = "mine"
     try pair.theirs(node).name = "theirs"
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(node.name == "mine")
     switch way {
     case "context": pair.here.rollback()
@@ -300,7 +300,7 @@ private struct DirtyPair {
     node.name = "mine"
     try pair.there.delete(try pair.theirs(node))
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(node.name == "mine" && !node.isDeleted && team.members.map(\.name) == ["mine"] && node.team === team)
     #expect(throws: SaveConflict.self) { try pair.here.save() }
     #expect(team.members.map(\.name) == ["mine"])
@@ -319,7 +319,7 @@ private struct DirtyPair {
     theirs.name = "theirs"
     theirs.team = nil
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     pair.here.undelete(node)
     #expect(node.name == "theirs" && node.team == nil && team.members.isEmpty)
   }
@@ -332,7 +332,7 @@ private struct DirtyPair {
     node.note = "draft"
     try pair.theirs(node).name = "theirs"
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(node.name == "theirs" && node.note == "draft")
   }
 
@@ -345,7 +345,7 @@ private struct DirtyPair {
     node.name = "mine"
     try pair.theirs(node).rank = 2
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     node.rank = 5
     try pair.here.undo.undo()
     #expect(node.name == "n" && node.rank == 2)
@@ -378,7 +378,7 @@ private struct DirtyPair {
     try pair.there.save()
     theirs[2].next = theirs[1]
     try pair.there.save()
-    pair.here.mergeSavesOfOthers()
+    pair.here.mergeChanges()
     #expect(flag.raised.isSuperset(of: ["members", "likedBy", "previous"]))
     #expect(team.members.map(\.name) == ["2"] && nodes[1].previous === nodes[2])
   }

@@ -84,7 +84,7 @@ import TrellisTestSupport
     let world = try World(kind, isNew: isNew)
     world.first.rollback()
     var runs = 0
-    try world.first.saving {
+    try world.first.saveRetrying {
       runs += 1
       let shared = try world.first.first(Node.where { $0.name == "shared" })
       _ = shared?.previous

@@ -6,9 +6,13 @@ import TrellisDiaryModel
 
 @Suite("What nothing holds is released") struct ReleaseTests {
   /// What a context is used for before it is let go of.
-  enum Use: CaseIterable { case nothing, save, merge, conflict, failure, child, observing, undo, delete, retry, liveResults }
+  enum Use: CaseIterable {
+    case nothing, save, merge, conflict, failure, child, observing, undo, delete, retry, liveResults
+  }
 
-  private func use(_ use: Use, _ container: PersistentContainer) throws -> (() -> ManagedObjectContext?, () -> EmotionDiary?) {
+  private func use(_ use: Use, _ container: PersistentContainer) throws -> (
+    () -> ManagedObjectContext?, () -> EmotionDiary?
+  ) {
     let context = container.newContext()
     let diary = EmotionDiary(in: context, emotion: .happy, content: "산책")
     switch use {
@@ -20,7 +24,7 @@ import TrellisDiaryModel
       try other.first(EmotionDiary.all)?.content = "other"
       diary.emotion = .sad
       try other.save()
-      context.mergeSavesOfOthers()
+      context.mergeChanges()
     case .conflict, .failure:
       try context.save()
       let other = container.newContext()
@@ -49,7 +53,7 @@ import TrellisDiaryModel
       context.undelete(diary)
     case .retry:
       try context.save()
-      try context.saving { diary.content = "again" }
+      try context.saveRetrying { diary.content = "again" }
     case .liveResults:
       let results = try context.live(EmotionDiary.all)
       _ = EmotionDiary(in: context, emotion: .happy, content: "more")

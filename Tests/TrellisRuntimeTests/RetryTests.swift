@@ -9,7 +9,7 @@ import Trellis
     let seen = Essay(in: pair.first, title: "old")
     try pair.first.save()
     var runs = 0
-    let result = try pair.first.saving {
+    let result = try pair.first.saveRetrying {
       runs += 1
       if runs == 1 {
         try pair.theirs(mine).value = 10
@@ -27,7 +27,7 @@ import Trellis
   @Test("a key that somebody else has taken is looked for again") func keys() throws {
     let pair = try WriterPair(.sqlite)
     var runs = 0
-    try pair.first.saving {
+    try pair.first.saveRetrying {
       runs += 1
       let found = try pair.first.first(Counter.where { $0.name == "a" })
       if runs == 1 {
@@ -46,7 +46,7 @@ import Trellis
     try pair.first.save()
     var runs = 0
     #expect(throws: SaveConflict.self) {
-      try pair.first.saving(retries: 2) {
+      try pair.first.saveRetrying(atMost: 2) {
         runs += 1
         let read = mine.value
         try pair.theirs(mine).value += 10
@@ -62,7 +62,7 @@ import Trellis
     struct Stop: Error {}
     let pair = try WriterPair(.memory)
     #expect(throws: Stop.self) {
-      try pair.first.saving {
+      try pair.first.saveRetrying {
         _ = Counter(in: pair.first, name: "a")
         throw Stop()
       }
@@ -73,7 +73,7 @@ import Trellis
   @Test("changes from before are refused, since a second run would lose them") func unsaved() throws {
     let pair = try WriterPair(.memory)
     _ = Counter(in: pair.first, name: "a")
-    let problem = try #require(throws: GraphProblem.self) { try pair.first.saving {} }
+    let problem = try #require(throws: ContextError.self) { try pair.first.saveRetrying {} }
     #expect(problem.code == .unsavedChanges && pair.first.insertedObjects.count == 1)
   }
 }

@@ -78,7 +78,7 @@ import Trellis
     #expect(try !context.undo.redo() && node.name == "a")
     context.undo.beginGroup("open")
     node.rank = 2
-    #expect(throws: GraphProblem.self) { try context.undo.undo() }
+    #expect(throws: ContextError.self) { try context.undo.undo() }
     context.undo.endGroup()
     context.undo.endGroup()
     try context.undo.undo()
@@ -148,7 +148,7 @@ import Trellis
     let other = container.newContext()
     try other.first(Node.all)?.rank = 2
     try other.save()
-    context.mergeSavesOfOthers()
+    context.mergeChanges()
     #expect(node.rank == 2)
     try context.undo.undo()
     #expect(node.name == "a" && node.rank == 2)

@@ -85,7 +85,7 @@ import TrellisRuntime
     }
   }
 
-  // MARK: Denials
+  // MARK: RestrictChecks
 
   @Test("a denial by a reference in a row", arguments: races)
   func denial(_ race: Race) throws {

@@ -177,12 +177,12 @@ import TrellisTestSupport
     #expect(try Self.scan(holder) == 1)
     holder.unpin()
     #expect(throws: StoreError.self) { try Self.scan(holder) }
-    #expect(!holder.noticesStrangers())
+    #expect(!holder.hasExternalChanges())
     #expect(store.pool.count == 0)
   }
 
-  @Test("strangers' writes are noticed by contexts that hold no connection, one's own are not")
-  func strangers() throws {
+  @Test("externalChanges' writes are noticed by contexts that hold no connection, one's own are not")
+  func externalChanges() throws {
     let store = try open()
     let other = try open()
     let (first, second) = (try store.connect(), try store.connect())
@@ -194,13 +194,13 @@ import TrellisTestSupport
       try store.connect().save(request)
     }
     try save(0, to: store)
-    _ = first.noticesStrangers()
+    _ = first.hasExternalChanges()
     for round in 1...20 as ClosedRange<Int64> {
       try save(2 * round, to: store)
-      #expect(!first.noticesStrangers() && !second.noticesStrangers())
+      #expect(!first.hasExternalChanges() && !second.hasExternalChanges())
       try save(2 * round + 1, to: other)
-      #expect(second.noticesStrangers())
-      #expect(!first.noticesStrangers())
+      #expect(second.hasExternalChanges())
+      #expect(!first.hasExternalChanges())
     }
   }
 

@@ -129,7 +129,7 @@ import TrellisTestSupport
   }
 
   @Test("what another program writes is found at once, and indexed by the next save")
-  func strangers() throws {
+  func externalChanges() throws {
     let model = try Self.model()
     let store = try open(model)
     try insert((1...5).map { record(model, $0, "커피 \($0)") }, store)
@@ -296,7 +296,7 @@ import TrellisTestSupport
         versions[key, default: 1] += 1
       case 3 where key > 0:
         _ = try store.connect().updateAll(
-          SetUpdate(
+          BatchUpdate(
             request: StoreRequest(entity: 0, predicate: Self.matching("커")),
             assignments: [.init(property: 0, value: .value(value.map { .text($0) } ?? .null))]), in: model)
         for (key, old) in texts where old.map({ SearchQuery("커").matches($0) }) == true {

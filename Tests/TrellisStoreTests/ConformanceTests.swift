@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TrellisFile
+import TrellisJSON
 import TrellisMemory
 import TrellisSQLite
 import TrellisStorage

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisFoundation
+import TrellisFoundationPredicates
 import TrellisQuery
 import TrellisRuntime
 import TrellisSchema
@@ -10,7 +10,7 @@ import TrellisStoreTesting
 
 @Suite("What errors say") struct ErrorTextTests {
   private static let modules = [
-    "Schema", "Query", "Storage", "Runtime", "Memory", "SQL", "SQLite", "File", "Foundation", "StoreTesting",
+    "Schema", "Query", "Storage", "Runtime", "Memory", "SQL", "SQLite", "JSON", "FoundationPredicates", "StoreTesting",
   ]
 
   /// One of each public error type.
@@ -29,11 +29,11 @@ import TrellisStoreTesting
       StoreError(.busy, "It is busy.", remedy: "Wait."), SaveConflict(rows: []), format,
       try error { _ = try PredicateEvaluator(deep) }, try error { _ = try Model(looping) },
       try error { _ = try Pattern("(") },
-      StoreFinding(.damaged, "It is damaged.", repair: "Restore it."), BrokenRules(), RefusedRows(keys: [1]),
+      StoreFinding(.damaged, "It is damaged.", repair: "Restore it."), ConstraintViolations(), RefusedRows(keys: [1]),
       PredicateImportError(code: .unsupported, message: "This is unsupported."),
       failed, object,
       ValidationError(failures: [object]),
-      GraphProblem(.loadFailed, "A row could not be loaded."),
+      ContextError(.loadFailed, "A row could not be loaded."),
     ]
     return samples
   }

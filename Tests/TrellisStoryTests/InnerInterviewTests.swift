@@ -186,7 +186,7 @@ import TrellisInnerInterviewModel
     let stored = try world.stored()
     #expect(stored.questions.first?.record?.answer == "이제는 없다" && stored.interviewer?.name == "지금의 나")
     #expect(stored.questions.first?.record?.revision == 1)
-    world.context.mergeSavesOfOthers()
+    world.context.mergeChanges()
     #expect(world.record.answer == "이제는 없다")
   }
 

@@ -130,7 +130,7 @@ final class Writer {
     var number: Int64 = 0
     repeat {
       number += 1
-      _ = try context.saving(retries: .max) {
+      _ = try context.saveRetrying(atMost: .max) {
         _ = Stamp(in: context, writer: writer, number: number)
         let all = try context.first(Counter.where { $0.name == "all" }) ?? Counter(in: context, name: "all")
         all.value += 1

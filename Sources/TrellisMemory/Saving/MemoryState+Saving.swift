@@ -3,7 +3,7 @@ package import TrellisStorage
 extension MemoryState {
   /// The state after a save, checked against every rule. This value itself does not change.
   ///
-  /// - Throws: ``SaveConflict``, ``BrokenRules`` or ``StoreError``.
+  /// - Throws: ``SaveConflict``, ``ConstraintViolations`` or ``StoreError``.
   package func saving(_ draft: SaveDraft, _ layout: Layout) throws -> (state: MemoryState, outcome: SaveOutcome) {
     let plan = try SavePlan(draft, self, layout)
     var next = self

@@ -5,9 +5,9 @@ enum RulesCheck {
   /// - Parameters:
   ///   - before: the state before the save.
   ///   - after: the state after the save.
-  /// - Throws: ``BrokenRules``.
+  /// - Throws: ``ConstraintViolations``.
   static func run(_ draft: SaveDraft, _ before: Snapshot, _ after: Snapshot) throws {
-    var broken = BrokenRules()
+    var broken = ConstraintViolations()
     for denial in draft.denials {
       let members = try Members(denial.relationship, before)
       guard let (table, isFirst) = members.joinTable else { throw StoreError.malformed("A denial needs a join table.") }

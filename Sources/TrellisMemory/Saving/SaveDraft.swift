@@ -26,9 +26,9 @@ package struct SaveDraft {
   var cleared: [SaveRequest.ClearedReferences] = []
   let cascades: [SaveRequest.Cascades]
   let keptFromCascades: [Int64]
-  let counts: [SaveRequest.Counts]
-  let denials: [SaveRequest.Denials]
-  let departures: Departures?
+  let counts: [SaveRequest.CountChecks]
+  let denials: [SaveRequest.RestrictChecks]
+  let departures: DeletedRows?
   package private(set) var highestKey: Int64 = 0
 
   /// - Parameter externals: writes external data. Nil for a store without files.

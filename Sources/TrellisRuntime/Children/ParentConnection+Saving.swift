@@ -24,12 +24,12 @@ extension ParentConnection {
 
   /// - Returns: the work to do; nil when the child is gone.
   /// - Throws: whatever the parent has against the request.
-  private func checked(_ request: SaveRequest) throws -> HandingUp? {
+  private func checked(_ request: SaveRequest) throws -> ChildSave? {
     guard let child = child.context else { return nil }
     try parent.checkAllowed("save in a child")
     try checkVersions(request, child)
     try checkKeys(request, child)
-    return try HandingUp(request, from: child, through: self)
+    return try ChildSave(request, from: child, through: self)
   }
 
   /// The parent may have changed or deleted what the child has read.
@@ -67,8 +67,8 @@ extension ParentConnection {
 
   /// A key or a partner that somebody has, in the parent or in the store, is found before the parent's own save finds it.
   private func checkKeys(_ request: SaveRequest, _ child: ManagedObjectContext) throws {
-    var keys = KeySearch(child)
-    var partners = PartnerSearch(child)
+    var keys = UniqueConflictFinder(child)
+    var partners = OneToOneConflictFinder(child)
     for group in request.inserts {
       for case let object as ManagedObject in group.records {
         keys.add(object, .all)

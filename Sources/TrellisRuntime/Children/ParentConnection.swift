@@ -10,7 +10,7 @@ final class ParentConnection: StoreConnection {
   let parent: ManagedObjectContext
   /// Whose way it is.
   let child: ContextLink
-  var seen = SeenRows()
+  var seen = ParentRowVersions()
   /// The parent's objects that had unsaved changes when the child looked last.
   var changedInParent: Set<Int64> = []
   private let reader = ValueReader()

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     let changed = parent.keysOfChanges
     connection.changedInParent = changed
     do { try connection.load(known.union(changed).filter { map[$0] != nil }, asIn: self) } catch {
-      report(GraphProblem(.loadFailed, "What the parent has changed could not be read.", cause: error))
+      report(ContextError(.loadFailed, "What the parent has changed could not be read.", cause: error))
     }
     var gone: Set<Int64> = []
     var entities: Set<Int> = []

@@ -50,7 +50,7 @@ struct CoupleMatching {
   func match() throws {
     let halves = halves.filter { $0.object.phase == .persistent }
     for half in halves { try context.bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
-    for half in halves where half.theirs != half.present { letGo(half.theirs, of: half.object, half.relationship) }
+    for half in halves where half.theirs != half.present { unlink(half.theirs, of: half.object, half.relationship) }
     for half in halves { try agree(half) }
     try context.throwPendingFailure()
   }
@@ -70,19 +70,19 @@ struct CoupleMatching {
     }
     if half.present == half.theirs || (isSetHere && !half.isMine) {
       // A partner that is as the store has it now is another one since: then the rows are merged again.
-      if isSetHere { context.letGo(object, relationship, half.present) }
+      if isSetHere { context.unlink(object, relationship, half.present) }
       return
     }
     let other = partner._reference(relationship.property)
     try context.bringUpToDate([other], relationship)
-    letGo(other, of: partner, relationship)
+    unlink(other, of: partner, relationship)
     context.take(partner, relationship, object._key)
   }
 
   /// The object of a key loses a partner that it should not have any more.
-  private func letGo(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
+  private func unlink(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
     guard key > 0, let object = context.map[key], object !== partner, object.isAlive else { return }
-    context.letGo(object, relationship, partner._key)
+    context.unlink(object, relationship, partner._key)
   }
 }
 
@@ -96,7 +96,7 @@ extension ManagedObjectContext {
     if wanted.isEmpty { return }
     let found = Set(try loadObjects(wanted.sorted(), entity: relationship.destination).map(\._key))
     for key in wanted.subtracting(found) {
-      if let object = map[key], !object.hasChanges { markGone(object) }
+      if let object = map[key], !object.hasChanges { markDeletedInStore(object) }
     }
   }
 }

@@ -6,7 +6,7 @@ extension ManagedObjectContext {
   /// in the store then.
   ///
   /// ```swift
-  /// try context.saving {
+  /// try context.saveRetrying {
   ///   try context.object(with: id)?.count += 1
   /// }
   /// ```
@@ -24,13 +24,13 @@ extension ManagedObjectContext {
   ///   - body: The changes.
   /// - Returns: what the body returned the last time.
   /// - Throws: what the body throws; what ``save(mergePolicy:)`` throws the last time, with everything rolled back;
-  ///   ``GraphProblem`` with the code `unsaved-changes` when there are any before.
-  public func saving<Result>(
-    retries: Int = 10, mergePolicy: MergePolicy? = nil, _ body: () throws -> Result
+  ///   ``ContextError`` with the code `unsaved-changes` when there are any before.
+  public func saveRetrying<Result>(
+    atMost retries: Int = 10, mergePolicy: MergePolicy? = nil, _ body: () throws -> Result
   ) throws -> Result {
     try checkAllowed("saving")
     guard !hasChanges else {
-      throw GraphProblem(
+      throw ContextError(
         .unsavedChanges, "Changes from before would be lost when the body is run again. Save or roll back first.")
     }
     var left = max(0, retries)

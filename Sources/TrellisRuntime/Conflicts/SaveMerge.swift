@@ -71,12 +71,12 @@ struct SaveMerge {
   /// - Returns: whether there were any.
   /// - Throws: ``ValidationError`` where the policy does not say who wins.
   mutating func settleKeys(of plan: SavePlan) throws -> Bool {
-    var search = KeySearch(context)
+    var search = UniqueConflictFinder(context)
     for object in plan.inserted { search.add(object, .all) }
     for (object, mask) in plan.updated { search.add(object, mask) }
     let clashes = try search.clashes()
     if clashes.isEmpty { return false }
-    var union = ObjectUnion(context, policy)
+    var union = UniqueKeyMerge(context, policy)
     try union.decide(clashes)
     begin()
     guard let trace else { return false }
@@ -91,7 +91,7 @@ struct SaveMerge {
   /// - Returns: whether there were any.
   /// - Throws: ``SaveConflict`` where the policy does not say who wins.
   mutating func settlePartners(of plan: SavePlan) throws -> Bool {
-    var search = PartnerSearch(context)
+    var search = OneToOneConflictFinder(context)
     for object in plan.inserted { search.add(object, .all) }
     for (object, mask) in plan.updated { search.add(object, mask) }
     let clashes = try search.clashes()
@@ -165,10 +165,10 @@ struct SaveMerge {
     case .delete(let object):
       try giveBackMembers(of: object)
       try context.deleteAll([object], callsHooks: false)
-      context.markGone(object)
+      context.markDeletedInStore(object)
     case .forget(let object):
       context.forgetMembers([object._key])
-      context.markGone(object)
+      context.markDeletedInStore(object)
     case .insist(let object, let theirs): object.state.takeVersion(theirs.version)
     case .bringBack(let object, let theirs):
       context.undelete(object)

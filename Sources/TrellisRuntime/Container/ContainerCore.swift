@@ -7,18 +7,18 @@ final class ContainerCore: Sendable {
   let store: any Store
   let keys: KeyAllocator
   let hub: ChangeHub
-  let strangers: Strangers
+  let externalChanges: ExternalChangeMonitor
   private let log: QueryLog?
   private let closed = Atomic(false)
-  let errorHandler: @Sendable (GraphProblem) -> Void
+  let errorHandler: @Sendable (ContextError) -> Void
 
   init(
     runtime: RuntimeModel, store: any Store, log: QueryLog?,
-    errorHandler: @escaping @Sendable (GraphProblem) -> Void
+    errorHandler: @escaping @Sendable (ContextError) -> Void
   ) throws {
     let hub = ChangeHub()
     self.hub = hub
-    strangers = Strangers(hub) { try store.connect() }
+    externalChanges = ExternalChangeMonitor(hub) { try store.connect() }
     self.log = log
     self.runtime = runtime
     self.store = store
@@ -46,5 +46,5 @@ final class ContainerCore: Sendable {
     store.close()
   }
 
-  func report(_ problem: GraphProblem) { errorHandler(problem) }
+  func report(_ problem: ContextError) { errorHandler(problem) }
 }

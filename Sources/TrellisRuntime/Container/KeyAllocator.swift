@@ -31,13 +31,13 @@ final class KeyAllocator: Sendable {
   }
 
   /// A block of keys that nobody else gets.
-  func takeBlock(_ count: Int64, onFailure report: (GraphProblem) -> Void) -> Range<Int64> {
+  func takeBlock(_ count: Int64, onFailure report: (ContextError) -> Void) -> Range<Int64> {
     let start = next.add(count, ordering: .acquiringAndReleasing).oldValue
     if start <= first.upperBound - count { return start..<(start + count) }
     return takeLater(count, onFailure: report)
   }
 
-  private func takeLater(_ count: Int64, onFailure report: (GraphProblem) -> Void) -> Range<Int64> {
+  private func takeLater(_ count: Int64, onFailure report: (ContextError) -> Void) -> Range<Int64> {
     do {
       return try later.withLock { left in
         if left.count < count { left = try store.reserveKeys(KeyReservation.size) }
@@ -47,7 +47,7 @@ final class KeyAllocator: Sendable {
         return block
       }
     } catch {
-      report(GraphProblem(.loadFailed, "No keys could be reserved for new objects.", cause: error))
+      report(ContextError(.loadFailed, "No keys could be reserved for new objects.", cause: error))
       // One at a time: the next object may get a key of the store's again.
       let key = unsaveable.add(1, ordering: .relaxed).oldValue
       return key..<(key + 1)

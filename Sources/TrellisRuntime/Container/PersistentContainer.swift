@@ -24,16 +24,16 @@ public final class PersistentContainer: Sendable {
   ///     more, two of them may change the same objects, which is then settled as between any two contexts.
   ///   - log: Gets each request to the store. Without one, the environment variable `TRELLIS_LOG` decides:
   ///     `queries` prints them to standard error, `queries,values` with the values, which may be user data.
-  ///   - onProblem: Called for whatever goes wrong where nothing can be thrown, such as in a property; from the thread on
+  ///   - onError: Called for whatever goes wrong where nothing can be thrown, such as in a property; from the thread on
   ///     which it goes wrong. By default it is printed to standard error.
   /// - Throws: ``StoreError`` when the store cannot be opened, or was made with another model.
   public init(
     model: ObjectModel, store: StoreConfiguration, workers: Int = 1, log: QueryLog? = .fromEnvironment,
-    onProblem: @escaping @Sendable (GraphProblem) -> Void = PersistentContainer.printProblem
+    onError: @escaping @Sendable (ContextError) -> Void = PersistentContainer.printProblem
   ) throws {
     self.workers = Workers(workers)
     let runtime = try RuntimeModel(model)
-    core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), log: log, errorHandler: onProblem)
+    core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), log: log, errorHandler: onError)
   }
 
   /// Closes the store: a SQLite file is complete afterwards, without a log beside it.
@@ -51,7 +51,7 @@ public final class PersistentContainer: Sendable {
     main = made
     let bells = made.inbox.listen()
     Task { @MainActor [weak made] in
-      for await _ in bells { made?.mergeSavesOfOthers() }
+      for await _ in bells { made?.mergeChanges() }
     }
     return made
   }
@@ -79,6 +79,6 @@ public final class PersistentContainer: Sendable {
   }
 
   @MainActor private func mergeIntoMain() {
-    main?.mergeSavesOfOthers()
+    main?.mergeChanges()
   }
 }

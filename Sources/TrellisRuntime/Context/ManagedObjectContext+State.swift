@@ -37,7 +37,7 @@ extension ManagedObjectContext {
   /// - Throws: ``ValidationError`` with every rule that is broken, by what is in memory or by what others have written since;
   ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile and the policy does not say who wins;
   ///   ``StoreError`` when the store fails, with the code `contended` when others kept writing the same objects while the
-  ///   save was tried many times; ``GraphProblem`` when a lazy load failed before, inside
+  ///   save was tried many times; ``ContextError`` when a lazy load failed before, inside
   ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
   /// - Complexity: linear in the number of changed objects, whatever else is in memory.
   public func save(mergePolicy: MergePolicy? = nil) throws {
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
   ///   - object: An object of this context. New objects stay as they are.
   ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values. The other ends of
   ///     its relationships follow. Who refers to the object in a row of its own still does.
-  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` with the code `foreign-object` when the object belongs to
+  /// - Throws: ``StoreError`` when the store fails; ``ContextError`` with the code `foreign-object` when the object belongs to
   ///   another context.
   public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
     try checkOwn(object, "was not refreshed")

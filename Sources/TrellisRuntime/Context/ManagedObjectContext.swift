@@ -51,7 +51,7 @@ public final class ManagedObjectContext {
   /// Whether a request is being answered in memory, whose loads are not the user's.
   var isEvaluating = false
   /// A load that failed where nothing could be thrown; the next fetch or save throws it.
-  var pendingFailure: GraphProblem?
+  var pendingFailure: ContextError?
   /// How many loads failed where nothing could be thrown.
   private(set) var failedLoads = 0
   let inbox: ContextInbox
@@ -158,7 +158,7 @@ public final class ManagedObjectContext {
   }
 
   /// Tells the container's error handler; a failed load is also kept for the next fetch or save.
-  func report(_ problem: GraphProblem) {
+  func report(_ problem: ContextError) {
     if problem.code == .loadFailed {
       failedLoads += 1
       if pendingFailure == nil { pendingFailure = problem }
@@ -167,7 +167,7 @@ public final class ManagedObjectContext {
   }
 
   /// Tells the container's error handler, and lets the next fetch or save throw it.
-  func reportToThrow(_ problem: GraphProblem) {
+  func reportToThrow(_ problem: ContextError) {
     if pendingFailure == nil { pendingFailure = problem }
     report(problem)
   }

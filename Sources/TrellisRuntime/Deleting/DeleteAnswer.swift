@@ -19,7 +19,7 @@ extension ManagedObjectContext {
   /// must have. What the context has deleted already stands in nobody's way.
   ///
   /// - Parameter object: An object of this context.
-  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; ``GraphProblem`` with the code
+  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; ``ContextError`` with the code
   ///   `foreign-object` when the object belongs to another context.
   /// - Complexity: linear in the number of objects that would be deleted or let go.
   public func canDelete(_ object: ManagedObject) throws -> DeleteAnswer {

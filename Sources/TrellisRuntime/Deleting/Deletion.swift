@@ -6,7 +6,7 @@ extension ManagedObjectContext {
   ///
   /// Inside the hook `willDelete`, an object whose delete is under way is left to that.
   ///
-  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; then nothing is deleted. ``GraphProblem`` with
+  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; then nothing is deleted. ``ContextError`` with
   ///   the code `foreign-object` when the object belongs to another context, and with `endless-hooks` when hooks have called
   ///   each other too often.
   /// - Complexity: linear in the number of objects that are deleted or let go.
@@ -44,13 +44,13 @@ extension ManagedObjectContext {
     let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)
     closure.add(deletion.victims)
     closure.cascades += deletion.cascades
-    for victim in deletion.victims { loosen(victim, noting: &closure) }
-    loosenOneWay(from: deletion.victims, inserted + changed + holders, noting: &closure)
+    for victim in deletion.victims { unlinkPartners(victim, noting: &closure) }
+    unlinkOneWay(from: deletion.victims, inserted + changed + holders, noting: &closure)
     for victim in deletion.victims { markDeleted(victim) }
   }
 
   /// The partners of a victim that survive let go of it. Victims keep their own values, and each other.
-  private func loosen(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
+  private func unlinkPartners(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
     for relationship in info(of: victim).allRelationships {
       guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
         continue
@@ -62,7 +62,7 @@ extension ManagedObjectContext {
         guard let partner = map[key], partner.isAlive else { continue }
         prepareRecording(victim, relationship, key)
         closure.note(link(partner, inverse, victim._key))
-        letGo(partner, inverse, victim._key)
+        unlink(partner, inverse, victim._key)
       }
     }
   }
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
 
   func markDeleted(_ victim: ManagedObject) {
     recorder?.record(.deleted(victim))
-    noteGone(victim)
+    logDeletion(victim)
     if victim.phase == .inserted { return detach(victim) }
     victim.state.delete()
     pending.addDeleted(victim)

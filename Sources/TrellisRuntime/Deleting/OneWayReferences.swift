@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   /// would be written over that, lets go at once. A required one to a saved victim stays, and denies the delete.
   ///
   /// - Parameter holders: The objects that may have such references.
-  func loosenOneWay(
+  func unlinkOneWay(
     from victims: [ManagedObject], _ holders: some Sequence<ManagedObject>, noting closure: inout DeletedClosure
   ) {
     let references = oneWayReferences(to: victims)
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
         for key in presentPartners(of: object, reference) {
           guard let phase = phases[key], !(reference.isRequired && phase == .persistent) else { continue }
           closure.note(link(object, reference, key))
-          letGo(object, reference, key)
+          unlink(object, reference, key)
         }
       }
     }

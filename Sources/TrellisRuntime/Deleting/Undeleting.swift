@@ -60,7 +60,7 @@ extension ManagedObjectContext {
         else { continue }
         prepareRecording(object, relationship, key)
         pending.deletions.closures[number].note(link(object, relationship, key))
-        letGo(object, relationship, key)
+        unlink(object, relationship, key)
       }
     }
   }
@@ -130,7 +130,7 @@ extension ManagedObjectContext {
     }
     let present = link.relationship.isToMany ? 0 : knownReference(of: link.owner, link.relationship)
     guard link.owner.isAlive, present <= 0 || present == link.victim else {
-      if let inverse = runtime.inverse(of: link.relationship) { letGo(victim, inverse, link.owner._key) }
+      if let inverse = runtime.inverse(of: link.relationship) { unlink(victim, inverse, link.owner._key) }
       return
     }
     guard let trace = link.trace else {
@@ -179,7 +179,7 @@ extension ManagedObjectContext {
     if let trace = link.trace {
       takeBack(trace, in: list(of: owner, relationship), of: owner, owner._key, relationship)
     } else if let key = presentPartners(of: owner, relationship).first, key != object._key {
-      if let inverse { letGo(object, inverse, owner._key) }
+      if let inverse { unlink(object, inverse, owner._key) }
       return
     } else {
       keep(owner, relationship, object._key)
@@ -187,7 +187,7 @@ extension ManagedObjectContext {
     guard let inverse, !survivorsKeep(owner, relationship, inverse) else { return }
     prepareRecording(owner, relationship, object._key)
     pending.deletions.closures[closure].note(self.link(object, inverse, owner._key))
-    letGo(object, inverse, owner._key)
+    unlink(object, inverse, owner._key)
   }
 
   /// Whether an object has a partner as far as that is in memory; pairs that nothing is known of are as the store has them.

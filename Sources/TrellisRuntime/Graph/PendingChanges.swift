@@ -19,9 +19,9 @@ struct PendingChanges {
   /// What each unsaved delete did, so that it can be taken back.
   var deletions = PendingDeletes()
   /// Deleted objects that one-way to-manys may still show.
-  var gone = GoneTargets()
+  var gone = DeletionLog()
   /// Changes of to-manys whose owners are not in memory.
-  var waiting = WaitingLists()
+  var waiting = DeferredMemberLists()
 
   /// Whether nothing was changed.
   var isEmpty: Bool { inserted.isEmpty && changed.isEmpty && deleted.isEmpty && waiting.lists.isEmpty }
@@ -64,7 +64,7 @@ struct PendingChanges {
   /// Everything was written.
   mutating func didSave() {
     gone.didSave()
-    waiting = WaitingLists()
+    waiting = DeferredMemberLists()
     inserted.removeAll(keepingCapacity: inserted.count < 1024)
     changed.removeAll(keepingCapacity: changed.count < 1024)
     deleted.removeAll(keepingCapacity: deleted.count < 1024)

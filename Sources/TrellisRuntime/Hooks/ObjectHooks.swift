@@ -34,9 +34,9 @@ extension ManagedObject {
 extension ManagedObjectContext {
   /// Calls the hooks of objects that are about to be deleted, and drops those of them that a hook has deleted.
   ///
-  /// - Throws: ``GraphProblem`` when too many hooks run inside each other. Since a hook cannot throw it on, the next fetch or save
+  /// - Throws: ``ContextError`` when too many hooks run inside each other. Since a hook cannot throw it on, the next fetch or save
   ///   throws it too.
-  func runWillDelete(_ objects: inout [ManagedObject]) throws(GraphProblem) {
+  func runWillDelete(_ objects: inout [ManagedObject]) throws(ContextError) {
     for object in objects where object.isAlive && info(of: object).hooks.contains(.willDelete) {
       object._willRead(-1)
       if let problem = nesting(.willDelete, of: object) {

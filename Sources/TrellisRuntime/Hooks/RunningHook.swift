@@ -30,9 +30,9 @@ extension ManagedObjectContext {
   }
 
   /// What is wrong when one more hook would be too many inside each other; nil when it may run.
-  func nesting(_ hook: LifecycleHook, of object: ManagedObject) -> GraphProblem? {
+  func nesting(_ hook: LifecycleHook, of object: ManagedObject) -> ContextError? {
     guard runningHooks.count >= Self.mostNestedHooks else { return nil }
-    return GraphProblem(
+    return ContextError(
       .endlessHooks,
       "The hook \(info(of: object).name).\(hook.rawValue) was not called, since \(Self.mostNestedHooks) hooks run inside each "
         + "other already. Let a hook neither read, make nor delete what calls it again.")
@@ -41,13 +41,13 @@ extension ManagedObjectContext {
   /// Whether something may be done now. Inside a hook some things may not: they are left undone, which is reported.
   func isAllowed(_ operation: String) -> Bool {
     guard let runningHook else { return true }
-    report(GraphProblem(.insideHook, "A call of \(operation) was ignored inside the hook \(runningHook)."))
+    report(ContextError(.insideHook, "A call of \(operation) was ignored inside the hook \(runningHook)."))
     return false
   }
 
   /// Throws inside a hook.
   func checkAllowed(_ operation: String) throws {
     guard let runningHook else { return }
-    throw GraphProblem(.insideHook, "A call of \(operation) is refused inside the hook \(runningHook).")
+    throw ContextError(.insideHook, "A call of \(operation) is refused inside the hook \(runningHook).")
   }
 }

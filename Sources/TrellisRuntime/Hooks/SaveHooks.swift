@@ -79,15 +79,15 @@ private struct SaveHooks {
     for other in made.touched where other !== object { enqueue(other) }
   }
 
-  private func endlessInserts(_ object: ManagedObject) -> GraphProblem {
-    GraphProblem(
+  private func endlessInserts(_ object: ManagedObject) -> ContextError {
+    ContextError(
       .endlessHooks,
       "The hook \(context.info(of: object).name).willSave was not called, since hooks have made \(Self.mostCalls) generations "
         + "of objects in one save. Let a hook insert only what is missing.")
   }
 
-  private func endless(_ object: ManagedObject) -> GraphProblem {
-    GraphProblem(
+  private func endless(_ object: ManagedObject) -> ContextError {
+    ContextError(
       .endlessHooks,
       "The hook \(context.info(of: object).name).willSave was called \(Self.mostCalls) times in one save, since hooks keep "
         + "changing each other's objects. Let a hook set only what differs.")

@@ -10,7 +10,7 @@ import TrellisStorage
 /// for await change in live.changes { table.apply(change) }
 /// ```
 /// It shows what is *saved*, by this context at once, by others when the context takes their saves over: at its next fetch or
-/// save, by ``ManagedObjectContext/mergeSavesOfOthers()``, and while somebody goes through ``changes``. Unsaved edits show in
+/// save, by ``ManagedObjectContext/mergeChanges()``, and while somebody goes through ``changes``. Unsaved edits show in
 /// the objects, which are those of the context, but bring none in, keep none away, and move none.
 ///
 /// A save costs each live request a look at the changed objects of its entity, whatever else there is. The request is run
@@ -64,7 +64,7 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
       try context.loadObjects(keys, entity: core.entity)
     } catch {
       let name = context.runtime.entities[core.entity].name
-      context.report(GraphProblem(.loadFailed, "Objects of \(name) could not be loaded.", cause: error))
+      context.report(ContextError(.loadFailed, "Objects of \(name) could not be loaded.", cause: error))
     }
     return context.map[key] as? Columns.Object ?? Columns.Object(PlaceholderRow(key: key), in: context.link)
   }
@@ -98,14 +98,14 @@ public struct LiveChanges<Columns: EntityColumns>: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     private let results: LiveResults<Columns>
     private let listener: LiveListener
-    private let strangers: StrangerWatch
+    private let externalChanges: StrangerWatch
     private var bells: AsyncStream<Void>.Iterator
 
     fileprivate init(_ results: LiveResults<Columns>, _ listener: LiveListener) {
       self.results = results
       self.listener = listener
       bells = results.context.inbox.listen().makeAsyncIterator()
-      strangers = results.context.core.strangers.watch()
+      externalChanges = results.context.core.externalChanges.watch()
     }
 
     public mutating func next() async -> LiveChange<Columns.Object>? { await next(isolation: #isolation) }
@@ -124,7 +124,7 @@ extension ManagedObjectContext {
   /// The results of a request, kept up to date with what is saved.
   ///
   /// - Returns: what the store holds now; what is not saved is not among it.
-  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` when a lazy load failed before.
+  /// - Throws: ``StoreError`` when the store fails; ``ContextError`` when a lazy load failed before.
   /// - Complexity: that of the store's query. Kept are, for each result, its identity and what it is sorted by.
   public func live<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> LiveResults<Columns> {
     try prepareFetch()

@@ -94,7 +94,7 @@ final class LiveResultsCore {
       isStale = true
       let name = context.runtime.entities[entity].name
       context.report(
-        GraphProblem(.loadFailed, "Live results of \(name) could not be brought up to date.", cause: error))
+        ContextError(.loadFailed, "Live results of \(name) could not be brought up to date.", cause: error))
     }
   }
 

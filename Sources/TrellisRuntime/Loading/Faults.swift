@@ -12,7 +12,7 @@ extension ManagedObjectContext {
       try refreshRows(faults(beside: object))
     } catch {
       report(
-        GraphProblem(.loadFailed, "An object of \(info(of: object).name) could not be loaded.", cause: error))
+        ContextError(.loadFailed, "An object of \(info(of: object).name) could not be loaded.", cause: error))
     }
   }
 
@@ -41,7 +41,7 @@ extension ManagedObjectContext {
     for key in missing {
       guard let object = map[key] else { continue }
       let partners = partnersInRow(of: object)
-      markGone(object)
+      markDeletedInStore(object)
       forgetViews(of: partners)
       if !listed.isEmpty { forgetStoredMembers([key], of: [type(of: object)._entity]) }
     }
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
   }
 
   /// The object's row is gone: the object is deleted, what was loaded of it stays readable.
-  func markGone(_ object: ManagedObject) {
+  func markDeletedInStore(_ object: ManagedObject) {
     object.state.endFault()
     if object.extras != nil { backlog.returning.insert(object._key) }
     forgetPairs(of: object)
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
       return try storedObject(key, entity: entity)
     } catch {
       report(
-        GraphProblem(
+        ContextError(
           .loadFailed, "An object of \(runtime.entities[entity].name) could not be loaded.", cause: error))
       return nil
     }

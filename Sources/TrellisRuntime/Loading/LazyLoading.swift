@@ -28,7 +28,7 @@ extension PersistentContainer {
   ///   try container.withoutLazyLoading { context in _ = try makeFeed(context) }
   /// }
   /// ```
-  /// - Throws: what `body` throws; ``GraphProblem`` with the code `lazy-load` when a relationship was loaded in it.
+  /// - Throws: what `body` throws; ``ContextError`` with the code `lazy-load` when a relationship was loaded in it.
   public func withoutLazyLoading<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
     let context = ManagedObjectContext(core: core)
     context.lazyLoading = .forbidden
@@ -44,7 +44,7 @@ extension ManagedObjectContext {
     let batch = batches[object.batch]
     let rule = max(lazyLoading, batch?.lazyLoading ?? .allowed)
     guard rule != .allowed, object.phase == .persistent, runningHook == nil, !isEvaluating else { return }
-    let problem = GraphProblem(.lazyLoad, message(object, relationship, batch))
+    let problem = ContextError(.lazyLoad, message(object, relationship, batch))
     if rule == .forbidden { reportToThrow(problem) } else { report(problem) }
   }
 

@@ -161,7 +161,7 @@ extension ManagedObjectContext {
 
   private func reportFailure(of relationship: RelationshipInfo, _ error: any Error) {
     report(
-      GraphProblem(.loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+      ContextError(.loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
   }
 }
 

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
       try loadObjects(wanted, entity: relationship.destination, cameBy: (object, relationship))
     } catch {
       report(
-        GraphProblem(
+        ContextError(
           .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
     }
     return map[key].flatMap { $0.phase == .deleted ? nil : $0 }
@@ -56,7 +56,7 @@ extension ManagedObjectContext {
       for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
     } catch {
       report(
-        GraphProblem(
+        ContextError(
           .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
       return 0
     }

@@ -53,7 +53,7 @@ extension ManagedObjectContext {
     for object in objects {
       let partners = partnersInRow(of: object)
       backlog.remove(object._key)
-      markGone(object)
+      markDeletedInStore(object)
       forgetViews(of: partners)
     }
     pending.dropUnchanged()
@@ -66,7 +66,7 @@ extension ManagedObjectContext {
         partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key,
         partner.extras?.committed?.value(relationship.property).key == object._key
       else { continue }
-      letGo(object, relationship, partner._key)
+      unlink(object, relationship, partner._key)
     }
   }
 
@@ -104,7 +104,7 @@ extension ManagedObjectContext {
         }
       }
     } catch {
-      report(GraphProblem(.loadFailed, "What others saved could not be read.", cause: error))
+      report(ContextError(.loadFailed, "What others saved could not be read.", cause: error))
     }
     removeFromGraph(gone)
     forgetUnchanged(objects)

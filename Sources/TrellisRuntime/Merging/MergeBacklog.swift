@@ -53,7 +53,7 @@ struct MergeBacklog {
     conflicts[key] = properties
   }
 
-  mutating func noteGone(_ key: Int64) {
+  mutating func logDeletion(_ key: Int64) {
     remove(key)
     gone.insert(key)
   }

@@ -10,17 +10,17 @@ extension ManagedObjectContext {
   /// - A to-many shows the members in the store, without those that were taken out here and with those that were added here.
   ///
   /// The context does this by itself at each fetch and save. The main context does it whenever another context saves; another one
-  /// does with ``mergeContinuously()``. Observers of what changes are told.
+  /// does with ``mergeChangesContinuously()``. Observers of what changes are told.
   ///
   /// - Complexity: linear in the number of others' changes and of own unsaved ones.
-  public func mergeSavesOfOthers() { mergeInbox() }
+  public func mergeChanges() { mergeInbox() }
 
   /// Takes over what others save as soon as they do, until the task is cancelled.
   ///
   /// ```swift
   /// actor Ledger {
   ///   let context: ManagedObjectContext
-  ///   func follow() async { await context.mergeContinuously() }
+  ///   func follow() async { await context.mergeChangesContinuously() }
   /// }
   /// ```
   /// It runs where the caller runs, between other work there, so objects never change in the middle of a piece of work
@@ -28,11 +28,11 @@ extension ManagedObjectContext {
   /// as long as this runs.
   ///
   /// - Complexity: linear in the number of changed objects that the context has in memory.
-  public nonisolated(nonsending) func mergeContinuously() async {
+  public nonisolated(nonsending) func mergeChangesContinuously() async {
     mergeInbox()
-    let strangers = core.strangers.watch()
+    let externalChanges = core.externalChanges.watch()
     for await _ in inbox.listen() { mergeInbox() }
-    _ = strangers
+    _ = externalChanges
   }
 
   /// - Parameter readsEdited: Whether objects with edits take over the others' values at once. A save leaves them as they are,
@@ -40,7 +40,7 @@ extension ManagedObjectContext {
   func mergeInbox(readingEdited readsEdited: Bool = true) {
     guard !isPinned else { return }
     parent?.mergeInbox()
-    core.strangers.look(through: openConnection)
+    core.externalChanges.look(through: openConnection)
     let notices = inbox.takeAll()
     for notice in notices { merge(notice) }
     // A save hands its changes up, and the parent puts them together with its own.
@@ -127,7 +127,7 @@ extension ManagedObjectContext {
       noteChanged(object)
       forgetViews(of: object)
     } catch {
-      report(GraphProblem(.loadFailed, "What others saved could not be read.", cause: error))
+      report(ContextError(.loadFailed, "What others saved could not be read.", cause: error))
     }
   }
 
@@ -139,10 +139,10 @@ extension ManagedObjectContext {
     defer { forgetViews(of: partners) }
     forgetViews(of: object)
     if object.phase == .deleted || object.phase == .persistent && object.hasChangesOfItsOwn {
-      backlog.noteGone(object._key)
+      backlog.logDeletion(object._key)
     } else if object.phase == .persistent {
       backlog.remove(object._key)
-      markGone(object)
+      markDeletedInStore(object)
     }
   }
 }

@@ -87,7 +87,7 @@ extension PersistentContainer {
     let core = core
     let number = core.hub.add(
       { [runtime = core.runtime] in continuation.yield(SavedChanges($0, runtime)) }, end: { continuation.finish() })
-    let watch = core.strangers.watch()
+    let watch = core.externalChanges.watch()
     continuation.onTermination = { _ in
       core.hub.removeListener(number)
       watch.end()

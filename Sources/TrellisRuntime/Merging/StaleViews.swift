@@ -183,7 +183,7 @@ extension ManagedObjectContext {
 
   /// Whether the list of an object that is not in memory notes that a member was taken out.
   private func waitingNote(of owner: Int64, _ relationship: RelationshipInfo, removing key: Int64) -> Bool {
-    let id = WaitingLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
+    let id = DeferredMemberLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
     return pending.waiting.lists[id]?.notes(removing: key) == true
   }
 
@@ -243,7 +243,7 @@ extension ManagedObjectContext {
     guard let former = backlog.contestedHalves.removeValue(forKey: place), let partner = map[former],
       partner.phase == .persistent, partner !== object, former != object._reference(relationship.property)
     else { return }
-    letGo(partner, relationship, object._key)
+    unlink(partner, relationship, object._key)
   }
 
   /// Whether the store has to be asked for the partner of a to-one when the one here goes.

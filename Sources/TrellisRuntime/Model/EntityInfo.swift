@@ -74,7 +74,7 @@ final class RelationshipInfo: Sendable {
   let entityName: String
   let isToMany: Bool
   let isOrdered: Bool
-  let home: RelationshipHome
+  let home: RelationshipStorage
   let deleteRule: DeleteRule
   /// Whether the reference outlives the object that it leads to.
   let isLeftAlone: Bool

@@ -2,7 +2,7 @@ public import Foundation
 
 // What `localizedDescription` shows of the runtime's errors: what `description` says.
 
-extension GraphProblem: LocalizedError {
+extension ContextError: LocalizedError {
   public var errorDescription: String? { description }
 }
 

@@ -11,18 +11,18 @@ extension RuntimeModel {
     return number >= 0 && number < types.count && types[number] == type
   }
 
-  /// - Throws: ``GraphProblem`` with the code `foreign-model` when a class is of another model.
-  @inline(__always) func check(_ type: ManagedObject.Type) throws(GraphProblem) {
+  /// - Throws: ``ContextError`` with the code `foreign-model` when a class is of another model.
+  @inline(__always) func check(_ type: ManagedObject.Type) throws(ContextError) {
     if !has(type) { throw foreign(type) }
   }
 
   /// As ``check(_:)``, for what may be asked of `ManagedObject` itself, which stands for every class.
-  func checkUnlessGeneral(_ type: ManagedObject.Type) throws(GraphProblem) {
+  func checkUnlessGeneral(_ type: ManagedObject.Type) throws(ContextError) {
     if type != ManagedObject.self { try check(type) }
   }
 
-  @inline(never) func foreign(_ type: ManagedObject.Type) -> GraphProblem {
-    GraphProblem(
+  @inline(never) func foreign(_ type: ManagedObject.Type) -> ContextError {
+    ContextError(
       .foreignModel,
       "\(String(reflecting: type)) \(origin(of: type)); this container was opened with the model '\(model.name)'. "
         + "Use the class with a container of its own model.")
@@ -54,10 +54,10 @@ extension ManagedObjectContext {
   /// Throws unless an object belongs to this context.
   ///
   /// - Parameter what: what is not done, as in `was not deleted`.
-  /// - Throws: ``GraphProblem`` with the code `foreign-object`.
-  func checkOwn(_ object: ManagedObject, _ what: String) throws(GraphProblem) {
+  /// - Throws: ``ContextError`` with the code `foreign-object`.
+  func checkOwn(_ object: ManagedObject, _ what: String) throws(ContextError) {
     guard object.link !== link else { return }
-    throw GraphProblem(.foreignObject, "\(object) \(what), since it \(whereabouts(of: object)).")
+    throw ContextError(.foreignObject, "\(object) \(what), since it \(whereabouts(of: object)).")
   }
 
   /// Where an object is that does not belong to this context, as the end of a sentence.

@@ -52,7 +52,7 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
 extension ManagedObjectContext {
   /// The object of an identity, from memory or from the store; nil when there is none, or it is deleted.
   ///
-  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` with the code `foreign-model` when the identity is of
+  /// - Throws: ``StoreError`` when the store fails; ``ContextError`` with the code `foreign-model` when the identity is of
   ///   another model.
   public func object(with id: AnyObjectID) throws -> ManagedObject? {
     try runtime.check(id.type)

@@ -16,7 +16,7 @@
 /// What objects that outlive their context need of it, to say so.
 struct ContextRemains {
   let runtime: RuntimeModel
-  let report: @Sendable (GraphProblem) -> Void
+  let report: @Sendable (ContextError) -> Void
 }
 
 extension ManagedObject {
@@ -30,8 +30,8 @@ extension ManagedObject {
     let name = remains.runtime.name(of: property, type(of: self))
     remains.report(
       isWrite
-        ? GraphProblem(.ignoredWrite, "A value set to \(name) was ignored, since the object's context is gone.")
-        : GraphProblem(.loadFailed, "\(name) was not loaded, and the object's context is gone.")
+        ? ContextError(.ignoredWrite, "A value set to \(name) was ignored, since the object's context is gone.")
+        : ContextError(.loadFailed, "\(name) was not loaded, and the object's context is gone.")
     )
   }
 }

@@ -73,7 +73,7 @@ extension ManagedObject {
     let entity = context.runtime.entities[type(of: self)._entity]
     let name = "\(entity.name).\(entity.entity.properties[property].name)"
     context.report(
-      GraphProblem(.ignoredWrite, "A value set to \(name) was ignored, since the object is \(what)."))
+      ContextError(.ignoredWrite, "A value set to \(name) was ignored, since the object is \(what)."))
   }
 }
 

@@ -28,6 +28,6 @@ extension ManagedObject {
     guard let context = link.context else { return reportContextGone(property) }
     let entity = context.runtime.entities[type(of: self)._entity]
     let name = "\(entity.name).\(entity.entity.properties[property].name)"
-    context.report(GraphProblem(.loadFailed, "The data of \(name) could not be loaded.", cause: error))
+    context.report(ContextError(.loadFailed, "The data of \(name) could not be loaded.", cause: error))
   }
 }

@@ -169,7 +169,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
 
   /// The request as stores understand it, its formats read.
   ///
-  /// - Throws: ``GraphProblem`` when it is for a class of another model; ``StoreError`` when it is too large; and
+  /// - Throws: ``ContextError`` when it is for a class of another model; ``StoreError`` when it is too large; and
   ///   ``PredicateFormatError``.
   func storeRequest(in context: ManagedObjectContext) throws -> StoreRequest {
     try context.runtime.check(Columns.Object.self)

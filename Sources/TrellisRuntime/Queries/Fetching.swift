@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   ///
   /// - Returns: the objects in the request's order. An object that is in memory already is the same one.
   /// - Throws: ``StoreError`` when the store fails, and with the code `limit` when the request is too large or nested too deep;
-  ///   ``GraphProblem`` when a lazy load failed before, and with the code `foreign-model` when the request is for a class of
+  ///   ``ContextError`` when a lazy load failed before, and with the code `foreign-model` when the request is for a class of
   ///   another model; ``PredicateFormatError`` when a format string of the request is wrong.
   /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus the
   ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
@@ -49,7 +49,7 @@ extension ManagedObjectContext {
 
   /// The object of an identity, from memory or from the store; nil when there is none.
   ///
-  /// - Throws: ``StoreError`` when the store fails; ``GraphProblem`` with the code `foreign-model` when the identity is of
+  /// - Throws: ``StoreError`` when the store fails; ``ContextError`` with the code `foreign-model` when the identity is of
   ///   another model.
   public func object<Object: ManagedObject>(with id: ObjectID<Object>) throws -> Object? {
     try runtime.checkUnlessGeneral(Object.self)

@@ -93,7 +93,7 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
 
   /// The predicate for the objects of an entity.
   ///
-  /// - Throws: ``PredicateFormatError``; ``GraphProblem`` when an object among the values is of another model.
+  /// - Throws: ``PredicateFormatError``; ``ContextError`` when an object among the values is of another model.
   func predicate(of entity: Int, in runtime: RuntimeModel) throws -> QueryPredicate {
     for type in classes { try runtime.checkUnlessGeneral(type) }
     return try runtime.formats.predicate(

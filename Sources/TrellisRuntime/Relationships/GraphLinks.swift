@@ -57,9 +57,9 @@ extension ManagedObjectContext {
   /// Makes an object and the partner of a key let go of each other.
   func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
     prepareRecording(object, relationship, partner)
-    letGo(object, relationship, partner)
+    unlink(object, relationship, partner)
     guard let inverse = runtime.inverse(of: relationship) else { return }
-    letGo(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
+    unlink(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
   }
 
   // MARK: One end
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
     noteListChanged(object)
   }
 
-  func letGo(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  func unlink(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
@@ -108,11 +108,11 @@ extension ManagedObjectContext {
 
   /// The other end lets go, which may not be in memory: then a row that holds a reference is loaded to be changed, an owner
   /// whose members are counted at save is loaded to be counted, and a list of members notes who went.
-  private func letGo(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
+  private func unlink(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
     if let partner = map[key] {
-      letGo(partner, relationship, gone)
+      unlink(partner, relationship, gone)
     } else if relationship.isColumn || relationship.isCounted {
-      if let partner = loadObject(key, entity: entity) { letGo(partner, relationship, gone) }
+      if let partner = loadObject(key, entity: entity) { unlink(partner, relationship, gone) }
     } else if relationship.isJoined {
       let list = waitingList(of: key, relationship)
       recorder?.recordMember(gone, isComing: false, list: list, owner: nil, key, relationship, saves: saveCount)
@@ -169,7 +169,7 @@ extension ManagedObjectContext {
   func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
     let extras = object.needExtras()
     if let list = extras.list(relationship.property) {
-      if relationship.inverse == nil { dropGone(from: list, of: object, relationship) }
+      if relationship.inverse == nil { dropDeleted(from: list, of: object, relationship) }
       return list
     }
     let adopted = adoptWaitingList(object._key, relationship)

@@ -17,7 +17,7 @@ final class MemberList {
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
   /// The order that was changed here, of a list that was unloaded since: as it was read, and as it is wanted.
   @exclusivity(unchecked) private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
-  /// How many of the context's ``GoneTargets`` the list has looked at.
+  /// How many of the context's ``DeletionLog`` the list has looked at.
   @exclusivity(unchecked) var seenGone = 0
   /// The keys again, once there are too many to look through.
   @exclusivity(unchecked) private var lookup: Set<Int64>?

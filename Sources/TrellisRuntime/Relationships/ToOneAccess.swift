@@ -62,7 +62,7 @@ extension ManagedObjectContext {
     guard isOurs, object.phase != .detached, object.phase != .deleted else {
       let why = isOurs ? "is deleted" : whereabouts(of: object)
       report(
-        GraphProblem(
+        ContextError(
           .foreignObject,
           "\(relationship.entityName).\(relationship.name) was left as it is, since \(role), \(object), \(why)."))
       return false

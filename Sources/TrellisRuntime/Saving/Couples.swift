@@ -13,11 +13,11 @@ struct CoupleAgreement {
   /// A partner that was set here keeps that, and the object gives it up; any other partner follows.
   func carryOut(_ context: ManagedObjectContext) {
     if object._reference(relationship.property) != partner._key {
-      context.letGo(partner, relationship, object._key)
+      context.unlink(partner, relationship, object._key)
     } else if other != nil && partner.hasOwnReference(relationship) {
-      context.letGo(object, relationship, partner._key)
+      context.unlink(object, relationship, partner._key)
     } else {
-      if let other, other !== partner { context.letGo(other, relationship, partner._key) }
+      if let other, other !== partner { context.unlink(other, relationship, partner._key) }
       context.take(partner, relationship, object._key)
     }
   }

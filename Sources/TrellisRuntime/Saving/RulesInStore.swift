@@ -66,25 +66,25 @@ private struct RulesToAsk {
 
   // MARK: The result
 
-  var counts: [SaveRequest.Counts] {
+  var counts: [SaveRequest.CountChecks] {
     counted.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }.map { number, owners in
       let relationship = owners.relationship
-      return SaveRequest.Counts(
+      return SaveRequest.CountChecks(
         relationship: number, owners: owners.owners.sorted(), leaving: owners.leaving,
         least: relationship.isRequired ? 1 : relationship.minimumCount ?? 0, most: relationship.maximumCount ?? .max,
         mayBeEmpty: relationship.isToMany && relationship.isOptional)
     }
   }
 
-  var denials: [SaveRequest.Denials] {
+  var denials: [SaveRequest.RestrictChecks] {
     denied.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
-      .map { SaveRequest.Denials(relationship: $0.key, owners: $0.value) }
+      .map { SaveRequest.RestrictChecks(relationship: $0.key, owners: $0.value) }
   }
 }
 
 extension ManagedObjectContext {
   /// What the store found broken, in the words of the checks before.
-  func validationError(for broken: BrokenRules) throws -> ValidationError {
+  func validationError(for broken: ConstraintViolations) throws -> ValidationError {
     var rules = ObjectRules(self)
     for count in broken.counts {
       guard let relationship = runtime.relationship(count.relationship) else { continue }

@@ -17,7 +17,7 @@ import TrellisStorage
 /// ```
 /// Invariants:
 /// 1. Nothing in memory counts as saved before the transaction of step 7 has ended well.
-/// 2. Steps 3 to 7 change memory only by ``SaveMerge`` and ``Newcomers``, which can take all of it back. Both are taken back, the
+/// 2. Steps 3 to 7 change memory only by ``SaveMerge`` and ``ConcurrentReferences``, which can take all of it back. Both are taken back, the
 ///    merge first, whenever the save throws. Order keys that a plan has assigned are taken back with that plan.
 /// 3. What willSave changed is taken back after these, by ``ManagedObjectContext/withWillSave(_:)``.
 /// 4. A refusal is settled at most ``attempts`` times; one whose reason cannot be found is believed after three.
@@ -31,13 +31,13 @@ struct SaveOperation {
 
   private let context: ManagedObjectContext
   private let send: Sending
-  private var newcomers: Newcomers
+  private var concurrentReferences: ConcurrentReferences
   private var merge: SaveMerge
 
   private init(_ context: ManagedObjectContext, _ policy: MergePolicy, _ send: @escaping Sending) {
     self.context = context
     self.send = send
-    newcomers = Newcomers(context)
+    concurrentReferences = ConcurrentReferences(context)
     merge = SaveMerge(context, policy)
   }
 
@@ -92,10 +92,10 @@ struct SaveOperation {
       }
       throw Self.contended
     } catch {
-      // A merge knows everything that was done since it began, and newcomers may have been met before.
+      // A merge knows everything that was done since it began, and concurrentReferences may have been met before.
       merge.takeBack()
-      newcomers.takeBack()
-      if let broken = error as? BrokenRules { throw try context.validationError(for: broken) }
+      concurrentReferences.takeBack()
+      if let broken = error as? ConstraintViolations { throw try context.validationError(for: broken) }
       throw context.withNames(error)
     }
   }
@@ -105,7 +105,8 @@ struct SaveOperation {
       .contended,
       "Others wrote the same objects each of the \(attempts) times that the save was tried; nothing was saved.",
       remedy:
-        "Save again, or let saving(retries:) do that; where many write one object, let fewer of them write at a time.")
+        "Save again, or let saveRetrying(atMost:) do that; where many write one object, let fewer of them write at a time."
+    )
   }
 
   /// - Returns: what was written; nil when the refusal was settled, so that the save is to be tried again.
@@ -117,8 +118,8 @@ struct SaveOperation {
       return plan
     } catch let error as StoreError where error.code == .danglingReference {
       return try settleDangling(error, plan)
-    } catch let broken as BrokenRules {
-      guard try newcomers.takeAlong(broken.denials) else { throw broken }
+    } catch let broken as ConstraintViolations {
+      guard try concurrentReferences.applyDeleteRules(broken.denials) else { throw broken }
     } catch let conflict as SaveConflict {
       try merge.settle(conflict)
     } catch let error as StoreError where error.code == .notUnique {
@@ -131,7 +132,7 @@ struct SaveOperation {
   /// A reference leads to an object that is not in the store: of a row that appeared meanwhile, of a to-many whose owner is gone, or
   /// to a partner that is gone.
   private mutating func settleDangling(_ error: StoreError, _ plan: SavePlan) throws -> SavePlan? {
-    if try newcomers.takeAlong(after: plan) { return nil }
+    if try concurrentReferences.applyDeleteRules(after: plan) { return nil }
     let owners = try plan.lostOwners(context)
     if !owners.isEmpty {
       try merge.settle(SaveConflict(rows: owners))
@@ -197,7 +198,7 @@ struct SaveOperation {
     for object in context.changed where object.phase == .persistent { forgetCommitted(object) }
     for object in context.deleted { context.detach(object) }
     // Other contexts may have made an object in memory a member of a deleted one.
-    for key in plan.outcome.cascaded { if let object = context.map[key] { context.markGone(object) } }
+    for key in plan.outcome.cascaded { if let object = context.map[key] { context.markDeletedInStore(object) } }
     context.forgetOneWayReferences(to: plan.deleted)
     context.pending.didSave()
     context.recorder?.forgetInserts(of: context)

@@ -151,7 +151,7 @@ public final class UndoHistory {
   /// Undoes the last step. What comes of it are changes like others: they are saved by the next save.
   ///
   /// - Returns: whether there was one.
-  /// - Throws: ``GraphProblem`` within a group or a hook; ``StoreError`` when something has to be loaded and the store fails.
+  /// - Throws: ``ContextError`` within a group or a hook; ``StoreError`` when something has to be loaded and the store fails.
   ///   Then nothing is undone.
   /// - Complexity: linear in the size of the step.
   @discardableResult public func undo() throws -> Bool {
@@ -177,7 +177,7 @@ public final class UndoHistory {
 
   private func checkAllowed(_ operation: String) throws {
     try link.context?.checkAllowed(operation)
-    if depth > 0 { throw GraphProblem(.openGroup, "\(operation) was called before the group was ended.") }
+    if depth > 0 { throw ContextError(.openGroup, "\(operation) was called before the group was ended.") }
   }
 
   /// Takes a step back.

@@ -54,7 +54,7 @@ package struct RequestShape {
   /// Encodes a change of many rows: the request, then the assignments.
   ///
   /// - Throws: ``StoreError`` if a value is nested too deeply.
-  package mutating func describe(_ update: SetUpdate) throws(StoreError) {
+  package mutating func describe(_ update: BatchUpdate) throws(StoreError) {
     try describe(update.request, for: .update)
     for assignment in update.assignments {
       words.append(17 | UInt64(truncatingIfNeeded: assignment.property) << 8)

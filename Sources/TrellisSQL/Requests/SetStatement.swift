@@ -11,7 +11,7 @@ package struct SetStatement {
 
   /// - Throws: ``StoreError`` if the change names something that the model does not have, or is nested too deeply.
   /// - Complexity: linear in the number of predicate nodes.
-  package init(_ update: SetUpdate, in layout: TableLayout) throws(StoreError) {
+  package init(_ update: BatchUpdate, in layout: TableLayout) throws(StoreError) {
     let request = update.request
     guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
     let table = layout.tables[request.entity]

@@ -65,7 +65,7 @@ package final class LeasingConnection: StoreConnection {
   }
 
   /// Needs no connection: all connections and processes share the memory of the commit counter.
-  package func noticesStrangers() -> Bool { store.setup.ledger.look() }
+  package func hasExternalChanges() -> Bool { store.setup.ledger.look() }
 
   // MARK: Calls
 
@@ -116,11 +116,11 @@ package final class LeasingConnection: StoreConnection {
 
   package func rehearse(_ request: SaveRequest) throws { try leased { try $0.rehearse(request) } }
 
-  package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
+  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome {
     try leased { try $0.updateAll(update, in: model) }
   }
 
-  package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
+  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome {
     try leased { try $0.deleteAll(delete, in: model) }
   }
 

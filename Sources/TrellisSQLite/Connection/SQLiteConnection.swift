@@ -49,7 +49,7 @@ package final class SQLiteConnection: StoreConnection {
   }
 
   /// The statement of a change of many rows.
-  func statement(_ update: SetUpdate) throws(StoreError) -> Statement {
+  func statement(_ update: BatchUpdate) throws(StoreError) -> Statement {
     try shape.describe(update)
     if let known = database.cache.statement(shape.words) { return known }
     let made = try SetStatement(update, in: layout)
@@ -136,7 +136,7 @@ enum FixedStatement: UInt64 {
   case insert, restore, update, delete, place, clear
   case insertPair, deletePair, movePair, deleteFirst, deletePartner
   case begin, commit, rollback
-  case memberCount, ownersOfMembers, deleteList, letGo
+  case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
   case modelChecksum
 }

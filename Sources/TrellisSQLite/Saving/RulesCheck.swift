@@ -5,8 +5,8 @@ import TrellisStorage
 /// The rules that a save's transaction checks again: the partners of deleted rows are read before the deletes, and
 /// members are counted after everything is written.
 struct RulesCheck {
-  private var counts: [SaveRequest.Counts]
-  private var broken = BrokenRules()
+  private var counts: [SaveRequest.CountChecks]
+  private var broken = ConstraintViolations()
 
   /// Nil if the request has no rules to check.
   init?(_ request: SaveRequest, _ connection: SQLiteConnection) throws {
@@ -29,7 +29,7 @@ struct RulesCheck {
     }
   }
 
-  /// - Throws: ``BrokenRules``.
+  /// - Throws: ``ConstraintViolations``.
   func finish(_ connection: SQLiteConnection) throws {
     var broken = broken
     for count in counts {

@@ -4,7 +4,7 @@ import TrellisSQL
 package import TrellisStorage
 
 extension SQLiteConnection {
-  /// - Throws: ``SaveConflict``; ``BrokenRules``; ``StoreError``.
+  /// - Throws: ``SaveConflict``; ``ConstraintViolations``; ``StoreError``.
   @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
     var outcome = SaveOutcome()
     guard !request.isEmpty else { return outcome }

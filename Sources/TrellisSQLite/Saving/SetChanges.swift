@@ -9,7 +9,7 @@ package import TrellisStorage
 extension SQLiteConnection {
   /// - Throws: ``RefusedRows``; ``StoreError``.
   /// - Complexity: that of SQLite's query plan, and memory for the keys of the rows.
-  package func updateAll(_ update: SetUpdate, in model: Model) throws -> SetOutcome {
+  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome {
     var outcome = SetOutcome()
     try writing {
       var update = try inFiles(update)
@@ -31,7 +31,7 @@ extension SQLiteConnection {
   }
 
   /// Writes large data of a change to files, so that each row gets the text that refers to its file.
-  private func inFiles(_ update: SetUpdate) throws(StoreError) -> SetUpdate {
+  private func inFiles(_ update: BatchUpdate) throws(StoreError) -> BatchUpdate {
     guard let externals, layout.model.entities.indices.contains(update.request.entity) else { return update }
     let properties = layout.model.entities[update.request.entity].properties
     var update = update
@@ -85,10 +85,10 @@ extension SQLiteConnection {
 
   // MARK: Deleting
 
-  /// - Throws: ``BrokenRules``; ``StoreError``.
+  /// - Throws: ``ConstraintViolations``; ``StoreError``.
   /// - Complexity: a few statements for each level of cascades, and memory for the keys of the rows. If a partner may
   ///   deny the delete, or must keep a number of members, the rows are read.
-  package func deleteAll(_ delete: SetDelete, in model: Model) throws -> SetOutcome {
+  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome {
     guard layout.tables.indices.contains(delete.request.entity) else { throw PlanError.unknownEntity }
     let reach = DeleteReach(delete.request, model)
     if reach.asksPartners { return try deleteAllByRows(delete, in: model) }
@@ -125,7 +125,7 @@ extension SQLiteConnection {
       levels.append(level)
       level = try members(under: level, seen)
     }
-    for number in reach.lettingGo { try letGo(number, of: outcome.deleted, seen, &outcome) }
+    for number in reach.lettingGo { try unlink(number, of: outcome.deleted, seen, &outcome) }
     for level in levels.reversed() {
       for root in Set(level.map { layout.model.entities[$0.entity].root }).sorted() {
         try deleteRows(of: root, keys(in: level) { layout.model.entities[$0].root == root })
@@ -155,14 +155,14 @@ extension SQLiteConnection {
   }
 
   /// Clears the references from remaining rows to deleted rows.
-  private func letGo(
+  private func unlink(
     _ number: RelationshipNumber, of victims: [SetOutcome.Row], _ seen: Set<Int64>, _ outcome: inout SetOutcome
   ) throws {
     guard let reference = layout.relationship(number.entity, number.property) else { return }
     let owners = layout.model.entities[reference.destination].subtree
     let keys = keys(in: victims, owners.contains)
     let mask = ColumnMask(bits: ColumnMask.bit(of: number.property))
-    let statement = try memberStatement(.letGo, number) { layout.letGoStatement(number) }
+    let statement = try memberStatement(.unlink, number) { layout.letGoStatement(number) }
     try withKeys(keys, statement) {
       try runForKeys(statement, number.entity) { key, entity in
         guard !seen.contains(key) else { return }

@@ -118,7 +118,7 @@ public struct Relationship: Sendable {
   /// The delete rule of the inverse, applied to this object when its partner is deleted; nil for a one-way
   /// relationship.
   package let partnerRule: DeleteRule?
-  public let home: RelationshipHome
+  public let home: RelationshipStorage
   public let description: RelationshipDescription
 
   public var name: String { description.name }
@@ -142,7 +142,7 @@ public struct Relationship: Sendable {
 }
 
 /// The place where a relationship is stored.
-public enum RelationshipHome: Hashable, Sendable {
+public enum RelationshipStorage: Hashable, Sendable {
   /// In the object's own row. `order` is the column with the object's position in the inverse, if that is ordered.
   case column(Int, order: Int?)
   /// In the rows of the destination, as the inverse's reference.

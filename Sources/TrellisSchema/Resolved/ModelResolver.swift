@@ -294,7 +294,7 @@ struct ModelResolver {
 
     private mutating func append(
       _ relationship: RelationshipDescription, entity: Int, prefix: String, nextOrder: Int
-    ) -> RelationshipHome {
+    ) -> RelationshipStorage {
       switch model.homes[entity][relationship.name] {
       case .column(let isOrdered):
         columns.append(

@@ -1,5 +1,5 @@
 /// The rows and pairs that a save removes, to check whether a pair prevents a delete.
-package struct Departures {
+package struct DeletedRows {
   private struct Pair: Hashable {
     let table: Int
     let first: Int64
@@ -30,5 +30,5 @@ extension SaveRequest {
   /// The rows and pairs that the save removes.
   ///
   /// - Complexity: linear in the number of deleted rows and removed pairs.
-  package var departures: Departures { Departures(self) }
+  package var departures: DeletedRows { DeletedRows(self) }
 }

@@ -1,6 +1,6 @@
 extension SaveRequest {
   /// Member counts to check inside the transaction, after everything is written, including writes of other contexts.
-  public struct Counts {
+  public struct CountChecks {
     /// A relationship stored in the rows of its members or in a join table. The count for a to-one is at most 1.
     public var relationship: RelationshipNumber
     /// The owners with members to count. Owners that are not in the store are skipped.
@@ -38,7 +38,7 @@ extension SaveRequest {
   /// that other contexts inserted.
   ///
   /// References in rows need no such check, because a foreign key prevents the delete of a referenced row.
-  public struct Denials {
+  public struct RestrictChecks {
     /// The relationship of the deleted objects.
     public var relationship: RelationshipNumber
     public var owners: [Int64]
@@ -51,7 +51,7 @@ extension SaveRequest {
 }
 
 /// Violations that a save found inside its transaction, when no other writer could interfere. Nothing was written.
-public struct BrokenRules: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ConstraintViolations: Error, Hashable, Sendable, CustomStringConvertible {
   /// An owner with too few or too many members.
   public struct Count: Hashable, Sendable {
     public var relationship: RelationshipNumber

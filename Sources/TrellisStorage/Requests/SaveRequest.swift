@@ -111,8 +111,8 @@ public struct SaveRequest {
   /// Rows that no cascade deletes, because this save assigns them another partner.
   public var keptFromCascades: [Int64] = []
   /// Conditions that must hold inside the transaction. They write nothing, so a request with only conditions is empty.
-  public var counts: [Counts] = []
-  public var denials: [Denials] = []
+  public var counts: [CountChecks] = []
+  public var denials: [RestrictChecks] = []
 
   public init() {}
 

@@ -57,11 +57,11 @@ final class Bench {
   }
 
   /// Checks that the body throws exactly these broken rules.
-  func expectBroken(_ expected: BrokenRules, line: Int = #line, _ body: () throws -> Void) {
+  func expectBroken(_ expected: ConstraintViolations, line: Int = #line, _ body: () throws -> Void) {
     do {
       try body()
       fail("expected broken rules", line: line)
-    } catch let broken as BrokenRules {
+    } catch let broken as ConstraintViolations {
       expect(Set(broken.counts), is: Set(expected.counts), line: line)
       expect(Set(broken.denials), is: Set(expected.denials), line: line)
     } catch {

@@ -69,10 +69,10 @@ enum ReferenceCases {
       bench.expect(try bench.keys(sorted), is: [1, 2, 0].map { shelves[$0].storedKey })
       bench.expect(
         try bench.values(sorted, [ProjectedPath(keeper, kind: .integer)]), is: [[.null], [.null], [stays]])
-      let update = SetUpdate(
+      let update = BatchUpdate(
         request: try bench.request("Shelf", bench.compare("Shelf", "keeper", .equal, .null, .integer)),
         assignments: [
-          SetUpdate.Assignment(property: try bench.relationship("Shelf", "label").property, value: .value(.text("x")))
+          BatchUpdate.Assignment(property: try bench.relationship("Shelf", "label").property, value: .value(.text("x")))
         ])
       bench.expect(try bench.connection.updateAll(update, in: bench.model).found, is: 2)
       try bench.expect(

@@ -11,13 +11,13 @@ enum RuleCases {
       let books = try bench.books(2, of: author)
       let number = try bench.relationship("Author", "books")
       let third = try bench.new("Book", ["title": .text("new"), "author": .integer(author.storedKey)])
-      let most = SaveRequest.Counts(relationship: number, owners: [author.storedKey], most: 2)
+      let most = SaveRequest.CountChecks(relationship: number, owners: [author.storedKey], most: 2)
       bench.expectBroken(.init(counts: [.init(relationship: number, owner: author.storedKey, found: 3)])) {
         try bench.save(insert: [third]) { $0.counts = [most] }
       }
       try bench.expectRows("Book", books)
       try bench.save(insert: [third], delete: [books[0]]) { $0.counts = [most] }
-      let least = SaveRequest.Counts(relationship: number, owners: [author.storedKey], least: 2)
+      let least = SaveRequest.CountChecks(relationship: number, owners: [author.storedKey], least: 2)
       bench.expectBroken(.init(counts: [.init(relationship: number, owner: author.storedKey, found: 1)])) {
         try bench.save(delete: [third]) { $0.counts = [least] }
       }
@@ -31,7 +31,7 @@ enum RuleCases {
       let mine = try bench.new("Book", ["title": .text("mine"), "author": .integer(author.storedKey)])
       bench.expectBroken(.init(counts: [.init(relationship: number, owner: author.storedKey, found: 2)])) {
         try bench.save(insert: [mine]) {
-          $0.counts = [SaveRequest.Counts(relationship: number, owners: [author.storedKey], most: 1)]
+          $0.counts = [SaveRequest.CountChecks(relationship: number, owners: [author.storedKey], most: 1)]
         }
       }
     },
@@ -46,7 +46,7 @@ enum RuleCases {
       ) {
         try bench.save(update: books[4...].map { ($0, ["author"]) }, delete: [authors[2]]) {
           $0.counts = [
-            SaveRequest.Counts(relationship: number, owners: authors.map(\.storedKey) + [gone, 777], least: 3)
+            SaveRequest.CountChecks(relationship: number, owners: authors.map(\.storedKey) + [gone, 777], least: 3)
           ]
         }
       }
@@ -54,7 +54,7 @@ enum RuleCases {
     ConformanceCase("no members at all are right where that is allowed") { bench in
       let author = try bench.inserted("Author", [["name": .text("a")]])[0]
       let books = try bench.books(2, of: author)
-      let rule = SaveRequest.Counts(
+      let rule = SaveRequest.CountChecks(
         relationship: try bench.relationship("Author", "books"), owners: [author.storedKey], least: 2, mayBeEmpty: true)
       bench.expectBroken(.init(counts: [.init(relationship: rule.relationship, owner: author.storedKey, found: 1)])) {
         try bench.save(delete: [books[0]]) { $0.counts = [rule] }
@@ -67,7 +67,7 @@ enum RuleCases {
       let number = try bench.relationship("Author", "profile")
       bench.expectBroken(.init(counts: [.init(relationship: number, owner: author.storedKey, found: 0)])) {
         try bench.save(delete: [profile]) {
-          $0.counts = [SaveRequest.Counts(relationship: number, owners: [author.storedKey], least: 1)]
+          $0.counts = [SaveRequest.CountChecks(relationship: number, owners: [author.storedKey], least: 1)]
         }
       }
     },
@@ -78,8 +78,10 @@ enum RuleCases {
       let (book, tags) = try bench.taggedBook()
       let tag = try bench.new("Tag", ["name": .text("new")])
       let rules = [
-        SaveRequest.Counts(relationship: try bench.relationship("Book", "tags"), owners: [book.storedKey], most: 2),
-        SaveRequest.Counts(relationship: try bench.relationship("Tag", "books"), owners: [tags[0].storedKey], least: 2),
+        SaveRequest.CountChecks(
+          relationship: try bench.relationship("Book", "tags"), owners: [book.storedKey], most: 2),
+        SaveRequest.CountChecks(
+          relationship: try bench.relationship("Tag", "books"), owners: [tags[0].storedKey], least: 2),
       ]
       bench.expectBroken(
         .init(counts: [
@@ -102,11 +104,11 @@ enum RuleCases {
         .init(counts: tags.map { .init(relationship: number, owner: $0.storedKey, found: 0) })
       ) {
         try bench.save(delete: [book]) {
-          $0.counts = [SaveRequest.Counts(relationship: number, leaving: [book.storedKey], least: 1)]
+          $0.counts = [SaveRequest.CountChecks(relationship: number, leaving: [book.storedKey], least: 1)]
         }
       }
       try bench.save(delete: [book] + tags) {
-        $0.counts = [SaveRequest.Counts(relationship: number, leaving: [book.storedKey], least: 1)]
+        $0.counts = [SaveRequest.CountChecks(relationship: number, leaving: [book.storedKey], least: 1)]
       }
     },
   ]
@@ -115,9 +117,9 @@ enum RuleCases {
     ConformanceCase("a pair denies a delete, unless it is taken apart or its other object goes, too") { bench in
       let (book, tags) = try bench.taggedBook()
       let number = try bench.relationship("Book", "tags")
-      let denial = SaveRequest.Denials(relationship: number, owners: [book.storedKey])
+      let denial = SaveRequest.RestrictChecks(relationship: number, owners: [book.storedKey])
       let link = { (tag: Record) in
-        BrokenRules.Denial(relationship: number, owner: book.storedKey, partner: tag.storedKey)
+        ConstraintViolations.Denial(relationship: number, owner: book.storedKey, partner: tag.storedKey)
       }
       bench.expectBroken(.init(denials: tags.map(link))) {
         try bench.save(delete: [book]) { $0.denials = [denial] }

@@ -24,7 +24,7 @@ enum SetChangeCases {
       let sample = try bench.inserted("Sample", [["the_int64": .integer(1), "required": .integer(2)]])[0]
       let (a, b) = (try bench.path("Sample", "the_int64"), try bench.path("Sample", "required"))
       _ = try bench.connection.updateAll(
-        SetUpdate(
+        BatchUpdate(
           request: bench.request("Sample"),
           assignments: [
             .init(property: a.onlyStep ?? 0, value: .path(b)), .init(property: b.onlyStep ?? 0, value: .path(a)),
@@ -129,9 +129,9 @@ enum SetChangeCases {
       let author = try bench.inserted("Author", [["name": .text("a")]])[0]
       let profile = try bench.inserted("Profile", [["author": .integer(author.storedKey)]])[0]
       let relationship = try bench.relationship("Author", "profile")
-      let denial = BrokenRules.Denial(
+      let denial = ConstraintViolations.Denial(
         relationship: relationship, owner: author.storedKey, partner: profile.storedKey)
-      bench.expectBroken(BrokenRules(denials: [denial])) { _ = try bench.delete("Author") }
+      bench.expectBroken(ConstraintViolations(denials: [denial])) { _ = try bench.delete("Author") }
       try bench.expectRows("Author", [author])
       bench.expect(try bench.delete("Profile").found, is: 1)
       bench.expect(try bench.delete("Author").found, is: 1)
@@ -140,7 +140,7 @@ enum SetChangeCases {
       let samples = try bench.inserted("Sample", (0..<5).map { ["required": .integer(Int64($0))] })
       let window = try bench.request(
         "Sample", sort: [bench.sort("Sample", "required", .integer, descending: true)], limit: 2, offset: 1)
-      let outcome = try bench.connection.deleteAll(SetDelete(request: window), in: bench.model)
+      let outcome = try bench.connection.deleteAll(BatchDelete(request: window), in: bench.model)
       bench.expect(Set(outcome.deleted.map(\.key)), is: Set([samples[3], samples[2]].map(\.storedKey)))
       try bench.expectRows("Sample", [samples[0], samples[1], samples[4]])
       bench.expect(
@@ -156,10 +156,10 @@ extension Bench {
   ) throws -> SetOutcome {
     let number = try self.property(model.entities[request.entity], property).index
     return try connection.updateAll(
-      SetUpdate(request: request, assignments: [.init(property: number, value: value)], refused: refused), in: model)
+      BatchUpdate(request: request, assignments: [.init(property: number, value: value)], refused: refused), in: model)
   }
 
   fileprivate func delete(_ entity: String, _ predicate: QueryPredicate? = nil) throws -> SetOutcome {
-    try connection.deleteAll(SetDelete(request: request(entity, predicate)), in: model)
+    try connection.deleteAll(BatchDelete(request: request(entity, predicate)), in: model)
   }
 }

@@ -10,7 +10,7 @@ import Trellis
     let context = try #require(world.context)
     if isFault { context.refreshAll() }
     try world.deleteElsewhere(Book.where { $0.title == "one" })
-    if !isFault { context.mergeSavesOfOthers() }
+    if !isFault { context.mergeChanges() }
     #expect(world.book.title == "one" && world.book.isDeleted)
     world.book.title = "ignored"
     world.book.shelf = nil
@@ -29,7 +29,7 @@ import Trellis
     let world = try World(kind)
     if isLoaded { #expect(world.book.shelf === world.shelf && world.shelf.label === world.label) }
     try world.deleteElsewhere(Shelf.all)
-    world.context?.mergeSavesOfOthers()
+    world.context?.mergeChanges()
     #expect(world.book.shelf == nil && world.label.isDeleted && world.shelf.isDeleted)
     #expect(world.shelf.label == nil || world.shelf.label === world.label)
     try world.context?.save()
@@ -46,7 +46,7 @@ import Trellis
     try world.deleteElsewhere(Book.where { $0.title == "two" })
     for book in books { _ = book.title }
     for position in books.indices { _ = books[position].title }
-    world.context?.mergeSavesOfOthers()
+    world.context?.mergeChanges()
     #expect(books.count == 1 && books.map(\.title) == ["one"] && books.last?.title == "one")
     books.append(world.book)
     books.append(Book(in: try #require(world.context), title: "three"))
@@ -85,7 +85,7 @@ import Trellis
     try context.save()
     try world.deleteElsewhere(Shelf.all)
     try world.deleteElsewhere(Book.where { $0.title == "edited" })
-    context.mergeSavesOfOthers()
+    context.mergeChanges()
     while try context.undo.undo() {}
     #expect(world.book.isDeleted && world.topic.shelves.isEmpty)
     try context.save()

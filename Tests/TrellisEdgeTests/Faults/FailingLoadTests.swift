@@ -6,7 +6,7 @@ import Trellis
   private func expectReport(_ world: World) throws {
     #expect(world.place.problems.codes.contains(.loadFailed))
     let context = try #require(world.context)
-    #expect(throws: GraphProblem.self) { try context.fetch(Shelf.all) }
+    #expect(throws: ContextError.self) { try context.fetch(Shelf.all) }
   }
 
   /// The graph is as it was saved, here and in the store.

@@ -72,8 +72,8 @@ import Trellis
     let other = world.place.container.newContext()
     let book = try #require(try other.first(Book.all))
     book.shelf = shelf
-    #expect(throws: GraphProblem.self) { try other.delete(shelf) }
-    #expect(throws: GraphProblem.self) { try other.refresh(shelf) }
+    #expect(throws: ContextError.self) { try other.delete(shelf) }
+    #expect(throws: ContextError.self) { try other.refresh(shelf) }
     other.undelete(shelf)
     #expect(!other.hasChanges && book.shelf?.objectID == shelf.objectID)
   }

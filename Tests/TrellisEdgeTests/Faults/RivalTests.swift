@@ -60,7 +60,7 @@ import Trellis
     }
     context.mergePolicy = .objectTrump
     var runs = 0
-    try context.saving(retries: 1) {
+    try context.saveRetrying(atMost: 1) {
       runs += 1
       try context.object(with: id)?.name = "run \(runs)"
       interference.setRival(runs == 1 ? rival : nil)

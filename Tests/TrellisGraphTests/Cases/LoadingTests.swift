@@ -30,7 +30,7 @@ import Trellis
     failure.set(.call(0))
     left.oneNullifyNullify = right
     #expect(right.oneNullifyNullify == nil && !other.hasChanges)
-    #expect(throws: GraphProblem.self) { try other.fetch(OneLeft.all) }
+    #expect(throws: ContextError.self) { try other.fetch(OneLeft.all) }
     left.oneNullifyNullify = right
     try other.save()
     #expect(left.oneNullifyNullify === right)
@@ -78,7 +78,7 @@ import Trellis
     #expect(same.items.isEmpty)
     failure.set(.call(0))
     same.items.move(from: 0, to: 1)
-    #expect(throws: GraphProblem.self) { try other.fetch(Crate.all) }
+    #expect(throws: ContextError.self) { try other.fetch(Crate.all) }
     #expect(Array(same.items.dropFirst()) == added)
   }
 
@@ -94,7 +94,7 @@ import Trellis
     failure.set(.call(call))
     one.likedByBothCascadeCascade = [one, two]
     #expect(failure.failures == 1 && !context.hasChanges)
-    #expect(throws: GraphProblem.self) { try context.fetch(Mesh.all) }
+    #expect(throws: ContextError.self) { try context.fetch(Mesh.all) }
     context.undo.endStep()
     one.likedByBothCascadeCascade = [one, two]
     #expect(one.likesBothCascadeCascade.objects == [one] && two.likesBothCascadeCascade.objects == [one])

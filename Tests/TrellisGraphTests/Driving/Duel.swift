@@ -155,7 +155,7 @@ struct Duel {
   private func expectReport() throws {
     do {
       _ = try EntityTable.access(touched.first?.entity ?? "").fetch(live.context)
-    } catch is GraphProblem {
+    } catch is ContextError {
       return
     }
     throw Difference(description: "a failure was not told")

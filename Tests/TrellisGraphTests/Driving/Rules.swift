@@ -7,7 +7,7 @@ struct Rules: Sendable {
   /// The number of each shape's property, as generated code knows it.
   let properties: [Int]
   /// Where the store keeps each shape.
-  let homes: [RelationshipHome]
+  let homes: [RelationshipStorage]
 
   init(_ objectModel: ObjectModel = .rules) throws {
     let model = try Model(objectModel.description)
@@ -19,7 +19,7 @@ struct Rules: Sendable {
   }
 }
 
-extension RelationshipHome {
+extension RelationshipStorage {
   /// Whether the object's own row holds the reference.
   var isColumn: Bool { if case .column = self { true } else { false } }
 }

@@ -7,7 +7,7 @@ extension ReferenceGraph {
     for victim in victims {
       for shape in shapes(of: victim) {
         for partner in reading(victim, shape) where !victims.contains(partner) {
-          loosen(partner, from: victim, shape, isSaved: saved.contains(victim))
+          unlinkPartners(partner, from: victim, shape, isSaved: saved.contains(victim))
         }
       }
       clearOneWayReferences(to: victim, isSaved: saved.contains(victim))
@@ -30,7 +30,7 @@ extension ReferenceGraph {
 
   /// A survivor's to-many loses the victim whatever the rule. A survivor's to-one keeps it, hidden, where nothing is done
   /// about it; a victim that no store has cannot be denied.
-  private mutating func loosen(_ partner: ID, from victim: ID, _ shape: Shape, isSaved: Bool) {
+  private mutating func unlinkPartners(_ partner: ID, from victim: ID, _ shape: Shape, isSaved: Bool) {
     guard let inverse = shapes.inverse(of: shape) else { return }
     let keeps = shape.rule == .noAction || (shape.rule == .deny && isSaved)
     if inverse.isToMany || !keeps { drop(partner, inverse, victim) }

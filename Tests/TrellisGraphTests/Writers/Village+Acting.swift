@@ -39,7 +39,7 @@ extension Village {
   private func merge(_ writer: Writer, looks: Bool) throws {
     let edits = comparesMemory ? Edits(self, writer) : nil
     let announcements = looks && observes(writer) ? try Announcements(self, writer) : nil
-    writer.context.mergeSavesOfOthers()
+    writer.context.mergeChanges()
     // What a parent changes without a save is seen by its child's next refresh.
     if writer.parent != nil {
       writer.context.refreshAll()
@@ -124,7 +124,7 @@ extension Village {
       try body(writer.context)
       writer.noteSaved()
     } catch is ValidationError {
-    } catch is GraphProblem {
+    } catch is ContextError {
     } catch let error as StoreError where error.code == .unsupported {
     } catch {
       throw Difference(description: "it throws \(error)")

@@ -97,7 +97,7 @@ final class Village {
   /// What is to be looked at after a save.
   func check(before policy: MergePolicy, of writer: Writer, _ look: Act.Look) throws -> SaveCheck? {
     // What the parent of a child takes over in a save is no edit of the child's.
-    writer.parent?.context.mergeSavesOfOthers()
+    writer.parent?.context.mergeChanges()
     return checksSaves ? try SaveCheck(self, writer, policy, hasMerged: look == .mergedBefore) : nil
   }
 

@@ -123,7 +123,8 @@ struct DiskHistory {
       // A folder that is lost takes along what is in it.
       if !folder.isEmpty && found[folder + "/"] == nil { continue }
       var bytes = contents[content].safe
-      for change in contents[content].pending { apply(change, to: &bytes, &draw) }
+      var lost: [Int: [Piece]] = [:]
+      for change in contents[content].pending { apply(change, to: &bytes, &draw, &lost) }
       image[name] = bytes
     }
     return image
@@ -149,17 +150,36 @@ struct DiskHistory {
     }
   }
 
-  private func apply(_ change: Change, to bytes: inout [UInt8], _ draw: inout Draw) {
-    guard draw.loss == .torn, case .write(let offset, let new) = change else {
+  /// What a write puts into one sector.
+  private struct Piece {
+    let offset: Int
+    let bytes: [UInt8]
+  }
+
+  /// - Parameter lost: What was not kept of earlier writes, by sector. A disk writes sectors as the system's cache has them, so
+  ///   a write that is kept brings along what earlier ones have put into the same sector.
+  private func apply(
+    _ change: Change, to bytes: inout [UInt8], _ draw: inout Draw, _ lost: inout [Int: [Piece]]
+  ) {
+    guard case .write(let offset, let new) = change else {
       if draw.isKept() { Self.apply(change, to: &bytes) }
       return
     }
+    let isWholeKept = draw.loss != .torn && draw.isKept()
     var start = 0
     while start < new.count {
       // Sectors lie where the disk has them, and not where the write begins.
-      let end = min(new.count, start + Self.sector - (offset + start) % Self.sector)
-      if draw.isKept() { Self.apply(.write(offset: offset + start, bytes: Array(new[start..<end])), to: &bytes) }
+      let sector = (offset + start) / Self.sector
+      let end = min(new.count, (sector + 1) * Self.sector - offset)
+      let piece = Piece(offset: offset + start, bytes: Array(new[start..<end]))
       start = end
+      guard draw.loss == .torn ? draw.isKept() : isWholeKept else {
+        lost[sector, default: []].append(piece)
+        continue
+      }
+      for piece in (lost.removeValue(forKey: sector) ?? []) + [piece] {
+        Self.apply(.write(offset: piece.offset, bytes: piece.bytes), to: &bytes)
+      }
     }
   }
 }

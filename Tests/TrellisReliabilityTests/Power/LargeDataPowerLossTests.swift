@@ -4,7 +4,7 @@ import Trellis
 import TrellisStorage
 import TrellisTestSupport
 
-@testable import TrellisFile
+@testable import TrellisJSON
 @testable import TrellisPictureLoop
 @testable import TrellisSQLite
 

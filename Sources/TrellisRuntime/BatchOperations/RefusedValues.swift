@@ -1,0 +1,101 @@
+import TrellisQuery
+import TrellisSchema
+import TrellisStorage
+
+extension Attribute {
+  /// Which objects would get a value that the attribute must not have, as a condition on them; nil when no condition says so.
+  func refused(_ value: Operand, _ entity: Entity) -> QueryPredicate? {
+    let kind = valueKind
+    let rules = description.rules
+    var terms = [noResult(value)]
+    func add(_ relation: ComparisonOperator, _ bound: StoredValue?) {
+      if let bound { terms.append(.comparison(Comparison(value, relation, .value(bound), kind: kind))) }
+    }
+    add(.less, rules.minimum)
+    add(.greater, rules.maximum)
+    if case .computed = value, let bounds = typeBounds {
+      add(.less, .integer(bounds.lowerBound))
+      add(.greater, .integer(bounds.upperBound))
+    }
+    if rules.minimumLength != nil || rules.maximumLength != nil {
+      if case .array = type { return nil }
+      terms += lengths(.computed(.function(.length, value)))
+    }
+    if let pattern = rules.pattern {
+      let matches = Comparison(value, .matches, .value(.text(pattern)), kind: .text)
+      terms.append(.and([.isNil(value, not: true), .not(.comparison(matches))]))
+    }
+    return .or(terms)
+  }
+
+  /// No result although there are values to make one of, or nil where none may be.
+  private func noResult(_ value: Operand) -> QueryPredicate {
+    guard isOptional else { return .isNil(value) }
+    return .and([.isNil(value)] + value.paths.map { .isNil(.path($0), not: true) })
+  }
+
+  private func lengths(_ length: Operand) -> [QueryPredicate] {
+    let rules = description.rules
+    let least = rules.minimumLength.map {
+      QueryPredicate.comparison(Comparison(length, .less, .value(.integer(Int64($0))), kind: .integer))
+    }
+    let most = rules.maximumLength.map {
+      QueryPredicate.comparison(Comparison(length, .greater, .value(.integer(Int64($0))), kind: .integer))
+    }
+    return [least, most].compactMap(\.self)
+  }
+
+  /// What the type can hold, where that is less than a store's integer.
+  private var typeBounds: ClosedRange<Int64>? {
+    switch type {
+    case .int16: Int64(Int16.min)...Int64(Int16.max)
+    case .int32: Int64(Int32.min)...Int64(Int32.max)
+    default: nil
+    }
+  }
+
+  /// Whether a value does not fit the type, or is none where there was something to make one of.
+  fileprivate func isTooLarge(_ value: StoredValue) -> Bool {
+    if case .integer(let number) = value, let bounds = typeBounds { return !bounds.contains(number) }
+    return value.isNull
+  }
+}
+
+extension BatchUpdate {
+  /// The rules that the values which an object would get break.
+  func failures<Object: QueryObject>(of object: Object, _ entity: EntityInfo) throws -> [BatchUpdatePlan.Failure] {
+    var found: [BatchUpdatePlan.Failure] = []
+    for assignment in assignments {
+      guard let attribute = entity.entity.properties[assignment.property].attribute else { continue }
+      let value = try OperandEvaluator(assignment.value).value(of: object)
+      let isNew = try assignment.value.paths.allSatisfy { try !object.value(at: $0).isNull }
+      if isNew && attribute.isTooLarge(value) {
+        found.append(
+          .init(property: attribute.name, rule: .notANumber, message: "would be a number that it cannot hold"))
+      }
+      let checked = entity.checkedAttributes.first { $0.index == attribute.index }
+      found += (checked?.failures(of: value) ?? []).map {
+        .init(property: attribute.name, rule: $0.rule, message: $0.message)
+      }
+    }
+    return found
+  }
+}
+
+extension QueryPredicate {
+  fileprivate static func isNil(_ operand: Operand, not: Bool = false) -> QueryPredicate {
+    .comparison(Comparison(operand, not ? .notEqual : .equal, .value(.null), kind: .integer))
+  }
+}
+
+extension Operand {
+  /// The paths that the value is made of.
+  fileprivate var paths: [PropertyPath] {
+    switch self {
+    case .path(let path): [path]
+    case .computed(.arithmetic(_, let left, let right)): left.paths + right.paths
+    case .computed(.function(_, let inner)): inner.paths
+    case .value, .now, .parameter, .count, .entity, .computed: []
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import TrellisSchema
+import TrellisStorage
+
+/// The work of one save of a child: its changes become changes of the parent, by the ways that every change there takes, so
+/// that other ends, observers and the undo history follow.
+struct ChildSave {
+  /// An object of the child, its parent's, and the stored properties that are handed up.
+  private struct Pair {
+    let object: ManagedObject
+    let twin: ManagedObject
+    let properties: [Int]
+    /// Whether everything is handed up, not only what has changed.
+    let isWhole: Bool
+  }
+
+  private let connection: ParentConnection
+  private let child: ManagedObjectContext
+  private let parent: ManagedObjectContext
+  private let inserted: [ManagedObject]
+  private let updated: [ManagedObject]
+  private let deleted: [ManagedObject]
+
+  /// Loads what is needed, so that little can go wrong later.
+  ///
+  /// - Throws: ``StoreError`` with the code `danglingReference` when something leads to an object that the parent has deleted.
+  init(
+    _ request: SaveRequest, from child: ManagedObjectContext, through connection: ParentConnection
+  ) throws {
+    self.child = child
+    self.connection = connection
+    parent = connection.parent
+    inserted = request.inserts.flatMap(\.records).compactMap { $0 as? ManagedObject }
+    updated = request.updates.flatMap(\.records).compactMap { $0 as? ManagedObject }
+    deleted = Array(child.deleted)
+    try checkPartners()
+  }
+
+  func carryOut() throws {
+    try bringBack()
+    let pairs = try inserted.map(insert) + updated.compactMap(pair)
+    for pair in pairs { setValues(pair) }
+    for pair in pairs { setPartners(pair) }
+    let lists = try changedLists()
+    for list in lists { list.link(in: parent) }
+    for list in lists { list.arrange(in: parent) }
+    try delete()
+    try parent.throwPendingFailure()
+  }
+
+  // MARK: Before
+
+  private func checkPartners() throws {
+    var wanted: [Int: Set<Int64>] = [:]
+    // Whom a reference may outlive takes part if it is there.
+    var left: [Int: Set<Int64>] = [:]
+    for object in inserted + updated {
+      let changed = Set(object.changedNumbers)
+      for relationship in child.info(of: object).allRelationships where relationship.isColumn {
+        guard object.phase == .inserted || changed.contains(relationship.property) else { continue }
+        let key = object._reference(relationship.property)
+        if mayDangle(relationship) {
+          if key > 0 { left[relationship.destination, default: []].insert(key) }
+        } else {
+          wanted[relationship.destination, default: []].insert(key)
+        }
+      }
+    }
+    for owner in child.inserted + child.changed where owner.isAlive {
+      for (property, list) in owner.extras?.lists ?? [] {
+        guard let relationship = child.relationship(property, of: owner), relationship.isJoined else { continue }
+        let added = owner.phase == .inserted ? Array(list.keys) : list.difference.added
+        wanted[relationship.destination, default: []].formUnion(added)
+      }
+    }
+    for (entity, keys) in left.sorted(by: { $0.key < $1.key }) { _ = try connection.objects(keys.sorted(), of: entity) }
+    for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) { try check(keys, entity) }
+  }
+
+  /// Whether a reference may lead to what is deleted.
+  private func mayDangle(_ relationship: RelationshipInfo) -> Bool {
+    child.runtime.inverse(of: relationship)?.deleteRule == .noAction
+  }
+
+  private func check(_ keys: Set<Int64>, _ entity: Int) throws {
+    let known = keys.filter { $0 > 0 && child.map[$0]?.phase != .inserted }.sorted()
+    guard try connection.objects(known, of: entity).count < known.count else { return }
+    throw StoreError(
+      .danglingReference, "A change of a child context leads to an object that its parent has deleted.",
+      remedy: "Roll back the child, or give the object another partner.",
+      entity: parent.runtime.entities[entity].name)
+  }
+
+  // MARK: Objects
+
+  /// Objects that are back in the child, and deleted in the parent, are back there, too. Who comes back with them, since one
+  /// delete took all of them, goes again.
+  private func bringBack() throws {
+    let gone = inserted.compactMap { parent.map[$0._key] }.filter { $0.phase == .deleted }
+    guard !gone.isEmpty else { return }
+    let victims = parent.pending.deletions.closures.flatMap(\.victims).map(\.object).filter { !$0.isAlive }
+    for object in gone where object.phase == .deleted { parent.undelete(object) }
+    let wanted = Set(inserted.map(\._key))
+    try parent.deleteAll(victims.filter { $0.isAlive && !wanted.contains($0._key) }, callsHooks: false)
+  }
+
+  /// Makes the parent's object of a new one. One that is back in the child is perhaps still there.
+  private func insert(_ object: ManagedObject) throws -> Pair {
+    let info = child.info(of: object)
+    let properties = info.entity.storedProperties
+    if connection.seen.contains(object._key),
+      let known = try connection.objects([object._key], of: info.number).first
+    {
+      return Pair(object: object, twin: known, properties: properties, isWhole: true)
+    }
+    let made = info.type.init(connection.show(object, in: child, version: 0), in: parent.link)
+    made.state.becomeInserted(changed: object.changedBits)
+    // They follow, with their other ends.
+    for relationship in info.allRelationships where relationship.isColumn {
+      made._setReference(relationship.property, 0)
+      made._setPlace(relationship.property, nil)
+    }
+    parent.registerInserted(made)
+    return Pair(
+      object: object, twin: made, properties: properties.filter { info.relationships[$0] != nil }, isWhole: true)
+  }
+
+  private func pair(_ object: ManagedObject) -> Pair? {
+    parent.map[object._key].map {
+      Pair(object: object, twin: $0, properties: object.changedNumbers, isWhole: false)
+    }
+  }
+
+  private func setValues(_ pair: Pair) {
+    let relationships = parent.info(of: pair.twin).relationships
+    let attributes = pair.properties.filter { relationships[$0] == nil }
+    guard !attributes.isEmpty else { return }
+    pair.twin.willChangeValues()
+    for attribute in attributes { pair.twin.announce(attribute) }
+    let row = pair.object._copyRow()
+    for mask in ColumnMask.masks(of: attributes) {
+      pair.twin._restore(mask, from: row)
+      pair.twin.state.markAssigned(mask.bits)
+    }
+  }
+
+  private func setPartners(_ pair: Pair) {
+    let twin = pair.twin
+    for property in pair.properties {
+      guard let relationship = parent.relationship(property, of: twin) else { continue }
+      let (wanted, present) = (pair.object._reference(property), parent.partnerKey(of: twin, relationship))
+      if wanted == present { continue }
+      if wanted <= 0 {
+        if parent.isReady(toDisconnect: twin, relationship, present) {
+          parent.disconnect(twin, relationship, present)
+        }
+      } else if let partner = parent.map[wanted], partner.isAlive {
+        if parent.isReady(toConnect: twin, relationship, partner) { parent.connect(twin, relationship, partner) }
+      } else {
+        if present > 0, parent.isReady(toDisconnect: twin, relationship, present) {
+          parent.disconnect(twin, relationship, present)
+        }
+        parent.take(twin, relationship, wanted)
+        // It is a member again if its owner comes back.
+        if let inverse = parent.runtime.inverse(of: relationship), inverse.isToMany, let gone = parent.map[wanted] {
+          parent.list(of: gone, inverse).include(twin._key)
+        }
+      }
+    }
+  }
+
+  /// Whom an object let go of before it was deleted is none of those that its delete has to do with.
+  private func delete() throws {
+    let pairs = deleted.compactMap(pair)
+    for pair in pairs { unlink(pair) }
+    for list in changedLists(of: deleted) { list.link(in: parent) }
+    try parent.deleteAll(pairs.map(\.twin), callsHooks: false)
+  }
+
+  private func unlink(_ pair: Pair) {
+    for property in pair.properties {
+      guard let relationship = parent.relationship(property, of: pair.twin) else { continue }
+      let present = parent.partnerKey(of: pair.twin, relationship)
+      if present > 0, present != pair.object._reference(property),
+        parent.isReady(toDisconnect: pair.twin, relationship, present)
+      {
+        parent.disconnect(pair.twin, relationship, present)
+      }
+    }
+  }
+
+  // MARK: To-manys
+
+  private func changedLists() throws -> [ChildListMerge] {
+    var lists = changedLists(of: (child.inserted + child.changed).filter(\.isAlive))
+    for (id, list) in child.pending.waiting.lists {
+      guard let relationship = parent.runtime.entities[id.entity].relationships[id.property],
+        let twin = try connection.objects([id.owner], of: id.entity).first
+      else { continue }
+      lists.append(ChildListMerge(list, of: twin, relationship, isNew: false))
+    }
+    return lists
+  }
+
+  private func changedLists(of owners: [ManagedObject]) -> [ChildListMerge] {
+    var lists: [ChildListMerge] = []
+    for owner in owners {
+      guard let twin = parent.map[owner._key], twin.isAlive else { continue }
+      for (property, list) in owner.extras?.lists ?? [] where list.hasChanges || owner.phase == .inserted {
+        guard let relationship = parent.relationship(property, of: twin), !relationship.isTransient else { continue }
+        lists.append(ChildListMerge(list, of: twin, relationship, isNew: owner.phase == .inserted))
+      }
+    }
+    return lists
+  }
+}

@@ -1,0 +1,72 @@
+/// Deleted objects that one-way to-manys may show, in the order in which they were deleted.
+///
+/// Nobody knows who holds a one-way reference to an object. So each list looks through this when it is next used, from where
+/// it stopped last time.
+struct DeletionLog {
+  private(set) var keys: ContiguousArray<Int64> = []
+  /// How many of them are deleted in the store, too.
+  private(set) var savedCount = 0
+  /// Where each of them was last added, once any came back.
+  private var places: [Int64: Int]?
+
+  var count: Int { keys.count }
+
+  mutating func add(_ key: Int64) {
+    places?[key] = keys.count
+    keys.append(key)
+  }
+
+  mutating func didSave() { savedCount = keys.count }
+
+  /// Those whose delete was not saved are back. Their places stay, since lists count them.
+  mutating func rollBack() {
+    for index in savedCount..<keys.count { keys[index] = 0 }
+    savedCount = keys.count
+  }
+
+  /// Some are back, even if their delete was saved.
+  ///
+  /// - Complexity: linear in how many are back; in all of them the first time.
+  mutating func remove(_ back: Set<Int64>) {
+    if keys.isEmpty { return }
+    var known = places ?? [:]
+    if places == nil { for (place, key) in keys.enumerated() { known[key] = place } }
+    places = known
+    for key in back { if let place = known[key] { keys[place] = 0 } }
+  }
+}
+
+extension ManagedObjectContext {
+  func logDeletion(_ victim: ManagedObject) {
+    if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) { pending.gone.add(victim._key) }
+  }
+
+  /// Takes those out of a one-way to-many that were deleted since it was last used. A deleted owner keeps them until it is back.
+  func dropDeleted(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
+    guard list.seenGone < pending.gone.count, owner.isAlive else { return }
+    let unseen = list.seenGone..<pending.gone.count
+    let order = list.keys
+    list.seenGone = pending.gone.count
+    for index in unseen where list.contains(pending.gone.keys[index]) {
+      if index < pending.gone.savedCount {
+        list.forget([pending.gone.keys[index]])
+      } else {
+        let key = pending.gone.keys[index]
+        pending.deletions.noteLate(owner, relationship, key, in: order)
+        list.remove(key)
+        noteListChanged(owner)
+      }
+    }
+  }
+
+  /// Takes deleted objects out of every one-way to-many that is to be saved.
+  func dropGoneFromChangedLists() {
+    guard pending.gone.savedCount < pending.gone.count else { return }
+    for object in inserted + changed where object.isAlive {
+      for case let (property, list) in object.extras?.lists ?? [] {
+        guard let relationship = relationship(property, of: object), relationship.inverse == nil else { continue }
+        dropDeleted(from: list, of: object, relationship)
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Dispatch
+import Synchronization
+import TrellisSchema
+import TrellisStorage
+
+/// Finds out that somebody outside the container, such as another process, wrote to the store.
+///
+/// Every use of a context asks the store, which costs about as much as reading a number. Only while somebody waits for news,
+/// it is also asked ten times a second.
+final class ExternalChangeMonitor: Sendable {
+  private struct State {
+    var watchers = 0
+    var timer: (any DispatchSourceTimer)?
+  }
+
+  private let hub: ChangeHub
+  private let connect: @Sendable () throws -> any StoreConnection
+  private let state = Locked(State())
+  private let queue = DispatchQueue(label: "Trellis.ExternalChangeMonitor", qos: .utility)
+
+  init(_ hub: ChangeHub, connect: @escaping @Sendable () throws -> any StoreConnection) {
+    self.hub = hub
+    self.connect = connect
+  }
+
+  /// Asks the store, and tells everybody.
+  func look(through connection: (any StoreConnection)?) {
+    if connection?.hasExternalChanges() == true { hub.post(.ofStrangers, from: nil) }
+  }
+
+  /// Goes on looking until what this returns is released or ended.
+  func watch() -> StrangerWatch {
+    state.withLock { state in
+      state.watchers += 1
+      if state.watchers == 1 { state.timer = makeTimer() }
+    }
+    return StrangerWatch(self)
+  }
+
+  fileprivate func endWatch() {
+    let timer = state.withLock { state in
+      state.watchers -= 1
+      defer { if state.watchers == 0 { state.timer = nil } }
+      return state.watchers == 0 ? state.timer : nil
+    }
+    timer?.cancel()
+  }
+
+  private func makeTimer() -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let eye = Eye()
+    timer.schedule(deadline: .now() + .milliseconds(100), repeating: .milliseconds(100), leeway: .milliseconds(50))
+    timer.setEventHandler { [weak self] in
+      guard let self else { return }
+      if eye.connection == nil { eye.connection = try? connect() }
+      look(through: eye.connection)
+    }
+    timer.resume()
+    return timer
+  }
+}
+
+/// The connection that a timer looks through. Sound because only the timer's handler touches it, which runs on one queue.
+private final class Eye: @unchecked Sendable {
+  var connection: (any StoreConnection)?
+}
+
+/// Somebody's wish to hear of externalChanges, for as long as it is held.
+final class StrangerWatch: Sendable {
+  private let externalChanges: ExternalChangeMonitor
+  private let isOver = Atomic(false)
+
+  init(_ externalChanges: ExternalChangeMonitor) { self.externalChanges = externalChanges }
+
+  deinit { end() }
+
+  func end() {
+    if !isOver.exchange(true, ordering: .acquiringAndReleasing) { externalChanges.endWatch() }
+  }
+}

@@ -1,0 +1,76 @@
+/// What a change of a link needs in memory is loaded before anything changes: if that fails, which is reported, the change is
+/// left undone, not half done.
+extension ManagedObjectContext {
+  /// Loads what connecting two objects changes beside them.
+  func isReady(
+    toConnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+  ) -> Bool {
+    let failures = failedLoads
+    let inverse = runtime.inverse(of: relationship)
+    if !relationship.isToMany {
+      let old = partnerKey(of: object, relationship)
+      if old > 0 && old != partner._key {
+        prepareOtherEnd([old], relationship)
+        prepareRecording(object, relationship, old)
+      }
+    }
+    if let inverse, !inverse.isToMany {
+      let old = partnerKey(of: partner, inverse)
+      if old > 0 && old != object._key {
+        prepareOtherEnd([old], inverse)
+        prepareRecording(partner, inverse, old)
+      }
+    }
+    prepareRecording(object, relationship, partner._key)
+    // A pair that the other end knows of only moves, which takes an order to move in.
+    if relationship.isJoined && relationship.isOrdered, let inverse, isKnownMember(object._key, of: partner, inverse) {
+      _ = loadedList(of: object, relationship)
+    }
+    return failures == failedLoads
+  }
+
+  /// Loads what letting go of partners changes at their end.
+  func isReady(
+    toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partners: [Int64]
+  ) -> Bool {
+    let failures = failedLoads
+    prepareOtherEnd(partners, relationship)
+    if recorder != nil { for partner in partners { prepareRecording(object, relationship, partner) } }
+    return failures == failedLoads
+  }
+
+  func isReady(toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) -> Bool {
+    isReady(toDisconnect: object, relationship, [partner])
+  }
+
+  private func prepareOtherEnd(_ partners: [Int64], _ relationship: RelationshipInfo) {
+    guard let inverse = runtime.inverse(of: relationship), inverse.isColumn || inverse.isCounted else { return }
+    do {
+      try loadForChange(partners, of: relationship)
+    } catch {
+      report(
+        ContextError(
+          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+    }
+  }
+
+  /// Brings the rows of partners into memory, in a few statements.
+  func loadForChange(_ partners: some Sequence<Int64>, of relationship: RelationshipInfo) throws {
+    try loadForChange(partners, entity: relationship.destination)
+  }
+
+  /// Brings the rows of objects of an entity, and of those below it, into memory.
+  func loadForChange(_ keys: some Sequence<Int64>, entity: Int) throws {
+    var missing: [Int64] = []
+    var faults: [ManagedObject] = []
+    for key in keys {
+      guard let partner = map[key] else {
+        missing.append(key)
+        continue
+      }
+      if partner.accessFlags.contains(.fault) { faults.append(partner) }
+    }
+    if !missing.isEmpty { try loadObjects(missing, entity: entity) }
+    try refreshRows(faults)
+  }
+}

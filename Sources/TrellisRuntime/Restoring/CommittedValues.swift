@@ -1,0 +1,183 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Gives properties of a saved object the values that were last fetched or saved. The other ends of relationships follow.
+  ///
+  /// - Throws: ``StoreError`` or ``ContextError`` when what has to follow cannot be loaded; then nothing has changed.
+  func rollback(_ object: ManagedObject, _ numbers: some Sequence<Int>) throws {
+    let all = info(of: object).relationships
+    var attributes: [Int] = []
+    var former: [(relationship: RelationshipInfo, partners: [Int64])] = []
+    for number in Set(numbers).sorted() where all.indices.contains(number) {
+      guard let relationship = all[number] else {
+        attributes.append(number)
+        continue
+      }
+      guard let partners = try formerPartners(of: object, relationship) else { continue }
+      try prepare(object, relationship, for: partners)
+      former.append((relationship, partners))
+    }
+    for (relationship, partners) in former { link(object, relationship, to: partners) }
+    restore(attributes, of: object)
+    forgetUnchanged([object])
+  }
+
+  /// Makes a new object none. Saved objects that it had for partners have their former ones again.
+  func withdraw(_ object: ManagedObject) throws {
+    for relationship in info(of: object).allRelationships {
+      guard let inverse = runtime.inverse(of: relationship) else { continue }
+      for key in presentPartners(of: object, relationship) {
+        guard let partner = map[key], partner.isAlive else { continue }
+        if partner.phase == .persistent && !inverse.isToMany { try rollback(partner, [inverse.property]) }
+        disconnect(object, relationship, key)
+      }
+    }
+    var closure = DeletedClosure([object])
+    unlinkOneWay(from: [object], inserted + changed, noting: &closure)
+    markDeleted(object)
+  }
+
+  /// Gives up the edits that lie in an object's own row and in its pairs, so that both ends of its relationships still agree.
+  /// To-manys that others' rows hold keep who came and went, without order.
+  ///
+  /// - Throws: as ``rollback(_:_:)``.
+  func discardChanges(of object: ManagedObject) throws {
+    adoptWaitingLists(of: object)
+    guard object.isInChangedList else { return }
+    let info = info(of: object)
+    try rollback(
+      object, info.entity.properties.indices.filter { info.relationships[$0]?.home != .inverseColumn })
+    for relationship in info.allRelationships { loadAnew(relationship, of: object) }
+    forgetUnchanged([object])
+  }
+
+  /// What was noted about an object's to-manys before it was in memory is known to the object from now on.
+  func adoptWaitingLists(of object: ManagedObject) {
+    if pending.waiting.lists.isEmpty { return }
+    for relationship in info(of: object).allRelationships where relationship.isJoined {
+      _ = list(of: object, relationship)
+    }
+  }
+
+  /// Takes objects that are as they were last fetched or saved off the list of changed ones.
+  func forgetUnchanged(_ objects: [ManagedObject]) {
+    var isAny = false
+    for object in objects where object.isInChangedList && object.phase == .persistent && !object.hasChanges {
+      if object.changedBits & info(of: object).transients.bits != 0 { continue }
+      // Partners whose rows refer to the object may have changes, of which the store knows nothing.
+      if object.extras?.partners.isEmpty == false { continue }
+      object.state.didSave()
+      object.extras?.forgetCommitted()
+      isAny = true
+    }
+    if isAny { pending.dropUnchanged() }
+  }
+
+  // MARK: Values
+
+  private func restore(_ attributes: [Int], of object: ManagedObject) {
+    let attributes = attributes.filter { object.changedBits & ColumnMask.bit(of: $0) != 0 }
+    if attributes.isEmpty { return }
+    object.willChangeValues()
+    for mask in ColumnMask.masks(of: attributes) { object.restoreCommitted(mask) }
+    // The last bit may stand for others, which are compared anyway.
+    for number in attributes where number < 63 { object.state.unmark(ColumnMask.bit(of: number)) }
+  }
+
+  // MARK: Partners
+
+  /// The partners that a saved object had when it was last fetched or saved; nil where it has them still.
+  func formerPartners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
+    if relationship.isToMany { return try formerMembers(of: object, relationship) }
+    let present = partnerKey(of: object, relationship)
+    try throwPendingFailure()
+    let former = try formerPartner(of: object, relationship)
+    return former == present ? nil : former == 0 ? [] : [former]
+  }
+
+  private func formerPartner(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> Int64 {
+    if relationship.isTransient { return 0 }
+    guard relationship.isColumn else {
+      var found: Int64 = 0
+      try connection(reading: relationship.destination).members(of: number(of: relationship), owners: [object._key]) {
+        _, row in found = row.key
+      }
+      return found
+    }
+    guard let committed = object.extras?.committed else { return object._reference(relationship.property) }
+    guard case .integer(let key) = committed.value(relationship.property) else { return 0 }
+    return key
+  }
+
+  private func formerMembers(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
+    guard let list = object.extras?.list(relationship.property), list.hasChanges else { return nil }
+    if !list.isLoaded { try loadKeys(of: [object], relationship) }
+    return Array(list.committed ?? list.keys)
+  }
+
+  /// Loads what changes when former partners are partners again and others are none any more.
+  private func prepare(_ object: ManagedObject, _ relationship: RelationshipInfo, for former: [Int64]) throws {
+    let present = Set(presentPartners(of: object, relationship))
+    try loadForChange(former, of: relationship)
+    var isReady = isReady(toDisconnect: object, relationship, present.subtracting(former).sorted())
+    let coming = former.filter { !present.contains($0) }.compactMap { map[$0] }.filter(\.isAlive)
+    for partner in coming { isReady = self.isReady(toConnect: object, relationship, partner) && isReady }
+    if !isReady { try throwPendingFailure() }
+    // Only who knows all members can put one where it was.
+    guard let inverse = runtime.inverse(of: relationship), inverse.isOrdered else { return }
+    try loadKeys(of: coming.filter { !list(of: $0, inverse).isLoaded }, inverse)
+  }
+
+  /// Makes former partners partners again, as far as they live, and lets go of the others.
+  private func link(_ object: ManagedObject, _ relationship: RelationshipInfo, to former: [Int64]) {
+    let present = Set(presentPartners(of: object, relationship))
+    for key in present.subtracting(former).sorted() { disconnect(object, relationship, key) }
+    for key in former where !present.contains(key) {
+      guard let partner = map[key], partner.isAlive else { continue }
+      if isHalfOfCouple(object, relationship, partner) {
+        take(object, relationship, key)
+        continue
+      }
+      connect(object, relationship, partner)
+      if let inverse = runtime.inverse(of: relationship), inverse.isOrdered { putBack(object._key, partner, inverse) }
+    }
+    if relationship.isToMany { rearrange(object, relationship) }
+  }
+
+  /// Whether a former partner was not the object's partner in its own row. A parent shows its child such a couple while its own
+  /// edit of the partner is unsaved; going back to it is no reason to edit the partner.
+  private func isHalfOfCouple(
+    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+  ) -> Bool {
+    guard relationship.isOwnInverse, relationship.isColumn, partner !== object, partner.phase == .persistent else {
+      return false
+    }
+    let committed = partner.extras?.committed?.value(relationship.property) ?? partner._value(relationship.property)
+    return committed.key != object._key
+  }
+
+  /// Moves a member to where it was among the members that were last fetched or saved.
+  private func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: RelationshipInfo) {
+    let list = list(of: owner, relationship)
+    guard let place = list.committedPlace(of: member) else { return }
+    var keys = list.keys.filter { $0 != member }
+    keys.insert(member, at: min(place, keys.count))
+    arrange(owner, relationship, keys)
+  }
+
+  /// Puts members into the order in which they were last fetched or saved; others stay behind them.
+  private func rearrange(_ owner: ManagedObject, _ relationship: RelationshipInfo) {
+    guard let list = owner.extras?.list(relationship.property), let committed = list.committed else { return }
+    let former = Set(committed)
+    arrange(owner, relationship, committed.filter(list.contains) + list.keys.filter { !former.contains($0) })
+  }
+
+  /// A list in a join table is loaded anew; one that shows what lies in other rows keeps who came and went.
+  private func loadAnew(_ relationship: RelationshipInfo, of object: ManagedObject) {
+    if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
+    // An order that is given up can be undone like any other.
+    if recorder != nil && relationship.home == .inverseColumn { rearrange(object, relationship) }
+    guard relationship.home == .inverseColumn, let list = object.extras?.list(relationship.property) else { return }
+    unload(list, of: object, relationship, keepingOrder: false)
+  }
+}

@@ -1,0 +1,272 @@
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Takes back changes, the last one first. What this does is recorded in turn, so that it can be taken back itself.
+  ///
+  /// - Parameter isExact: Whether nothing is done but what the changes say, since all objects are as they were right after them.
+  ///   Otherwise an object that is deleted again takes others along by its delete rules, and both halves of couples are made
+  ///   to agree.
+  /// - Throws: ``StoreError`` when something has to be loaded and the store fails; then the changes are as they were.
+  func takeBack(_ changes: ChangeSet, isExact: Bool = false) throws {
+    try prepareToTakeBack(changes)
+    var taking = ChangeReverter(self, isExact: isExact)
+    for change in changes.changes.reversed() { taking.takeBack(change) }
+    try taking.finish(withdrawing: changes.inserted)
+    forgetUnchanged(changes.touched + taking.corrected)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Loads what changes look at when they are taken back, so that nothing is half done when that fails.
+  fileprivate func prepareToTakeBack(_ changes: ChangeSet) throws {
+    var leaving = changes.inserted
+    for change in changes.changes {
+      switch change {
+      case .values(let values):
+        if values.object.isAlive && values.object.accessFlags.contains(.fault) { try refreshRows([values.object]) }
+      case .member(let member):
+        let owner = member.owner ?? map[member.ownerKey]
+        if let owner, owner.isAlive, member.relationship.isOrdered { _ = loadedList(of: owner, member.relationship) }
+      case .order(let owner, let relationship, _):
+        if owner.isAlive { _ = loadedList(of: owner, relationship) }
+      // Whom it leaves stays known to it: those let go first, and that is no reason not to deny its delete.
+      case .revived(let object): leaving.append(object)
+      case .partner, .deleted: break
+      }
+    }
+    try throwPendingFailure()
+    _ = try loadToRestore(leaving.filter(\.isAlive))
+  }
+}
+
+/// The work of taking back one set of changes.
+private struct ChangeReverter {
+  private let context: ManagedObjectContext
+  private let isExact: Bool
+  /// Objects whose return is taken back, by key.
+  private var doomed: [Int64: ManagedObject] = [:]
+  /// Objects that are back although their delete was saved: they are new again.
+  private var reborn: [ManagedObject] = []
+  /// All objects that are back.
+  private var revived: Set<Int64> = []
+  /// References that were restored, with the partners that they led to before.
+  private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
+  /// Members that are back in a to-many, not all of which may be there any more.
+  private var returned: [(owner: Int64, list: MemberList, key: Int64, relationship: RelationshipInfo)] = []
+  /// To-ones that show a partner whose row holds the reference.
+  private var shown: [(object: ManagedObject, relationship: RelationshipInfo)] = []
+  /// Objects whose view of who refers to them was put right.
+  private(set) var corrected: [ManagedObject] = []
+
+  init(_ context: ManagedObjectContext, isExact: Bool) {
+    self.context = context
+    self.isExact = isExact
+  }
+
+  mutating func takeBack(_ change: RecordedChange) {
+    switch change {
+    case .values(let values): restore(values)
+    case .member(let member): restore(member)
+    case .order(let owner, let relationship, let keys): reorder(owner, relationship, keys)
+    case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
+    case .deleted(let object): revive(object)
+    case .revived(let object): doomed[object._key] = object
+    }
+  }
+
+  // MARK: Values
+
+  private mutating func restore(_ values: RecordedValues) {
+    let object = values.object
+    if object.isAlive && object.accessFlags.contains(.fault) { context.fulfilFault(of: object) }
+    object.willChangeValues()
+    for relationship in context.info(of: object).allRelationships
+    where relationship.isColumn && values.differences.contains(relationship.property) {
+      restored.append((object, relationship, object._reference(relationship.property)))
+    }
+    object.announceAll()
+    for mask in ColumnMask.masks(of: values.differences) {
+      object._restore(mask, from: values.row)
+      if let transients = values.transients { object._restoreTransients(mask, from: transients) }
+      object.state.markAssigned(mask.bits)
+    }
+  }
+
+  // MARK: Relationships
+
+  private mutating func restore(_ member: RecordedMember) {
+    let relationship = member.relationship
+    let list: MemberList
+    let owner = member.owner ?? context.map[member.ownerKey]
+    if let owner {
+      list = self.list(of: owner, relationship)
+    } else {
+      list = context.waitingList(of: member.ownerKey, relationship)
+    }
+    context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
+    if member.trace.wasMember { returned.append((member.ownerKey, list, member.trace.key, relationship)) }
+  }
+
+  /// The list of a to-many, loaded where the order matters. One of an object that will only come back later is as it was left.
+  private func list(of owner: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
+    relationship.isOrdered && owner.isAlive
+      ? context.loadedList(of: owner, relationship) : context.list(of: owner, relationship)
+  }
+
+  private func reorder(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: ContiguousArray<Int64>) {
+    let present = list(of: owner, relationship)
+    let known = Set(keys)
+    context.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
+  }
+
+  private mutating func setPartner(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    shown.append((object, relationship))
+    context.recorder?.record(
+      .partner(object, relationship, max(0, context.knownReference(of: object, relationship))))
+    object.needExtras().setPartner(relationship.property, key)
+    context.noteListChanged(object)
+  }
+
+  /// The other ends of a reference show it. Those that were not in memory when it was set noted nothing then, and may have
+  /// been loaded since.
+  private mutating func correctViews(
+    of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
+  ) throws {
+    guard object.isAlive else { return }
+    try context.letGoOfLost(object, relationship)
+    guard let inverse = context.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
+    let present = object._reference(relationship.property)
+    // One that is deleted again keeps its own lists.
+    if former > 0, former != present, let partner = context.map[former], partner.isAlive, doomed[former] == nil {
+      if inverse.isToMany {
+        if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
+      } else if inverse.isColumn {
+        // Both rows hold the reference, and others may have written one of them since.
+        if partner !== object, !partner.accessFlags.contains(.fault) { context.unlink(partner, inverse, object._key) }
+      } else if partner.extras?.partner(inverse.property) == object._key {
+        partner.needExtras().setPartner(inverse.property, 0)
+      }
+      context.noteListChanged(partner)
+      corrected.append(partner)
+    }
+    guard present > 0, let partner = try context.object(present, entity: relationship.destination), partner.isAlive
+    else {
+      return
+    }
+    if inverse.isToMany {
+      let list = context.list(of: partner, inverse)
+      if !list.contains(object._key) { list.insert(object._key) }
+    } else if inverse.isColumn {
+      let other = context.knownReference(of: partner, inverse)
+      if other == object._key { return }
+      if let other = context.map[other], other !== partner, other.isAlive {
+        context.unlink(other, relationship, present)
+      }
+      context.take(partner, inverse, object._key)
+    } else {
+      partner.needExtras().setPartner(inverse.property, object._key)
+    }
+    context.noteListChanged(partner)
+    corrected.append(partner)
+  }
+
+  /// A partner that was shown before is forgotten where its row does not say so, since others have written it; the store tells.
+  private func forgetWrongPartner(of object: ManagedObject, _ relationship: RelationshipInfo) {
+    guard object.phase == .persistent, !relationship.isTransient,
+      let inverse = context.runtime.inverse(of: relationship),
+      let key = object.extras?.partner(relationship.property)
+    else { return }
+    if key > 0, let partner = context.map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
+      partner._reference(inverse.property) == object._key
+    {
+      return
+    }
+    object.announce(relationship.property)
+    object.extras?.partners.removeAll { $0.property == relationship.property }
+  }
+
+  /// Partners that were in memory while the object was deleted, and were loaded after that, know nothing of its reference.
+  private func showAgain(_ object: ManagedObject) {
+    for relationship in context.info(of: object).allRelationships where relationship.isColumn {
+      guard let inverse = context.runtime.inverse(of: relationship) else { continue }
+      let key = object._reference(relationship.property)
+      guard key > 0, let extras = context.map[key]?.extras else { continue }
+      if inverse.isToMany {
+        guard let list = extras.list(inverse.property), list.isLoaded || list.removed.contains(object._key) else {
+          continue
+        }
+        if !list.contains(object._key) { list.insert(object._key, at: list.committedPlace(of: object._key)) }
+      } else if extras.partner(inverse.property) == 0 {
+        extras.setPartner(inverse.property, object._key)
+      }
+    }
+  }
+
+  // MARK: Life
+
+  private mutating func revive(_ object: ManagedObject) {
+    switch object.phase {
+    case .deleted: object.state.revive()
+    case .detached where context.map[object._key] == nil: becomeNew(object)
+    default:
+      // It was deleted and brought back in one step.
+      doomed[object._key] = nil
+      return
+    }
+    revived.insert(object._key)
+    context.recorder?.record(.revived(object))
+  }
+
+  private mutating func becomeNew(_ object: ManagedObject) {
+    // What it has was given to it, wherever it is new.
+    object.state.becomeNew(changed: context.info(of: object).storedMask.bits)
+    object.extras?.forgetCommitted()
+    for entry in object.extras?.lists ?? [] { entry.list.load([]) }
+    context.map.insert(object, for: object._key)
+    context.backlog.returning.insert(object._key)
+    reborn.append(object)
+  }
+
+  mutating func finish(withdrawing inserted: [ManagedObject]) throws {
+    context.pending.dropRevived()
+    context.tieLate(revived, unlessMembers: true)
+    for key in revived { if let object = context.map[key], object.phase == .persistent { showAgain(object) } }
+    for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
+    for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
+    if !reborn.isEmpty {
+      context.recorder?.addInserts(of: context)
+      context.pending.moveToEnd(ofInserted: reborn)
+      context.recorder?.forgetInserts(of: context)
+      try context.forgetLostPartners(of: reborn)
+      for object in reborn { context.reunite(object) }
+    }
+    try forgetLost()
+    forgetWrongMembers()
+    let back = doomed.values.sorted { $0._key < $1._key }
+    // What took them back is undone already; the delete is to note their partners, though.
+    for object in back + inserted where object.isAlive { context.reunite(object) }
+    try context.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
+  }
+}
+
+extension ChangeReverter {
+  /// Members whose rows say otherwise, since others have written them, are none.
+  private func forgetWrongMembers() {
+    for (owner, list, key, relationship) in returned {
+      guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn, let member = context.map[key],
+        member.isAlive, !member.accessFlags.contains(.fault), member._reference(inverse.property) != owner
+      else { continue }
+      if list.contains(key) { list.remove(key) }
+    }
+  }
+
+  /// Members that are gone from the store meanwhile are none again.
+  private func forgetLost() throws {
+    for (destination, members) in Dictionary(grouping: returned, by: \.relationship.destination) {
+      let missing = Set(members.map(\.key).filter { context.map[$0] == nil })
+      if missing.isEmpty { continue }
+      let lost = missing.subtracting(try context.loadObjects(missing.sorted(), entity: destination).map(\._key))
+      if !lost.isEmpty { for member in members where lost.contains(member.key) { member.list.forget([member.key]) } }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// What an object that is back finds of its partners.
+
+extension ManagedObjectContext {
+  /// The partners that an object kept while it was deleted take it back, unless they have somebody else.
+  func reunite(_ object: ManagedObject) {
+    for relationship in info(of: object).allRelationships {
+      guard let inverse = runtime.inverse(of: relationship) else { continue }
+      for key in presentPartners(of: object, relationship) {
+        guard let partner = map[key], partner.isAlive else { continue }
+        prepareRecording(object, relationship, key)
+        if inverse.isToMany {
+          if !list(of: partner, inverse).contains(object._key) { take(partner, inverse, object._key) }
+        } else {
+          let taken = partnerKey(of: partner, inverse)
+          if taken == 0 { take(partner, inverse, object._key) }
+          // The partner shows it already, which is unsaved all the same.
+          if taken == object._key { noteListChanged(partner) }
+          if taken != 0 && taken != object._key { unlink(object, relationship, key) }
+        }
+      }
+    }
+  }
+
+  /// Lets go of a partner that is gone meanwhile, unless the rule is to do nothing about that.
+  func letGoOfLost(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
+    let key = object._reference(relationship.property)
+    guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
+    if try storedObject(key, entity: relationship.destination) == nil { unlink(object, relationship, key) }
+  }
+
+  /// Objects that are back after a saved delete let go of partners that are gone meanwhile.
+  func forgetLostPartners(of objects: [ManagedObject]) throws {
+    for object in objects {
+      for relationship in info(of: object).allRelationships {
+        // What no action left behind stays.
+        if !relationship.isToMany && runtime.inverse(of: relationship)?.deleteRule == .noAction { continue }
+        let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
+        if missing.isEmpty { continue }
+        let found = try loadObjects(missing, entity: relationship.destination)
+        let lost = Set(missing).subtracting(found.map(\._key))
+        if relationship.isToMany {
+          list(of: object, relationship).forget(lost)
+        } else {
+          for key in lost { unlink(object, relationship, key) }
+        }
+      }
+    }
+  }
+}
