@@ -2,7 +2,7 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// What a change of many objects asks of the store, once the model's rules have been looked at.
+/// The store operation for a change of many objects, after the model's rules have been checked.
 struct BatchUpdatePlan {
   struct Failure {
     let property: String
@@ -11,9 +11,9 @@ struct BatchUpdatePlan {
   }
 
   private(set) var update: BatchUpdate
-  /// The rules that constants break.
+  /// The rules that constant values break.
   private(set) var failures: [Failure] = []
-  /// Whether objects get other owners.
+  /// Whether the owners of objects change.
   private(set) var movesMembers = false
   private let entity: EntityInfo
   private let runtime: RuntimeModel
@@ -24,7 +24,7 @@ struct BatchUpdatePlan {
     self.runtime = runtime
   }
 
-  /// The entities of the objects.
+  /// The entities of the affected objects.
   private var concerned: [EntityInfo] {
     update.request.includesSubentities ? entity.entity.subtree.map { runtime.entities[$0] } : [entity]
   }
@@ -53,7 +53,7 @@ struct BatchUpdatePlan {
     case .attribute(let attribute): try check(assignment.value, of: attribute)
     case .relationship: try checkReference(assignment.value, property)
     }
-    // The last one counts.
+    // The last assignment to a property wins.
     update.assignments.removeAll { $0.property == assignment.property }
     update.assignments.append(assignment)
   }

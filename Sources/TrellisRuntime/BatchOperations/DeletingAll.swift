@@ -2,28 +2,30 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Deletes every object of a request in the store, at once and without loading them.
+  /// Deletes every object of a request in the store, in one operation and without loading them.
   ///
   /// ```swift
   /// let gone = try context.deleteAll(EmotionDiary.where { $0.createdAt < lastYear })
   /// ```
-  /// It is one transaction of its own, not a pending change: there is nothing to save, roll back or undo afterwards. The
-  /// model's delete rules hold: members under cascade go too, partners under nullify let go, one under deny that stays refuses
-  /// everything. Objects in memory are as if another context had deleted them; other contexts, live results and
-  /// ``PersistentContainer/saves`` hear of it as of a save.
+  /// The delete is a separate transaction and not a pending change: there is nothing to save, roll back or undo
+  /// afterwards. The model's delete rules apply: members under `cascade` are deleted as well, references of partners
+  /// under `nullify` become nil, and a remaining partner under `deny` refuses the whole delete. Objects in memory
+  /// behave as if another context had deleted them. Other contexts, live results and ``PersistentContainer/saves`` are
+  /// notified as of a save.
   ///
-  /// An entity whose hooks would have to be called, of what is deleted or of partners that let go, is refused before anything
-  /// happens.
+  /// The delete is refused before it starts if an entity has hooks that would have to run for deleted objects or for
+  /// partners that lose their reference to one.
   ///
-  /// Unsaved changes of objects that the request could ask for, or that the rules could reach, refuse it too. A request with
-  /// ``FetchRequest/storedOnly()`` does not look at them: they stay, and the next save settles them as if another context had
-  /// deleted.
+  /// The delete is also refused if there are unsaved changes of objects that the request could match or the delete
+  /// rules could reach. A request with ``FetchRequest/storedOnly()`` ignores such changes: they are kept, and the next
+  /// save resolves them as if another context had deleted the objects.
   ///
-  /// - Returns: how many objects of the request were deleted; what went with them is not counted.
-  /// - Throws: ``ValidationError`` when a rule forbids it; ``StoreError`` with the code `unsupported` when objects are needed
-  ///   for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; as ``fetch(_:)``.
-  /// - Complexity: that of the store's query and of writing; memory for the identities of what goes. Where a partner may
-  ///   forbid it, or must keep a number of members, memory for the rows.
+  /// - Returns: the number of objects of the request that were deleted, without those that the delete rules deleted.
+  /// - Throws: ``ValidationError`` if a rule prevents the delete; ``StoreError`` with the code `unsupported` if the
+  ///   objects would have to be loaded for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; the
+  ///   same errors as ``fetch(_:)``.
+  /// - Complexity: that of the store's query and of writing; memory for the keys of the deleted objects. If a partner
+  ///   may prevent the delete, or must keep a number of members, memory for the rows.
   @discardableResult public func deleteAll<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
     try prepareSetChange("deleteAll")
     let storeRequest = try request.storeRequest(in: self)
@@ -59,7 +61,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// What the store found broken, of objects that need not be in memory: a hundred of them are named.
+  /// The error for the rules that the store found broken. The objects need not be in memory; at most a hundred of them
+  /// are named.
   private func validationError(forRows broken: ConstraintViolations) throws -> ValidationError {
     var rules = ObjectRules(self)
     for denial in broken.denials.prefix(RefusedRows.most) {

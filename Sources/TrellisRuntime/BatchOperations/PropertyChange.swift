@@ -2,10 +2,10 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// What one property gets when many objects are changed at once: see ``ManagedObjectContext/updateAll(_:_:)``.
+/// The new value of one property in a change of many objects; see ``ManagedObjectContext/updateAll(_:_:)``.
 public struct PropertyChange: Sendable {
   let assignment: BatchUpdate.Assignment
-  /// How many steps the property lies away; one that lies elsewhere cannot be set.
+  /// The path to the property. Only a property of the object itself can be set.
   let path: PropertyPath
 
   init(_ path: PropertyPath, _ value: Operand) {
@@ -14,41 +14,48 @@ public struct PropertyChange: Sendable {
   }
 }
 
-/// Puts changes together: each statement is a change, and all of them read the values from before.
+/// Combines changes: each statement is a change, and all of them read the previous values.
 @resultBuilder public enum ChangeBuilder {
+  /// Adds a change.
   public static func buildExpression(_ change: PropertyChange) -> [PropertyChange] { [change] }
+  /// Adds several changes.
   public static func buildExpression(_ changes: [PropertyChange]) -> [PropertyChange] { changes }
+  /// Combines the statements of a block.
   public static func buildBlock(_ changes: [PropertyChange]...) -> [PropertyChange] { changes.flatMap(\.self) }
+  /// Supports `if` without `else`.
   public static func buildOptional(_ changes: [PropertyChange]?) -> [PropertyChange] { changes ?? [] }
+  /// Supports the first branch of `if` with `else`, and `switch`.
   public static func buildEither(first changes: [PropertyChange]) -> [PropertyChange] { changes }
+  /// Supports the second branch of `if` with `else`, and `switch`.
   public static func buildEither(second changes: [PropertyChange]) -> [PropertyChange] { changes }
+  /// Supports `for`.
   public static func buildArray(_ changes: [[PropertyChange]]) -> [PropertyChange] { changes.flatMap(\.self) }
 }
 
 extension AttributePath {
-  /// Gives every object this value.
+  /// Sets the attribute of every object to this value.
   public func set(_ value: Value) -> PropertyChange { PropertyChange(path, .value(value.storedValue)) }
 
-  /// Gives every object the value of another of its own attributes, as it was before.
+  /// Sets the attribute of every object to the previous value of another of its attributes.
   public func set(_ other: AttributePath<Value>) -> PropertyChange { PropertyChange(path, .path(other.path)) }
 }
 
 extension AttributePath where Value: OrderedAttributeValue {
-  /// Gives every object a value that is made of its own attributes, as they were before.
+  /// Sets the attribute of every object to a value that is computed from the previous values of its own attributes.
   public func set(_ value: ComputedValue<Value.Unwrapped>) -> PropertyChange { PropertyChange(path, value._operand) }
 }
 
 extension AttributePath where Value: SummableAttributeValue {
-  /// Adds a number, which may be below zero, to each object's value; nil stays nil.
+  /// Adds a number, which may be negative, to each object's value; nil stays nil.
   ///
-  /// A result that the attribute cannot hold, or that its rules forbid, refuses the whole change. Attributes of the type
-  /// `float` cannot be changed so.
+  /// A result that the attribute cannot hold, or that its rules forbid, refuses the whole change. Attributes of the
+  /// type `float` are not supported.
   public func increase(by number: Value.Unwrapped) -> PropertyChange { computed(.add, number) }
 
   /// Multiplies each object's value by a number; nil stays nil.
   ///
-  /// A result that the attribute cannot hold, or that its rules forbid, refuses the whole change. Attributes of the type
-  /// `float` cannot be changed so.
+  /// A result that the attribute cannot hold, or that its rules forbid, refuses the whole change. Attributes of the
+  /// type `float` are not supported.
   public func multiply(by number: Value.Unwrapped) -> PropertyChange { computed(.multiply, number) }
 
   private func computed(_ sign: ArithmeticOperator, _ number: Value.Unwrapped) -> PropertyChange {
@@ -57,9 +64,9 @@ extension AttributePath where Value: SummableAttributeValue {
 }
 
 extension ToOnePath {
-  /// Leads every object to this one, which must be saved, or to none.
+  /// Sets the relationship of every object to this object, which must be saved, or to nil.
   public func set(_ object: Columns.Object?) -> PropertyChange { PropertyChange(path, .value(object.keyValue)) }
 
-  /// Leads every object to the one of this identity.
+  /// Sets the relationship of every object to the object with this identifier.
   public func set(_ id: ObjectID<Columns.Object>) -> PropertyChange { PropertyChange(path, .value(id.storedValue)) }
 }

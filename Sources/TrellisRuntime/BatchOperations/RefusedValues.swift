@@ -3,7 +3,8 @@ import TrellisSchema
 import TrellisStorage
 
 extension Attribute {
-  /// Which objects would get a value that the attribute must not have, as a condition on them; nil when no condition says so.
+  /// The condition for the objects that would get a value that the attribute does not allow; nil if no predicate can
+  /// express it.
   func refused(_ value: Operand, _ entity: Entity) -> QueryPredicate? {
     let kind = valueKind
     let rules = description.rules
@@ -28,7 +29,8 @@ extension Attribute {
     return .or(terms)
   }
 
-  /// No result although there are values to make one of, or nil where none may be.
+  /// Whether the computation has no result although its operands are not nil, or the result is nil for a required
+  /// attribute.
   private func noResult(_ value: Operand) -> QueryPredicate {
     guard isOptional else { return .isNil(value) }
     return .and([.isNil(value)] + value.paths.map { .isNil(.path($0), not: true) })
@@ -45,7 +47,7 @@ extension Attribute {
     return [least, most].compactMap(\.self)
   }
 
-  /// What the type can hold, where that is less than a store's integer.
+  /// The range of the type, if it is smaller than that of a store's integer.
   private var typeBounds: ClosedRange<Int64>? {
     switch type {
     case .int16: Int64(Int16.min)...Int64(Int16.max)
@@ -54,7 +56,7 @@ extension Attribute {
     }
   }
 
-  /// Whether a value does not fit the type, or is none where there was something to make one of.
+  /// Whether a value does not fit the type, or is missing although its operands are not nil.
   fileprivate func isTooLarge(_ value: StoredValue) -> Bool {
     if case .integer(let number) = value, let bounds = typeBounds { return !bounds.contains(number) }
     return value.isNull
@@ -62,7 +64,7 @@ extension Attribute {
 }
 
 extension BatchUpdate {
-  /// The rules that the values which an object would get break.
+  /// The rules that the new values of an object would break.
   func failures<Object: QueryObject>(of object: Object, _ entity: EntityInfo) throws -> [BatchUpdatePlan.Failure] {
     var found: [BatchUpdatePlan.Failure] = []
     for assignment in assignments {
@@ -89,7 +91,7 @@ extension QueryPredicate {
 }
 
 extension Operand {
-  /// The paths that the value is made of.
+  /// The paths in the operand.
   fileprivate var paths: [PropertyPath] {
     switch self {
     case .path(let path): [path]

@@ -3,7 +3,7 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Changes every object of a request in the store, at once and without loading them.
+  /// Changes every object of a request in the store, in one operation and without loading them.
   ///
   /// ```swift
   /// let read = try context.updateAll(EmotionDiary.where { $0.emotion == .sad }) { $0.mood.set("read") }
@@ -12,22 +12,25 @@ extension ManagedObjectContext {
   ///   $0.memo.set(nil)
   /// }
   /// ```
-  /// It is one transaction of its own, not a pending change: there is nothing to save, roll back or undo afterwards. Every
-  /// object that the request asks for counts as changed, whatever it had before, so that a save by somebody who read it
-  /// earlier meets a conflict. Objects in memory show the new values; other contexts, live results and ``PersistentContainer/saves``
-  /// hear of it as of a save.
+  /// The change is a separate transaction and not a pending change: there is nothing to save, roll back or undo
+  /// afterwards. The row version of every object of the request is incremented, whatever its previous values, so that a
+  /// save by a context that read it earlier finds a conflict. Objects in memory show the new values. Other contexts,
+  /// live results and ``PersistentContainer/saves`` are notified as of a save.
   ///
-  /// The model's rules hold: constants are checked before, made values in the store, and one broken rule refuses all. What
-  /// no store can check without the objects is refused before anything happens: see the guide to fetching.
+  /// The model's rules apply: constants are checked before the change, computed values in the store, and one broken
+  /// rule refuses the whole change. A change that no store can check without loading the objects is refused before it
+  /// starts; see the guide to fetching.
   ///
-  /// Unsaved changes of objects that the request could ask for refuse it too. A request with ``FetchRequest/storedOnly()`` does
-  /// not look at them: they stay, and the next save settles them as if another context had written.
+  /// The change is also refused if there are unsaved changes of objects that the request could match. A request with
+  /// ``FetchRequest/storedOnly()`` ignores such changes: they are kept, and the next save resolves them as if another
+  /// context had written the objects.
   ///
-  /// - Returns: how many objects were changed.
-  /// - Throws: ``ValidationError`` when an object would break a rule; ``StoreError`` with the code `unsupported` when objects
-  ///   are needed for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; as ``fetch(_:)``.
-  /// - Complexity: that of the store's query and of writing; memory for the identities of the objects. The stores in memory
-  ///   hold the new rows, too.
+  /// - Returns: the number of changed objects.
+  /// - Throws: ``ValidationError`` if an object would break a rule; ``StoreError`` with the code `unsupported` if the
+  ///   objects would have to be loaded for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; the
+  ///   same errors as ``fetch(_:)``.
+  /// - Complexity: that of the store's query and of writing; memory for the keys of the objects. The stores in memory
+  ///   also keep the new rows in memory.
   @discardableResult public func updateAll<Columns: EntityColumns>(
     _ request: FetchRequest<Columns>, @ChangeBuilder _ changes: (Columns) -> [PropertyChange]
   ) throws -> Int {
@@ -64,7 +67,7 @@ extension ManagedObjectContext {
     try prepareFetch()
   }
 
-  /// Refuses while there are unsaved changes that could matter to a request, or of objects of some entities.
+  /// Throws if there are unsaved changes that could affect a request, or of objects of some entities.
   func checkNothingPending(_ request: StoreRequest, entities: Set<Int>) throws {
     let name = runtime.entities[request.entity].name
     let roots = Set(([request.entity] + entities).map { runtime.entities[$0].root })
@@ -79,7 +82,7 @@ extension ManagedObjectContext {
         + "roll back first, or leave them aside with storedOnly().")
   }
 
-  /// Tells everybody, this context included, as if another one had saved.
+  /// Notifies all contexts, this one included, as if another context had saved.
   func tell(_ outcome: SetOutcome, movesMembers: Bool, cleared: [RelationshipNumber] = []) {
     guard !outcome.updated.isEmpty || !outcome.deleted.isEmpty else { return }
     var notice = SaveNotice()
@@ -92,7 +95,7 @@ extension ManagedObjectContext {
     mergeInbox()
   }
 
-  /// A constant breaks rules: the first object that would get it stands for all.
+  /// The error for a constant that breaks rules. It names the first object that would get the constant.
   private func validationError(
     _ failures: [BatchUpdatePlan.Failure], _ key: Int64, _ entity: Int
   ) throws -> ValidationError {
@@ -104,7 +107,7 @@ extension ManagedObjectContext {
       })
   }
 
-  /// Says which rules the values would break that objects would get.
+  /// The error for computed values that break rules.
   private func validationError(for refused: RefusedRows, _ update: BatchUpdate) throws -> ValidationError {
     let entity = update.request.entity
     let missing = refused.keys.filter { map[$0] == nil }
@@ -119,7 +122,8 @@ extension ManagedObjectContext {
     return ValidationError(failures: failures.isEmpty ? unnamedFailures(refused, update) : failures)
   }
 
-  /// The objects in memory have other values than the rows that were refused.
+  /// The failures without exact reasons, for the case that the objects in memory have other values than the refused
+  /// rows.
   private func unnamedFailures(_ refused: RefusedRows, _ update: BatchUpdate) -> [ValidationFailure] {
     let entity = runtime.entities[update.request.entity]
     let names = update.assignments.map { entity.entity.properties[$0.property].name }

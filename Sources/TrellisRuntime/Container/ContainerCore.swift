@@ -1,7 +1,7 @@
 import Synchronization
 import TrellisStorage
 
-/// What the contexts of a container share. Everything in it may be used from any thread.
+/// The state that the contexts of a container share. Everything in it can be used from any thread.
 final class ContainerCore: Sendable {
   let runtime: RuntimeModel
   let store: any Store
@@ -32,7 +32,7 @@ final class ContainerCore: Sendable {
     return log.map { LoggingConnection(connection, $0, runtime.model) } ?? connection
   }
 
-  /// - Throws: ``StoreError`` when the container is closed.
+  /// - Throws: ``StoreError`` if the container is closed.
   func checkOpen() throws {
     guard closed.load(ordering: .acquiring) else { return }
     throw StoreError(

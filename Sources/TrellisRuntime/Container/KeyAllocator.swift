@@ -2,17 +2,18 @@ import Synchronization
 import TrellisSchema
 import TrellisStorage
 
-/// Gives contexts blocks of keys from what the store has reserved for this container.
+/// Allocates blocks of keys to contexts, from the range that the store has reserved for this container.
 ///
-/// Taking a block is one atomic addition. The first reservation is so large that it lasts; should a program ever use it up,
-/// the store is asked for more, under a lock.
+/// Taking a block is one atomic addition. The first reservation is large enough for the lifetime of a process. If it is
+/// exhausted nevertheless, the allocator reserves another range, under a lock.
 final class KeyAllocator: Sendable {
   private let store: any Store
   private let first: Range<Int64>
   private let next: Atomic<Int64>
-  /// What is left of a later reservation.
+  /// The rest of a later reservation.
   private let later = Locked<Range<Int64>>(0..<0)
-  /// Keys of objects that can never be saved, above all that a store gives out; no other object has such a key.
+  /// The next key for an object that can never be saved. These keys are above all keys that a store reserves, so they
+  /// are unique.
   private let unsaveable = Atomic(firstUnsaveable)
   private static let firstUnsaveable: Int64 = .max - (1 << 40)
 
@@ -24,13 +25,13 @@ final class KeyAllocator: Sendable {
 
   deinit { giveBackUnused() }
 
-  /// Gives the keys of which no block was taken back to the store. Blocks that are taken afterwards need a new reservation.
+  /// Returns the unused keys to the store. Blocks that are taken afterwards need a new reservation.
   func giveBackUnused() {
     let used = next.exchange(first.upperBound, ordering: .acquiringAndReleasing)
     if used < first.upperBound { store.returnKeys(used..<first.upperBound) }
   }
 
-  /// A block of keys that nobody else gets.
+  /// Takes a block of keys for exclusive use.
   func takeBlock(_ count: Int64, onFailure report: (ContextError) -> Void) -> Range<Int64> {
     let start = next.add(count, ordering: .acquiringAndReleasing).oldValue
     if start <= first.upperBound - count { return start..<(start + count) }
@@ -48,13 +49,13 @@ final class KeyAllocator: Sendable {
       }
     } catch {
       report(ContextError(.loadFailed, "No keys could be reserved for new objects.", cause: error))
-      // One at a time: the next object may get a key of the store's again.
+      // One key at a time, so that the next object may get a key from the store again.
       let key = unsaveable.add(1, ordering: .relaxed).oldValue
       return key..<(key + 1)
     }
   }
 
-  /// Refuses objects that were made while no keys could be reserved.
+  /// Refuses objects that were created while no keys could be reserved.
   ///
   /// - Throws: ``StoreError``.
   func check(_ inserted: ContiguousArray<ManagedObject>) throws(StoreError) {

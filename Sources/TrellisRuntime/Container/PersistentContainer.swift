@@ -1,32 +1,34 @@
 public import TrellisStorage
 
-/// A model, a store, and the contexts that work with them.
+/// A model, a store, and their contexts.
 ///
 /// ```swift
 /// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url))
 /// let context = container.mainContext        // on the main actor
 /// let names = try await container.perform { context in
-///   try context.fetch(Tag.all).map(\.name)   // beside it
+///   try context.fetch(Tag.all).map(\.name)   // off the main actor
 /// }
 /// ```
-/// A container may be used from anywhere. It lives as long as it or one of its contexts is held.
+/// A container can be used from any thread. It stays alive as long as it or one of its contexts is referenced.
 public final class PersistentContainer: Sendable {
   let core: ContainerCore
   private let workers: Workers
   @MainActor private var main: ManagedObjectContext?
 
-  /// Opens a store for a model, or creates it.
+  /// Opens or creates a store for a model.
   ///
   /// - Parameters:
   ///   - model: A generated model, such as `.diary`.
-  ///   - store: Where the objects are kept, such as `.sqlite(at:)` or `.memory`.
-  ///   - workers: How many blocks of ``perform(_:)`` run at a time. With one, the usual number, they run one after the other. With
-  ///     more, two of them may change the same objects, which is then settled as between any two contexts.
-  ///   - log: Gets each request to the store. Without one, the environment variable `TRELLIS_LOG` decides:
-  ///     `queries` prints them to standard error, `queries,values` with the values, which may be user data.
-  ///   - onError: Called for whatever goes wrong where nothing can be thrown, such as in a property; from the thread on
-  ///     which it goes wrong. By default it is printed to standard error.
-  /// - Throws: ``StoreError`` when the store cannot be opened, or was made with another model.
+  ///   - store: The store, such as `.sqlite(at:)` or `.memory`.
+  ///   - workers: The maximum number of blocks of ``perform(_:)`` that run concurrently. With the default of one, they
+  ///     run one after the other. With more, two of them may change the same objects, which causes a conflict as
+  ///     between any two contexts.
+  ///   - log: Receives each request to the store. The default is set by the environment variable `TRELLIS_LOG`:
+  ///     `queries` prints the requests to standard error, `queries,values` prints them with their values, which may be
+  ///     user data.
+  ///   - onError: Called for each problem where no error can be thrown, such as in a property, on the thread where it
+  ///     occurs. By default the problem is printed to standard error.
+  /// - Throws: ``StoreError`` if the store cannot be opened, or was created with another model.
   public init(
     model: ObjectModel, store: StoreConfiguration, workers: Int = 1, log: QueryLog? = .fromEnvironment,
     onError: @escaping @Sendable (ContextError) -> Void = PersistentContainer.printProblem
@@ -36,15 +38,16 @@ public final class PersistentContainer: Sendable {
     core = try ContainerCore(runtime: runtime, store: store.open(runtime.model), log: log, errorHandler: onError)
   }
 
-  /// Closes the store: a SQLite file is complete afterwards, without a log beside it.
+  /// Closes the store. A SQLite file is complete afterwards, without a write-ahead log next to it.
   ///
-  /// A container that is released does the same by itself; this is for one that lives on, such as a global variable.
-  /// Whatever needs the store afterwards throws ``StoreError`` with the code `closed`; what was loaded stays readable, and
-  /// what was not saved is lost. Closing again does nothing. Call it when no work is under way, or that work may throw half-way between two calls.
+  /// A container that is released is closed automatically; this method is for containers that stay alive, such as a
+  /// global variable. Operations that need the store afterwards throw ``StoreError`` with the code `closed`. Loaded
+  /// values stay readable, and unsaved changes are lost. Closing again does nothing. Call this when no work is in
+  /// progress, because that work may otherwise throw halfway between two calls.
   public func close() { core.close() }
 
-  /// The context of the main actor. It takes over by itself what other contexts of the container save: as soon as the main
-  /// actor is free, and in any case before ``perform(_:)`` returns.
+  /// The context of the main actor. It merges the saves of the container's other contexts automatically, as soon as the
+  /// main actor is free and at the latest before ``perform(_:)`` returns.
   @MainActor public var mainContext: ManagedObjectContext {
     if let main { return main }
     let made = ManagedObjectContext(core: core)
@@ -56,19 +59,19 @@ public final class PersistentContainer: Sendable {
     return made
   }
 
-  /// A context of its own for whatever isolation domain keeps it.
+  /// Creates a context for the isolation domain of the caller.
   public func newContext() -> sending ManagedObjectContext {
     ManagedObjectContext(core: core)
   }
 
-  /// Runs work beside the main actor, on a new context of a thread of the container's own.
+  /// Runs work off the main actor, on a new context and on a thread of the container.
   ///
-  /// As many blocks run at a time as the container has workers: one, unless more were asked for. The others wait, suspended, and
-  /// begin in the order in which they were handed in. Changes that the block does not save are dropped. Before this returns,
-  /// ``mainContext`` has taken over what was saved.
+  /// At most as many blocks run concurrently as the container has workers, which is one by default. Further blocks are
+  /// suspended and start in the order of their calls. Changes that the block does not save are discarded. Before this
+  /// method returns, ``mainContext`` has merged what was saved.
   ///
-  /// - Parameter body: The work. Objects stay inside; what it returns must be Sendable, such as snapshots.
-  /// - Throws: what `body` throws; `CancellationError` when the task is cancelled before the block begins.
+  /// - Parameter body: The work. Objects must not leave it; its result must be Sendable, such as snapshots.
+  /// - Throws: errors of `body`; `CancellationError` if the task is cancelled before the block starts.
   public func perform<Result: Sendable>(
     _ body: sending @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {

@@ -8,8 +8,8 @@ extension QueryLog {
   /// Prints each request with its values, which may be user data.
   public static let printedWithValues = printing(values: true)
 
-  /// What the environment variable `TRELLIS_LOG` asked for when the program began; nil when it did not.
-  /// A word in it that is none is reported once, on standard error.
+  /// The log that the environment variable `TRELLIS_LOG` requested at the start of the process; nil if it did not. An
+  /// unknown word in it is reported once, on standard error.
   public static let fromEnvironment: QueryLog? = {
     let setting = ProcessInfo.processInfo.environment["TRELLIS_LOG"] ?? ""
     if let complaint = complaint(about: setting) {
@@ -18,14 +18,14 @@ extension QueryLog {
     return wanted(by: setting)
   }()
 
-  /// The log of a list of words: `queries`, and `values` beside it.
+  /// The log for a list of words: `queries`, optionally with `values`.
   package static func wanted(by setting: String) -> QueryLog? {
     let words = words(of: setting)
     guard words.contains("queries") else { return nil }
     return words.contains("values") ? printedWithValues : printed
   }
 
-  /// What is wrong with a list of words; nil when nothing is.
+  /// The error in a list of words; nil if there is none.
   package static func complaint(about setting: String) -> String? {
     let words = words(of: setting)
     let isUnknown = words.contains { $0 != "queries" && $0 != "values" }

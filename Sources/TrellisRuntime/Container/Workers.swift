@@ -1,10 +1,11 @@
 import Dispatch
 import TrellisSchema
 
-/// Runs blocks on threads of their own, so many at a time. The others wait in line; whoever waits for their results is suspended.
+/// Runs blocks on separate threads, up to a maximum number at a time. Further blocks are queued, and the tasks that
+/// wait for their results are suspended.
 final class Workers: Sendable {
-  /// A block with the end of its wait. Sound because the closures are called once, by whoever takes the job out of the line, and
-  /// the rest is touched under the line's lock only.
+  /// A block with the continuation of its task. `@unchecked` is sound because the closures are called once, by the code
+  /// that removes the job from the queue, and the rest is accessed only under the queue's lock.
   private final class Job: @unchecked Sendable {
     var isCancelled = false
     var run: () -> Void = {}
@@ -20,13 +21,13 @@ final class Workers: Sendable {
   private let queue = DispatchQueue(
     label: "Trellis.PersistentContainer", qos: .userInitiated, attributes: .concurrent)
 
-  /// - Parameter count: how many blocks run at a time; less than 1 counts as 1.
+  /// - Parameter count: the maximum number of blocks that run concurrently; less than 1 counts as 1.
   init(_ count: Int) { line = Locked(Line(free: max(1, count))) }
 
-  /// - Throws: `CancellationError` when the task is cancelled before the block begins; what `body` throws.
+  /// - Throws: `CancellationError` if the task is cancelled before the block starts; errors of `body`.
   func run<Result: Sendable>(_ body: sending @escaping () throws -> Result) async throws -> Result {
     let job = Job()
-    // Sound because the closure is handed over for good: only the job runs it, and once.
+    // Sound because the closure is transferred to the job, which runs it once.
     nonisolated(unsafe) let body = body
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -53,7 +54,7 @@ final class Workers: Sendable {
     if isCancelled { job.cancel() }
   }
 
-  /// A job that runs already runs to its end.
+  /// A job that is already running is not interrupted.
   private func cancel(_ job: Job) {
     let isOut = line.withLock { line in
       job.isCancelled = true

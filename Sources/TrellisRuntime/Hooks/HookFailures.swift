@@ -1,25 +1,25 @@
 import TrellisSchema
 
-/// What the validating hooks of one object threw, from the topmost class down.
+/// The errors of one object's validation hooks, from the root class down.
 @_spi(Generated) public struct HookFailures {
   private(set) var errors: [any Error] = []
 
   init() {}
 
-  /// Calls a hook and keeps what it throws, so that those of other classes are asked too.
+  /// Calls a hook and keeps its error, so that the hooks of other classes run as well.
   public mutating func collect(_ hook: () throws -> Void) {
     do { try hook() } catch { errors.append(error) }
   }
 }
 
 extension ObjectRules {
-  /// Checks a new or changed object, by its model and by its hook.
+  /// Checks a new or changed object against its model and by its hook.
   mutating func checkAll(_ object: ManagedObject, _ hook: LifecycleHook) throws {
     try check(object)
     askHook(hook, of: object)
   }
 
-  /// Asks a hook for what else is wrong.
+  /// Runs a validation hook and adds its failures.
   mutating func askHook(_ hook: LifecycleHook, of object: ManagedObject) {
     guard context.runtime.hooks.contains(hook), context.info(of: object).hooks.contains(hook) else { return }
     var found = HookFailures()
@@ -44,7 +44,7 @@ extension ObjectRules {
 }
 
 extension LifecycleHook {
-  /// Whether what the hook throws is passed on.
+  /// Whether errors of the hook are passed on.
   var mayThrow: Bool { self == .willSave || isValidation }
 
   var isValidation: Bool {
@@ -56,7 +56,7 @@ extension LifecycleHook {
 }
 
 extension ValidationFailure {
-  /// What a hook throws when an object breaks a rule of the program's own.
+  /// Creates the error for a hook to throw if an object breaks a custom rule.
   ///
   /// ```swift
   /// extension Entry {
@@ -66,12 +66,12 @@ extension ValidationFailure {
   ///   }
   /// }
   /// ```
-  /// To tell of several, throw a ``ValidationError`` with all of them.
+  /// To report several failures, throw a ``ValidationError`` that contains all of them.
   ///
   /// - Parameters:
   ///   - object: The object that breaks the rule.
-  ///   - property: The property that it is about.
-  ///   - message: The rule in words that can stand after the property's name.
+  ///   - property: The property that the rule concerns.
+  ///   - message: The rule in words that can follow the property's name.
   public init<Object: ManagedObject, Value>(
     _ object: Object, _ property: KeyPath<Object, Value>, _ message: String
   ) {
@@ -82,7 +82,7 @@ extension ValidationFailure {
     self.init(AnyObjectID(object), property: name, rule: .custom, message: message)
   }
 
-  /// What a hook throws when an object as a whole breaks a rule of the program's own.
+  /// Creates the error for a hook to throw if an object as a whole breaks a custom rule.
   public init(_ object: ManagedObject, _ message: String) {
     self.init(AnyObjectID(object), property: "", rule: .custom, message: message)
   }

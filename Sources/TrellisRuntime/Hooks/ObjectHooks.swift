@@ -1,24 +1,24 @@
 import TrellisSchema
 
 extension ManagedObject {
-  /// What a generated initialiser calls at its end.
+  /// Called by generated initializers as their last step.
   @_spi(Generated) public final func _finishInsert() {
     guard let context = link.context else { return }
     if let problem = context.nesting(.didInsert, of: self) { return context.reportToThrow(problem) }
     context.run(.didInsert, of: self) { _didInsert() }
   }
 
-  /// The row was read: the hook is called before the first access, when the fetch is over.
+  /// Called after the row was read. The hook runs before the first access after the fetch.
   @_spi(Generated) public final func _noteFetch() { state.setAwaitsDidFetch(true) }
 
-  /// Calls the hook. Transient values that it sets are what the object has from the start, and no changes. What the hook itself
-  /// makes the object load again is no reason to call it again.
+  /// Calls the hook. Transient values that it sets are initial values of the object, not changes. If the hook itself
+  /// makes the object load again, it is not called again.
   final func runDidFetch() {
     guard let context = link.context, isAlive, !context.isRunning(.didFetch, of: self) else {
       state.setAwaitsDidFetch(false)
       return
     }
-    // The next access asks again.
+    // The next access tries again.
     if let problem = context.nesting(.didFetch, of: self) { return context.reportToThrow(problem) }
     state.setAwaitsDidFetch(false)
     let wasClean = changedBits == 0
@@ -32,10 +32,10 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
-  /// Calls the hooks of objects that are about to be deleted, and drops those of them that a hook has deleted.
+  /// Calls the hooks of objects that are about to be deleted, and removes from the list those that a hook has deleted.
   ///
-  /// - Throws: ``ContextError`` when too many hooks run inside each other. Since a hook cannot throw it on, the next fetch or save
-  ///   throws it too.
+  /// - Throws: ``ContextError`` if too many hooks are nested. Since a hook cannot propagate the error, the next fetch
+  ///   or save throws it as well.
   func runWillDelete(_ objects: inout [ManagedObject]) throws(ContextError) {
     for object in objects where object.isAlive && info(of: object).hooks.contains(.willDelete) {
       object._willRead(-1)

@@ -11,25 +11,25 @@ struct RunningHook: CustomStringConvertible {
 }
 
 extension ManagedObjectContext {
-  /// So many hooks may run inside each other: far more than programs need, and few enough for a small thread's stack.
+  /// The maximum number of nested hooks: far more than programs need, and few enough for the stack of a small thread.
   static let mostNestedHooks = 64
 
   /// The innermost hook that is running; nil outside of hooks.
   var runningHook: RunningHook? { runningHooks.last }
 
-  /// Runs a hook of an object. Until it returns, what hooks may not do is refused.
+  /// Runs a hook of an object. Until it returns, operations that are not allowed in hooks are refused.
   func run<Result>(_ hook: LifecycleHook, of object: ManagedObject, _ body: () throws -> Result) rethrows -> Result {
     runningHooks.append(RunningHook(object: object, entity: info(of: object), hook: hook))
     defer { runningHooks.removeLast() }
     return try body()
   }
 
-  /// Whether a hook of this very object is running.
+  /// Whether this hook of this object is running.
   func isRunning(_ hook: LifecycleHook, of object: ManagedObject) -> Bool {
     runningHooks.contains { $0.object === object && $0.hook == hook }
   }
 
-  /// What is wrong when one more hook would be too many inside each other; nil when it may run.
+  /// The problem if one more hook would exceed the nesting limit; nil if it may run.
   func nesting(_ hook: LifecycleHook, of object: ManagedObject) -> ContextError? {
     guard runningHooks.count >= Self.mostNestedHooks else { return nil }
     return ContextError(
@@ -38,7 +38,7 @@ extension ManagedObjectContext {
         + "other already. Let a hook neither read, make nor delete what calls it again.")
   }
 
-  /// Whether something may be done now. Inside a hook some things may not: they are left undone, which is reported.
+  /// Whether an operation is allowed now. Inside a hook it is not: the call is ignored and reported.
   func isAllowed(_ operation: String) -> Bool {
     guard let runningHook else { return true }
     report(ContextError(.insideHook, "A call of \(operation) was ignored inside the hook \(runningHook)."))

@@ -1,7 +1,7 @@
 import TrellisSchema
 
 extension ManagedObjectContext {
-  /// Calls the hooks of what is about to be saved, and then saves. What the hooks changed goes when either fails.
+  /// Calls the hooks of the objects to save, and then saves. If either fails, the hooks' changes are reverted.
   func withWillSave(_ save: () throws -> SavePlan) throws -> SavePlan {
     guard runtime.hooks.contains(.willSave) else { return try save() }
     undo.suspend()
@@ -21,20 +21,21 @@ extension ManagedObjectContext {
   }
 }
 
-/// Calls the hooks of new and changed objects, and again those of objects that another one's hook has changed meanwhile.
+/// Calls the hooks of new and changed objects, and calls them again for objects that another object's hook has changed
+/// meanwhile.
 private struct SaveHooks {
-  /// What the hooks changed, call by call.
+  /// The changes of the hooks, call by call.
   private(set) var changes: [ChangeSet] = []
   private let context: ManagedObjectContext
   private let recorder: ChangeRecorder
   private var queue: [ManagedObject] = []
   private var waiting: Set<ObjectIdentifier> = []
   private var calls: [ObjectIdentifier: Int] = [:]
-  /// Of objects that hooks have made, how many hooks made each other before.
+  /// The generation of each object that a hook created: the number of hooks that created each other's objects before
+  /// it.
   private var generations: [ObjectIdentifier: Int] = [:]
 
-  /// How often one object's hook is called in one save at most, and how many generations hooks make of objects whose hooks are
-  /// called in turn.
+  /// The maximum number of calls of one object's hook in one save, and of generations of objects that hooks create.
   private static let mostCalls = 10
 
   init(_ context: ManagedObjectContext, _ recorder: ChangeRecorder) {
@@ -69,7 +70,7 @@ private struct SaveHooks {
     try context.run(.willSave, of: object) { try object._willSave() }
   }
 
-  /// Whoever was changed by another one's hook is asked again; an object's own changes are no reason to.
+  /// Enqueues the objects that another object's hook has changed. An object's own changes do not call its hook again.
   private mutating func keepChanges(of object: ManagedObject) {
     let made = recorder.take(context)
     if made.isEmpty { return }

@@ -1,16 +1,17 @@
 /// The objects of a context by key.
 ///
-/// Sixteen neighbouring keys share a page, as fetches and inserts bring keys in rows: who walks through objects finds the next
-/// one beside the last. A directory, a hash table that stays small enough for the processor's caches, leads to the pages.
+/// Sixteen consecutive keys share a page, because fetches and inserts use consecutive keys: an iteration over objects
+/// usually finds the next object next to the last one. The pages are found through a directory, a hash table that stays
+/// small enough for the processor's caches.
 ///
-/// Both are managed by hand because arrays would retain and release every object when the map grows. Invariants: all slots of a
-/// page are initialised, no page is without an object, and an entry of the directory has a page unless its tag is 0. Behind the
-/// directory's entries is one more: the last that was found, which the next search looks at first.
+/// Both are managed manually, because arrays would retain and release every object when the map grows. Invariants: all
+/// slots of a page are initialized, no page is empty, and a directory entry has a page unless its tag is 0. The
+/// directory has one additional entry at the end: the last one that was found, which the next search tries first.
 struct IdentityMap: ~Copyable {
   private typealias Page = UnsafeMutablePointer<ManagedObject?>
 
   private struct Entry {
-    /// The number of the page's keys, shifted; 0 for an entry that is free.
+    /// The number of the page's keys, shifted; 0 for a free entry.
     var tag: UInt64 = 0
     var page: Page?
   }
@@ -33,12 +34,12 @@ struct IdentityMap: ~Copyable {
     directory.deallocate()
   }
 
-  /// The object of a key, or nil.
+  /// The object with a key, or nil.
   subscript(key: Int64) -> ManagedObject? {
     page(of: Self.tag(of: key))?[Self.slot(of: key)]
   }
 
-  /// Adds an object under a key, in place of any other.
+  /// Adds an object under a key, replacing any other.
   mutating func insert(_ object: ManagedObject, for key: Int64) {
     let tag = Self.tag(of: key)
     let page = page(of: tag) ?? addPage(tag)
@@ -46,7 +47,7 @@ struct IdentityMap: ~Copyable {
     page[Self.slot(of: key)] = object
   }
 
-  /// Takes a key out.
+  /// Removes a key.
   mutating func remove(_ key: Int64) {
     let place = place(of: Self.tag(of: key))
     guard let page = directory[place].page, page[Self.slot(of: key)] != nil else { return }
@@ -65,9 +66,9 @@ struct IdentityMap: ~Copyable {
     }
   }
 
-  /// Drops the objects that nobody else holds and for which the condition holds.
+  /// Removes the objects that are not referenced elsewhere and satisfy a condition.
   ///
-  /// - Returns: how many were dropped.
+  /// - Returns: the number of removed objects.
   mutating func removeUnreferenced(where isDroppable: (ManagedObject) -> Bool) -> Int {
     let before = count
     var emptied: [UInt64] = []
@@ -75,12 +76,12 @@ struct IdentityMap: ~Copyable {
       guard let page = directory[place].page else { continue }
       if drop(from: page, where: isDroppable) { emptied.append(directory[place].tag) }
     }
-    // Only now, as taking a page out moves others.
+    // Deferred to the end, because removing a page moves other entries.
     for tag in emptied { removePage(at: self.place(of: tag)) }
     return before - count
   }
 
-  /// Whether the page has no object any more.
+  /// Returns whether the page is empty afterwards.
   private mutating func drop(from page: Page, where isDroppable: (ManagedObject) -> Bool) -> Bool {
     var isEmpty = true
     for slot in 0..<Self.pageSize where page[slot] != nil {
@@ -99,7 +100,7 @@ struct IdentityMap: ~Copyable {
   @inline(__always) private static func tag(of key: Int64) -> UInt64 { UInt64(bitPattern: key) >> 4 + 1 }
   @inline(__always) private static func slot(of key: Int64) -> Int { Int(truncatingIfNeeded: key & 15) }
 
-  /// The page of a tag, or nil. Walks through objects mostly stay on a page for a while.
+  /// The page with a tag, or nil. Consecutive lookups mostly use the same page.
   @inline(__always) private func page(of tag: UInt64) -> Page? {
     if directory[size].tag == tag { return directory[size].page }
     return searchedPage(of: tag)
@@ -112,7 +113,7 @@ struct IdentityMap: ~Copyable {
     return found.page
   }
 
-  /// Where a page's entry is, or where it would go.
+  /// The position of a page's entry, or the position to insert it at.
   @inline(__always) private func place(of tag: UInt64) -> Int {
     var place = home(of: tag)
     while directory[place].tag != tag && directory[place].tag != 0 { place = (place + 1) & (size - 1) }
@@ -134,7 +135,7 @@ struct IdentityMap: ~Copyable {
     return page
   }
 
-  /// Frees an empty page and closes the gap that its entry leaves.
+  /// Frees an empty page and closes the gap of its entry.
   private mutating func removePage(at place: Int) {
     if directory[size].tag == directory[place].tag { directory[size] = Entry() }
     Self.free(directory[place].page)
@@ -142,7 +143,7 @@ struct IdentityMap: ~Copyable {
     var hole = place
     var next = (hole + 1) & (size - 1)
     while directory[next].tag != 0 {
-      // The entry may move into the hole unless its home lies between the hole and its place.
+      // The entry may move into the hole unless its home lies between the hole and its position.
       if (next - home(of: directory[next].tag)) & (size - 1) >= (next - hole) & (size - 1) {
         directory[hole] = directory[next]
         hole = next

@@ -1,6 +1,6 @@
-/// Decides when a context looks for objects that nobody needs any more.
+/// Decides when a context searches for objects that are no longer referenced.
 struct Sweeper {
-  /// Objects loaded in this generation are spared by the next sweep.
+  /// The current generation. The next sweep keeps objects that were loaded in it.
   private(set) var generation: UInt8 = 0
   private var threshold = Sweeper.leastCount
 
@@ -15,7 +15,7 @@ struct Sweeper {
 }
 
 extension ManagedObjectContext {
-  /// Sweeps if the number of objects has doubled since the last time.
+  /// Sweeps if the number of objects has doubled since the last sweep.
   func sweepIfDue() {
     if sweeper.isDue(map.count) { sweep(sparingRecent: true) }
   }

@@ -1,6 +1,7 @@
 import TrellisStorage
 
-/// Reads the files in which the data of a page's rows lies, and says which are missing or hold something else.
+/// Reads the files with the external data of a page's rows, and reports those that are missing or have different
+/// content.
 struct ExternalFileCheck {
   let check: GraphCheck
   let page: RowPage

@@ -2,9 +2,9 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Goes through every object of a store, page by page: a page's rows are read first, then what they lead to is asked for.
+/// Checks every object of a store, page by page: the rows of a page are read first, then the rows that they refer to.
 struct GraphCheck {
-  /// How many objects are looked at together.
+  /// The number of objects in a page.
   static let pageSize = 256
 
   let runtime: RuntimeModel
@@ -28,7 +28,7 @@ struct GraphCheck {
     var last: Int64?
     repeat {
       let page = try RowPage(of: entity, after: last, self)
-      // In a damaged file keys may come in any order, and again.
+      // A damaged file may return keys out of order or repeatedly.
       let end = page.keys.max()
       last = page.isLast || (end ?? .min) <= (last ?? .min) ? nil : end
       try ExternalFileCheck(check: self, page: page).run()
@@ -41,7 +41,7 @@ struct GraphCheck {
     } while last != nil
   }
 
-  /// Goes on after what cannot be read, as there may be more to find; the rest of it is not looked at.
+  /// Continues after data that cannot be read, because there may be more findings. The rest of `body` is skipped.
   private func tolerantly(_ entity: EntityInfo, _ what: String, _ body: () throws -> Void) throws {
     do {
       try body()
@@ -52,7 +52,7 @@ struct GraphCheck {
     }
   }
 
-  /// Those of some keys that belong to objects of an entity, or of one below it.
+  /// The subset of keys that belong to objects of an entity or its subentities.
   func present(_ keys: [Int64], of entity: Int) throws -> Set<Int64> {
     var found: Set<Int64> = []
     var rest = Set(keys).sorted()[...]
@@ -68,6 +68,6 @@ struct GraphCheck {
 }
 
 extension RelationshipInfo {
-  /// The relationship by the numbers of the entity that declares it.
+  /// The relationship's identification by the number of the entity that declares it.
   var number: RelationshipNumber { RelationshipNumber(entity: entity, property: property) }
 }

@@ -1,8 +1,8 @@
 import TrellisQuery
 import TrellisStorage
 
-/// Looks for objects of different hierarchies that have one key. Each hierarchy's keys come in order, a page at a time; what all of
-/// them have read so far is compared.
+/// Finds objects of different hierarchies with the same key. The keys of each hierarchy are read in order, page by
+/// page, and compared as far as all hierarchies have been read.
 struct KeyCheck {
   private static let pageSize = 4096
 
@@ -24,7 +24,7 @@ struct KeyCheck {
   mutating func run() throws {
     while true {
       for number in sources.indices where sources[number].waiting.isEmpty { try read(number) }
-      // Up to here, nothing more comes from any of them.
+      // All keys up to this one have been read from every hierarchy.
       guard let bound = sources.compactMap(\.waiting.last).min() else { return }
       var holders: [Int64: Int] = [:]
       for number in sources.indices {
@@ -46,11 +46,11 @@ struct KeyCheck {
     var found: [Int64] = []
     let last = sources[number].last ?? .min
     do {
-      // In a damaged file keys may come in any order, and again.
+      // A damaged file may return keys out of order or repeatedly.
       try check.connection.fetchKeys(request) { key, _ in if key > last { found.append(key) } }
       found.sort()
     } catch let error as StoreError where error.code == .damaged || error.code == .unreadableValue {
-      // What cannot be read is told where the objects themselves are looked at.
+      // Unreadable data is reported by the check of the objects themselves.
       sources[number].isAtEnd = true
       return
     }

@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Checks the members that the objects of a page have in a relationship that does not lie in their rows.
+/// Checks the members of a page's objects in a relationship that is not stored in the objects' own rows.
 struct MemberCheck {
   private struct Member {
     var owner: Int64
@@ -12,9 +12,10 @@ struct MemberCheck {
   private let page: RowPage
   private let relationship: RelationshipInfo
 
-  /// Nil when there is nothing to check.
+  /// Returns nil if there is nothing to check.
   init?(check: GraphCheck, page: RowPage, relationship: RelationshipInfo) {
-    // Places need no look: members that share one, as after two programs have appended at once, are in the order of their keys.
+    // Positions need no check: members with the same position, as after two processes have appended at once, are
+    // ordered by key.
     let hasRules = relationship.isCounted || relationship.isJoined || !relationship.isToMany
     guard hasRules, !relationship.isColumn, !relationship.isTransient, !page.keys.isEmpty else { return nil }
     self.check = check
@@ -76,7 +77,7 @@ struct MemberCheck {
     }
   }
 
-  /// A relationship that is its own inverse has each pair in both directions.
+  /// A relationship that is its own inverse must have each pair in both directions.
   private func checkSymmetry(_ members: [Member], _ destination: String) throws {
     var open: [Int64: Set<Int64>] = [:]
     for member in members { open[member.key, default: []].insert(member.owner) }

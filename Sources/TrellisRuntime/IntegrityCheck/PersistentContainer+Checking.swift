@@ -1,24 +1,25 @@
 public import TrellisStorage
 
 extension PersistentContainer {
-  /// Looks through the whole store for what is not as it should be, and changes nothing.
+  /// Checks the whole store for inconsistencies, and changes nothing.
   ///
   /// ```swift
   /// for finding in try container.check() { print(finding) }
   /// // Diary/17.images: It has 11 members, and may have 10. Remove members. [member-count]
   /// ```
-  /// What is verified: that every row can be read, required attributes and to-ones, the rules of attributes, numbers of
-  /// members, references that lead nowhere, relationships that only one end knows of, places in ordered to-manys, unique keys;
-  /// that the files of external data are there and hold what was written to them; and what the store can say about itself, which for SQLite is the structure of the file, its tables and indexes. Rules of
-  /// hooks are not asked.
+  /// The check covers unreadable rows, required attributes and to-one relationships, the rules of attributes, numbers
+  /// of members, dangling references, relationships with only one end set, and unique keys. It also covers whether the
+  /// files of external data exist with the content that was written to them, and what the store checks itself, which
+  /// for SQLite is the structure of the file, its tables and indexes. Validation in hooks is not run.
   ///
-  /// Others may go on saving meanwhile. Where the store can show one moment, all findings are of that moment.
+  /// Other contexts and processes may continue to save. If the store supports pinning, all findings are of the same
+  /// moment.
   ///
-  /// - Parameter limit: How many findings are enough; the check ends when there are so many.
-  /// - Returns: what was found, in no particular order; empty when all is well.
-  /// - Throws: ``StoreError`` when the store cannot be asked at all. What cannot be read of it is a finding.
-  /// - Complexity: linear in the number of objects and relationships, n log n for unique keys. Some hundred objects are in
-  ///   memory at a time, with the keys of their partners.
+  /// - Parameter limit: The maximum number of findings. The check ends when it is reached.
+  /// - Returns: the findings, in no particular order; empty if the store is consistent.
+  /// - Throws: ``StoreError`` if the store cannot be read at all. Parts of it that cannot be read are findings.
+  /// - Complexity: linear in the number of objects and relationships, O(*n* log *n*) for unique keys. Some hundred
+  ///   objects are in memory at a time, with the keys of their partners.
   public func check(limit: Int = 1_000) throws -> [StoreFinding] {
     var findings: [StoreFinding] = []
     if limit <= 0 { return findings }
@@ -31,10 +32,10 @@ extension PersistentContainer {
     return findings
   }
 
-  /// Looks through the whole store as ``check(limit:)`` does, and hands each finding on as soon as it is there.
+  /// Checks the whole store like ``check(limit:)``, and passes on each finding immediately.
   ///
-  /// - Parameter body: gets each finding. What it throws ends the check.
-  /// - Throws: ``StoreError`` when the store cannot be asked at all; what `body` throws.
+  /// - Parameter body: receives each finding. An error that it throws ends the check.
+  /// - Throws: ``StoreError`` if the store cannot be read at all; errors of `body`.
   public func check(_ body: (StoreFinding) throws -> Void) throws {
     let connection = try core.connect()
     let isPinned = try pinIfPossible(connection)
@@ -55,5 +56,5 @@ extension PersistentContainer {
   }
 }
 
-/// There are as many findings as were asked for.
+/// Thrown to end a check when the limit of findings is reached.
 private struct Enough: Error {}

@@ -1,7 +1,8 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Checks that the to-ones in the rows of a page lead to objects, and that partners of one-to-ones agree.
+/// Checks that the to-one relationships in a page's rows refer to existing objects, and that both ends of one-to-one
+/// relationships agree.
 struct ReferenceCheck {
   let check: GraphCheck
   let page: RowPage
@@ -10,7 +11,7 @@ struct ReferenceCheck {
     for relationship in page.entity.allRelationships {
       guard let references = page.references[relationship.property] else { continue }
       let inverse = check.runtime.inverse(of: relationship)
-      // Under this rule a reference may outlive its object.
+      // With this delete rule, dangling references are allowed.
       if inverse?.deleteRule == .noAction { continue }
       let present = try check.present(references.map(\.target), of: relationship.destination)
       for reference in references where !present.contains(reference.target) {
@@ -22,7 +23,7 @@ struct ReferenceCheck {
     }
   }
 
-  /// A one-to-one that is its own inverse lies in the rows of both.
+  /// A one-to-one relationship that is its own inverse is stored in the rows of both partners.
   private func checkPartners(_ references: [RowPage.Reference], _ relationship: RelationshipInfo) throws {
     guard case .column(let column, _) = relationship.home, !references.isEmpty else { return }
     var partners: [Int64: Int64] = [:]

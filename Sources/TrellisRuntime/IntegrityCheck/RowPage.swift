@@ -2,9 +2,9 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Some objects of one entity in the order of their keys. Making it checks what each row says by itself.
+/// Some objects of one entity in key order. The initializer checks each row on its own.
 struct RowPage {
-  /// A reference that a row holds.
+  /// A reference in a row.
   struct Reference {
     var holder: Int64
     var target: Int64
@@ -12,16 +12,16 @@ struct RowPage {
 
   let entity: EntityInfo
   private(set) var keys: [Int64] = []
-  /// By property number, for the to-ones that lie in the row.
+  /// The references by property number, for the to-one relationships that are stored in the row.
   private(set) var references: [Int: [Reference]] = [:]
-  /// The files in which the rows' data lies.
+  /// The files that contain the rows' external data.
   private(set) var files: [(key: Int64, property: String, file: ExternalFile)] = []
-  /// Whether no object comes behind these.
+  /// Whether this is the last page of the entity.
   var isLast: Bool { keys.count < GraphCheck.pageSize }
 
   private var findings: [StoreFinding] = []
 
-  /// - Parameter last: the greatest key of the page before; nil for the first page.
+  /// - Parameter last: the greatest key of the previous page; nil for the first page.
   init(of entity: EntityInfo, after last: Int64?, _ check: GraphCheck) throws {
     self.entity = entity
     let key = Operand.path(PropertyPath(variable: 0))
@@ -63,7 +63,7 @@ struct RowPage {
     }
   }
 
-  /// Whether there are any. Such a row cannot be read.
+  /// Returns whether required attributes are missing. If so, the row cannot be read.
   private mutating func noteMissingAttributes(_ row: RowReader) -> Bool {
     let before = findings.count
     for (number, column) in entity.entity.columns.enumerated() where !column.isOptional && row.isNull(number) {

@@ -2,7 +2,7 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Looks for objects that share a unique key: read in the order of the key, they are neighbours.
+/// Finds objects with the same unique key: in the sort order of the key, they are adjacent.
 struct UniqueKeyCheck {
   let check: GraphCheck
   let entity: EntityInfo
@@ -15,7 +15,7 @@ struct UniqueKeyCheck {
     var shared: [(key: Int64, other: Int64)] = []
     try check.connection.fetch(request) { row in
       let values = columns.map { row.value($0, entity.entity.columns[$0].storageClass) }
-      // A key with a nil binds nobody.
+      // A unique key with a nil value is not enforced.
       if let last, last.values == values, !values.contains(where: \.isNull) { shared.append((row.key, last.key)) }
       last = (row.key, values)
       if shared.count >= GraphCheck.pageSize { try noteAll(&shared) }

@@ -1,42 +1,43 @@
-/// One step of a change of live results. A position counts in the list as the steps before it have left it.
+/// A step of a change of live results. Its positions refer to the list after the preceding steps.
 public enum LiveStep<Object: ManagedObject>: Hashable, Sendable {
-  /// An object is in the results no more; it was at this position.
+  /// An object is no longer in the results; it was at this position.
   case delete(ObjectID<Object>, at: Int)
-  /// An object is in the results from now on, at this position.
+  /// An object was added to the results at this position.
   case insert(ObjectID<Object>, at: Int)
-  /// An object goes from one position to another, where it is counted without itself.
+  /// An object moved from one position to another. The new position is that in the list without the object.
   case move(ObjectID<Object>, from: Int, to: Int)
-  /// An object at this position has other values, or other members.
+  /// The object at this position has changed values or members.
   case update(ObjectID<Object>, at: Int)
 }
 
-/// A step of a change of live results that are in sections.
+/// A step of a change of the sections of live results.
 public enum LiveSectionStep: Hashable, Sendable {
-  /// A section has no objects any more.
+  /// A section has no objects any more and was removed.
   case delete(at: Int)
-  /// There is a new section.
+  /// A section was added.
   case insert(at: Int)
 }
 
-/// What changed in live results since their observer was last told: steps that, taken one after the other, make the old list
-/// the new one.
+/// The change of live results since their observer received the last one: steps that turn the old list into the new one
+/// when they are applied in order.
 public struct LiveChange<Object: ManagedObject>: Hashable, Sendable {
+  /// The steps that change the list of objects.
   public let steps: [LiveStep<Object>]
-  /// How the sections changed, in the same way; empty for results without sections.
+  /// The steps that change the list of sections; empty for results without sections.
   public let sections: [LiveSectionStep]
 }
 
 extension Array {
-  /// Makes a list that follows live results take a step.
+  /// Applies a step of a change to a list that follows live results.
   ///
   /// ```swift
   /// for await change in live.changes {
   ///   for step in change.steps { rows.apply(step) { Row($0) } }
   /// }
   /// ```
-  /// Steps have to come in their order and leave none out. A position that the list does not have is passed over.
+  /// All steps must be applied, in their order. A step with a position outside of the list is ignored.
   ///
-  /// - Parameter make: gives the element of an object that comes or has changed.
+  /// - Parameter make: returns the element for an inserted or changed object.
   public mutating func apply<Object: ManagedObject>(
     _ step: LiveStep<Object>, _ make: (ObjectID<Object>) throws -> Element
   ) rethrows {
@@ -51,7 +52,7 @@ extension Array {
   }
 }
 
-/// A step by keys, as it is found.
+/// A step by key, without the object's type.
 enum KeyStep: Hashable {
   case delete(Int64, at: Int)
   case insert(Int64, at: Int)
@@ -67,7 +68,7 @@ enum KeyStep: Hashable {
     }
   }
 
-  /// Makes a list what it was before the step.
+  /// Reverts the step in a list.
   func takeBack(in keys: inout [Int64]) {
     switch self {
     case .delete(let key, let place): keys.insert(key, at: place)

@@ -1,10 +1,10 @@
-/// The steps from one list of keys to another, of which no key is in a list twice.
+/// The steps from one list of unique keys to another.
 enum LiveDifference {
-  /// So many objects are told to move at most; when more do, they are told to go and to come.
+  /// The maximum number of moves. If more objects moved, they are reported as deleted and inserted.
   static let mostMoves = 1000
 
-  /// - Parameter updated: keys of objects that have other values.
-  /// - Complexity: n log n in the length of the lists, plus their length for each object that moves.
+  /// - Parameter updated: keys of objects with changed values.
+  /// - Complexity: O(*n* log *n*) in the length of the lists, plus their length for each object that moves.
   static func steps(from old: [Int64], to new: [Int64], updated: Set<Int64> = []) -> [KeyStep] {
     var steps: [KeyStep] = []
     if old != new { addChanges(from: old, to: new, &steps) }
@@ -52,9 +52,10 @@ enum LiveDifference {
     if source != target { steps.append(.move(key, from: source, to: target)) }
   }
 
-  /// A longest part of a list that rises, without changing its order.
+  /// A longest increasing subsequence of a list.
   private static func inOrder(_ places: [Int]) -> [Int] {
-    // ends[n] is where a rising part of n + 1 places ends that ends lowest.
+    // ends[n] is the index of the last place of an increasing subsequence of length n + 1, the one with the lowest last
+    // place.
     var ends: [Int] = []
     var previous = [Int](repeating: -1, count: places.count)
     for (index, place) in places.enumerated() {

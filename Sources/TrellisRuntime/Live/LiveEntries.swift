@@ -1,10 +1,10 @@
 import TrellisQuery
 import TrellisSchema
 
-/// The results of a request in their order, with what they are sorted by.
+/// The results of a request in order, with their sort values.
 struct LiveEntries {
   private(set) var rows = LiveRows()
-  /// What each is sorted by, to find its place.
+  /// The sort values of each result by key, to find its position.
   private var known: [Int64: [StoredValue]] = [:]
 
   mutating func append(_ key: Int64, _ values: [StoredValue]) {
@@ -16,10 +16,10 @@ struct LiveEntries {
 
   func contains(_ key: Int64) -> Bool { known[key] != nil }
 
-  /// What a result is sorted by; nil for what is none.
+  /// The sort values of a result; nil if the key is not among the results.
   func values(of key: Int64) -> [StoredValue]? { known[key] }
 
-  /// Where an entry belongs, or is.
+  /// The position of an entry, or the position to insert it at.
   ///
   /// - Complexity: logarithmic, and linear in the number of blocks.
   func place(for key: Int64, _ wanted: [StoredValue], _ order: SortOrder) -> Int {

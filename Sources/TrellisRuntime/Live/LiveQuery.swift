@@ -2,10 +2,10 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// The saved results of one request, kept right by what each save changed.
+/// The saved results of one request, updated incrementally after each save.
 ///
-/// Kept are the results from the first to the last that the limit allows, those that the offset leaves out included. What
-/// lies beyond is unknown; so when the last places have to be filled from there, the request is run again.
+/// The results from the first to the last within the limit are kept, including those that the offset skips. Results
+/// beyond the limit are unknown, so the request is run again when the last positions have to be filled with them.
 struct LiveQuery {
   let request: StoreRequest
   let reach: RequestReach
@@ -13,10 +13,10 @@ struct LiveQuery {
   private let order: SortOrder
   private let evaluator: PredicateEvaluator?
   private let model: Model
-  /// How many entries are kept at most; nil for all.
+  /// The maximum number of entries that are kept; nil for all.
   private let capacity: Int?
 
-  /// So many changed rows are looked at one by one at most.
+  /// The maximum number of changed rows that are applied one by one.
   static let fewRows = 1000
 
   init(_ request: StoreRequest, _ model: Model) throws {
@@ -53,7 +53,8 @@ struct LiveQuery {
     return found
   }
 
-  /// What a sort by other objects' values goes by is not kept up to date; the first value is, for sections.
+  /// Reads keys and only the first sort value, for sections. Sort values are not needed otherwise, because a request
+  /// that depends on other objects is run again instead of updated.
   private func projected(_ request: StoreRequest, _ context: ManagedObjectContext) throws -> LiveEntries {
     var found = LiveEntries()
     var paths = [ProjectedPath(PropertyPath(variable: 0), kind: .integer)]
@@ -66,18 +67,18 @@ struct LiveQuery {
 
   // MARK: Following saves
 
-  /// A row that changed: what it is now, or nil when it is gone.
+  /// A changed row with its current object, or nil if the row was deleted.
   typealias ChangedRow = (key: Int64, object: ManagedObject?)
 
-  /// Takes over what changed in some rows.
+  /// Applies the changes of some rows.
   ///
-  /// - Returns: the steps, positions counted from the first entry that is kept; nil when the request has to be run again. The
-  ///   entries are of no use then.
-  /// - Complexity: that of a search for each row, whatever the number of results.
+  /// - Returns: the steps, with positions counted from the first kept entry; nil if the request has to be run again.
+  ///   The entries are invalid then.
+  /// - Complexity: that of a search for each row, independent of the number of results.
   mutating func apply(_ rows: [ChangedRow]) throws -> [KeyStep]? {
     let changes = try rows.map { row in (row.key, try row.object.flatMap(sortValues)) }
     guard let capacity, entries.count >= capacity else {
-      // Nothing lies beyond.
+      // All results are known.
       var steps: [KeyStep] = []
       for (key, values) in changes { apply(key, values, &steps) }
       if let capacity { cut(to: capacity, &steps) }
@@ -87,7 +88,7 @@ struct LiveQuery {
     guard let last = entries.rows.last else { return nil }
     var steps: [KeyStep] = []
     for (key, values) in changes {
-      // Who comes behind the last one comes behind others, too, that are not known.
+      // A row after the last entry also comes after others that are unknown.
       let isKnown = values.map { order.order($0, key, last.values, last.key) <= 0 } ?? false
       apply(key, isKnown ? values : nil, &steps)
     }
@@ -96,7 +97,7 @@ struct LiveQuery {
     return steps
   }
 
-  /// What the row is sorted by; nil when it is no result.
+  /// The sort values of a row; nil if it does not match the predicate.
   private func sortValues(_ object: ManagedObject) throws -> [StoredValue]? {
     let object = StoredObject(object, model)
     if let evaluator, try !evaluator.matches(object) { return nil }
@@ -138,7 +139,7 @@ struct LiveQuery {
   }
 }
 
-/// A row as it is in the store, as predicates and sorts see it that look at nothing else.
+/// A row as it is in the store, for predicates and sort keys that read nothing but that row.
 struct StoredObject: QueryObject {
   private let object: ManagedObject
   let queryEntityName: String

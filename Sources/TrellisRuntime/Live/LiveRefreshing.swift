@@ -1,13 +1,13 @@
 import TrellisQuery
 import TrellisStorage
 
-/// What a context has of live results: a way there that does not keep them alive.
+/// A context's weak reference to live results.
 struct LiveResultsReference {
   weak var results: LiveResultsCore?
 }
 
 extension ManagedObjectContext {
-  /// Brings the live results of this context up to date after saves, its own or others'.
+  /// Updates the live results of this context after its own saves or those of other contexts.
   func refreshLiveResults(after notices: [SaveNotice]) {
     guard !liveResults.isEmpty else { return }
     let living = liveResults.compactMap(\.results)
@@ -17,7 +17,7 @@ extension ManagedObjectContext {
     if living.contains(where: \.hasNews) { inbox.ring() }
   }
 
-  /// A row as an object that the context does not know of.
+  /// A row as an object that is not registered in the context.
   func unregistered(_ row: RowReader) throws -> ManagedObject {
     guard row.entity >= 0 && row.entity < runtime.types.count else { throw unreadable(row) }
     row.problem = nil
@@ -29,10 +29,10 @@ extension ManagedObjectContext {
 
 /// The rows that saves changed, read once for all live results.
 struct ChangedRows {
-  /// nil for a row that is gone.
+  /// The rows by key; nil for a deleted row.
   private var known: [Int64: ManagedObject?] = [:]
 
-  /// The rows of these keys as they are in the store.
+  /// The stored rows with these keys.
   ///
   /// - Parameter entity: an entity of their hierarchy.
   mutating func rows(
@@ -54,7 +54,7 @@ struct ChangedRows {
     for key in keys { known[key] = .some(nil) }
     try context.connection().rows(of: entity, keys: keys) { row in
       if let object = context.map[row.key], object.phase == .persistent, !object.isInChangedList {
-        // It is going to be shown, and the row is here.
+        // The row is likely to be displayed, so the object is filled from it.
         known[row.key] = .some(try context.object(of: row, batch: 0))
       } else {
         known[row.key] = .some(try context.unregistered(row))

@@ -2,9 +2,9 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// What live results are, whatever their type: the query, and who wants to hear of changes.
+/// The untyped part of live results: the query and the listeners for changes.
 final class LiveResultsCore {
-  /// The results as observers know them, and before them those that the request's offset leaves out.
+  /// The results as last published, preceded by those that the request's offset skips.
   private var rows: LiveRows
   let isSectioned: Bool
   /// Called before and after the results change.
@@ -12,7 +12,7 @@ final class LiveResultsCore {
   var didChange: () -> Void = {}
   private var query: LiveQuery
   private var listeners: [ListenerReference] = []
-  /// Set when the store failed while the request was run again.
+  /// Whether the store failed when the request was last run again.
   private var isStale = false
 
   private struct ListenerReference {
@@ -45,7 +45,7 @@ final class LiveResultsCore {
     rows.keys((offset + positions.lowerBound)..<(offset + positions.upperBound))
   }
 
-  /// What the first sort key of each result is, for sections; empty without sections.
+  /// The first sort value of each result, for sections; empty without sections.
   ///
   /// - Complexity: linear.
   var sectionValues: [StoredValue] { sectionValues(of: rows) }
@@ -63,7 +63,7 @@ final class LiveResultsCore {
     listeners.append(ListenerReference(listener: listener))
   }
 
-  /// Whether somebody has something to be told.
+  /// Whether a listener has changes to deliver.
   var hasNews: Bool { listeners.contains { $0.listener?.hasNews == true } }
 
   // MARK: Following saves
@@ -84,7 +84,7 @@ final class LiveResultsCore {
       updated.formUnion(notice.updated.lazy.map(\.key))
       updated.formUnion(notice.relinked.lazy.map(\.key))
     }
-    // Without a row, only a result can be concerned.
+    // A deleted row can affect the results only if it is one of them.
     changed.formUnion(gone.filter(query.entries.contains))
     guard mustRun || !changed.isEmpty else { return }
     do {
@@ -113,7 +113,7 @@ final class LiveResultsCore {
     publish(nil, updated)
   }
 
-  /// - Parameter steps: nil when they have to be found by comparing.
+  /// - Parameter steps: the steps; nil if they have to be found by comparing the lists.
   private func publish(_ steps: [KeyStep]?, _ updated: Set<Int64>) {
     let before = rows
     let after = query.entries.rows
@@ -129,13 +129,13 @@ final class LiveResultsCore {
   }
 }
 
-/// Gathers what changed for one observer until it is taken.
+/// Collects the changes for one observer until they are taken.
 final class LiveListener {
   private var steps: [KeyStep] = []
-  /// The keys when the observer was last told, once there are so many steps that comparing is less work.
+  /// The keys at the observer's last change, once there are so many steps that comparing the lists is cheaper.
   private var base: [Int64]?
   private var updated: Set<Int64> = []
-  /// The results when the observer was last told, for their sections.
+  /// The results at the observer's last change, for their sections.
   private var former: LiveRows?
 
   private static let mostSteps = 1000
@@ -158,7 +158,7 @@ final class LiveListener {
     for case .update(let key, _) in steps { updated.insert(key) }
   }
 
-  /// What changed since the last time; nil when nothing did.
+  /// The changes since the last call; nil if there are none.
   func take<Object: ManagedObject>(_ results: LiveResultsCore) -> LiveChange<Object>? {
     guard hasNews else { return nil }
     let found = base.map { LiveDifference.steps(from: $0, to: results.keys, updated: updated) } ?? steps

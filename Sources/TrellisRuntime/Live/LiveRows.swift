@@ -1,9 +1,9 @@
 import TrellisSchema
 
-/// Keys in an order, with what each is sorted by, in blocks: a change copies and moves one block, however many rows there are.
-/// Copies share the blocks.
+/// Sorted keys with their sort values, in blocks: a change copies and moves one block, independent of the number of
+/// rows. Copies share the blocks.
 struct LiveRows {
-  /// A class, so that a copy of the rows counts one reference for each block.
+  /// A class, so that a copy of the rows retains one reference for each block.
   private final class Block {
     var keys: [Int64]
     var values: [[StoredValue]]
@@ -15,11 +15,11 @@ struct LiveRows {
   }
 
   private var blocks: [Block] = []
-  /// How many rows each block has, to find a place without touching the blocks.
+  /// The number of rows in each block, to find a position without accessing the blocks.
   private var counts: [Int] = []
   private(set) var count = 0
 
-  /// A full block is made two.
+  /// The maximum size of a block. A larger block is split in two.
   private static let most = 512
 
   // MARK: Reading
@@ -34,7 +34,7 @@ struct LiveRows {
     return all
   }
 
-  /// What every row is sorted by first.
+  /// The first sort value of every row.
   ///
   /// - Complexity: linear.
   var firstValues: [StoredValue] { blocks.flatMap { block in block.values.map { $0.first ?? .null } } }
@@ -44,7 +44,7 @@ struct LiveRows {
     return (key, values)
   }
 
-  /// - Complexity: linear in the number of blocks, as with everything that goes by a place.
+  /// - Complexity: linear in the number of blocks, as for every access by position.
   func key(at place: Int) -> Int64 {
     let (block, offset) = locate(place)
     return blocks[block].keys[offset]
@@ -61,9 +61,9 @@ struct LiveRows {
     return found
   }
 
-  /// The first place at which a row does not come before some other one.
+  /// The first position with a row that is not sorted before a certain row.
   ///
-  /// - Parameter isBefore: whether a row comes before it.
+  /// - Parameter isBefore: whether a row is sorted before that row.
   /// - Complexity: logarithmic, and linear in the number of blocks.
   func place(where isBefore: (_ key: Int64, _ values: [StoredValue]) -> Bool) -> Int {
     let block = firstIndex(in: blocks.count) { number in
@@ -93,7 +93,8 @@ struct LiveRows {
     return start
   }
 
-  /// The block of a place, and where it is there. The place behind the last row belongs to the last block.
+  /// The block that contains a position, and the offset in it. The position after the last row belongs to the last
+  /// block.
   private func locate(_ place: Int) -> (block: Int, offset: Int) {
     var offset = place
     for (number, count) in counts.enumerated() {
@@ -144,7 +145,7 @@ struct LiveRows {
     change(number, by: 0) { $0.values[offset] = values }
   }
 
-  /// Changes a block, which is copied first when others share it.
+  /// Changes a block, after copying it if it is shared.
   private mutating func change<Result>(_ number: Int, by difference: Int, _ body: (Block) -> Result) -> Result {
     if !isKnownUniquelyReferenced(&blocks[number]) {
       blocks[number] = Block(keys: blocks[number].keys, values: blocks[number].values)

@@ -3,7 +3,7 @@ import TrellisQuery
 import TrellisSchema
 public import TrellisStorage
 
-/// Live results in sections: those that are alike in one attribute stand together.
+/// Live results in sections, each of which groups the objects with the same value of an attribute.
 ///
 /// ```swift
 /// let live = try context.live(EmotionDiary.all.sorted { $0.createdAt }, sectionedBy: { $0.emotion })
@@ -29,32 +29,35 @@ public final class LiveSections<Columns: EntityColumns, Value: AttributeValue>: 
     }
   }
 
-  /// The changes from now on, positions counted in all results; ``LiveChange/sections`` has those of the sections.
+  /// The changes from now on, with positions in all results; ``LiveChange/sections`` contains those of the sections.
   public var changes: LiveChanges<Columns> { results.changes }
 }
 
 @available(*, unavailable, message: "live results belong to their context; pass ids or snapshots instead")
 extension LiveSections: @unchecked Sendable {}
 
-/// Results that are alike in what they are sectioned by.
+/// The results with the same value of the section attribute.
 public struct LiveSection<Columns: EntityColumns, Value: AttributeValue>: RandomAccessCollection {
-  /// What they have in common.
+  /// The common value.
   public let value: Value
-  /// Where they are among all results.
+  /// The positions of the section among all results.
   public let positions: Range<Int>
   let results: LiveResults<Columns>
 
+  /// The position of the section's first object among all results.
   public var startIndex: Int { positions.lowerBound }
+  /// The position after the section's last object among all results.
   public var endIndex: Int { positions.upperBound }
+  /// The object at a position among all results.
   public subscript(position: Int) -> Columns.Object { results[position] }
 }
 
 extension ManagedObjectContext {
-  /// The results of a request in sections, kept up to date with what is saved.
+  /// The results of a request in sections, kept up to date with saves.
   ///
-  /// - Parameter section: the attribute whose values make the sections. It comes before the request's own sort keys,
-  ///   ascending; to have the sections the other way round, make it the first sort key, descending.
-  /// - Throws: as ``live(_:)``.
+  /// - Parameter section: the attribute with the values of the sections. It precedes the request's own sort keys,
+  ///   ascending. For the reverse order of sections, make it the request's first sort key, descending.
+  /// - Throws: the same errors as ``live(_:)``.
   public func live<Columns: EntityColumns, Value: SortableAttributeValue>(
     _ request: FetchRequest<Columns>, sectionedBy section: (Columns) -> AttributePath<Value>
   ) throws -> LiveSections<Columns, Value> {

@@ -2,13 +2,13 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Whose changes can change the answer to a request.
+/// The entities that can affect the results of a request when their objects change.
 struct RequestReach {
   /// The entities of the results.
   let own: Set<Int>
-  /// Those that the predicate and the sort look at beside the result's own row, with their subtrees; empty when none.
+  /// The other entities that the predicate and the sort keys depend on, with their subtrees; empty if there are none.
   private(set) var others: Set<Int> = []
-  /// Whether a result depends on its own row alone.
+  /// Whether a result depends only on its own row.
   let isOwnRowOnly: Bool
   private let model: Model
 
@@ -22,10 +22,10 @@ struct RequestReach {
     if let predicate = request.predicate { add(predicate, [0: request.entity]) }
   }
 
-  /// What a save means for the request.
+  /// The effect of a save on the results of the request.
   enum Meaning {
     case nothing
-    /// These rows may have come, gone or moved, and nothing else.
+    /// Only these rows may have been added, removed or moved.
     case rows(changed: [Int64], gone: [Int64])
     case anything
   }
@@ -45,7 +45,7 @@ struct RequestReach {
       || rows.contains { own.contains($0.entity) || others.contains($0.entity) }
   }
 
-  /// Whether the results inherit from an entity.
+  /// Whether an entity is the ancestor of one of the results' entities, or one of them.
   private func isBelow(_ entity: Int) -> Bool { !own.isDisjoint(with: model.entities[entity].subtree) }
 
   // MARK: Finding out
@@ -73,13 +73,13 @@ struct RequestReach {
       add(left, variables)
       add(right, variables)
     case .computed(.function(_, let inner)): add(inner, variables)
-    // What is made of many objects' values may look at any.
+    // Other computations, such as aggregates, may depend on any object.
     case .computed: others.formUnion(model.entities.indices)
     case .path(let path), .count(let path), .entity(let path): add(path, variables)
     }
   }
 
-  /// - Returns: the entity that the path leads to.
+  /// - Returns: the entity at the end of the path.
   @discardableResult private mutating func add(_ path: PropertyPath, _ variables: [Int: Int]) -> Int? {
     guard var entity = variables[Int(path.variable)] else { return nil }
     for step in path.steps {

@@ -1,6 +1,6 @@
 import TrellisSchema
 
-/// Results that are next to each other and have one section's value.
+/// Runs of adjacent results with the same section value.
 enum SectionRuns {
   /// The positions of each section.
   static func ranges(_ values: [StoredValue]) -> [Range<Int>] {
@@ -13,7 +13,7 @@ enum SectionRuns {
     return found
   }
 
-  /// How the sections changed. They are sorted by their values, so none moves.
+  /// The steps between two lists of sections. Sections are sorted by their values, so none of them moves.
   static func steps(from old: [StoredValue], to new: [StoredValue]) -> [LiveSectionStep] {
     let before = ranges(old).map { old[$0.lowerBound] }
     let after = ranges(new).map { new[$0.lowerBound] }

@@ -8,3 +8,14 @@ final class PlaceholderRow: RowReader {
     self.entity = entity
   }
 }
+
+extension IdentifiedObject {
+  /// An object of no context with placeholder values, for a row that cannot be had.
+  ///
+  /// - Parameter isDeleted: Whether the reason is that the row is gone.
+  static func standIn(for key: Int64, isDeleted: Bool, in link: ContextLink) -> Self {
+    let object = Self(PlaceholderRow(key: key), in: link)
+    object.state.detach(isDeleted: isDeleted)
+    return object
+  }
+}

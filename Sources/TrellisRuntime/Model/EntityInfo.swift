@@ -2,32 +2,33 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// What the runtime looks up about an entity while it works: classes and numbers, without a name or a description to copy.
+/// The data of an entity that the runtime needs at work: classes and numbers, so that no names or descriptions are
+/// copied.
 final class EntityInfo: Sendable {
   let number: Int
   let root: Int
   let name: String
   let type: ManagedObject.Type
-  /// By property number; nil for attributes.
+  /// The relationships by property number; nil for attributes.
   let relationships: [RelationshipInfo?]
-  /// The relationships alone, in order.
+  /// The relationships in order, without gaps.
   let allRelationships: [RelationshipInfo]
-  /// The one-to-ones that are their own inverse and lie in the rows of both partners.
+  /// The one-to-one relationships that are their own inverse and are stored in the rows of both partners.
   let couples: [RelationshipInfo]
-  /// The one-way relationships of any entity that lead to this one.
+  /// The one-way relationships of any entity with this entity as destination.
   let oneWayReferences: [RelationshipNumberedInfo]
-  /// The attributes that something has to be checked of at save.
+  /// The attributes that are validated at a save.
   let checkedAttributes: [CheckedAttribute]
-  /// The relationships whose partners are counted at save.
+  /// The relationships that a save checks: required ones, and those with rules for their number of members.
   let checkedRelationships: [RelationshipInfo]
-  /// What a save has to look at again in the store.
+  /// The checks that a save repeats in the store.
   let storeChecks: StoreChecks
-  /// The properties that lie in the row.
+  /// The properties that are stored in the row.
   let storedMask: ColumnMask
-  /// The attributes that live in memory only.
+  /// The attributes that exist only in memory.
   let transients: ColumnMask
   let transientNumbers: [Int]
-  /// The hooks of the class and of those above it.
+  /// The hooks of the class and its superclasses.
   let hooks: Set<LifecycleHook>
   let entity: Entity
 
@@ -61,14 +62,14 @@ final class EntityInfo: Sendable {
   }
 }
 
-/// What the runtime looks up about a relationship.
+/// The data of a relationship that the runtime needs at work.
 final class RelationshipInfo: Sendable {
-  /// The property's number, the same in the entity that declares it and in all below.
+  /// The property's number, the same in the declaring entity and all its descendants.
   let property: Int
-  /// The entity that declares it.
+  /// The number of the declaring entity.
   let entity: Int
   let destination: Int
-  /// The other end's property number; nil for a one-way relationship.
+  /// The inverse's property number; nil for a one-way relationship.
   let inverse: Int?
   let name: String
   let entityName: String
@@ -76,11 +77,12 @@ final class RelationshipInfo: Sendable {
   let isOrdered: Bool
   let home: RelationshipStorage
   let deleteRule: DeleteRule
-  /// Whether the reference outlives the object that it leads to.
+  /// Whether the reference is kept when its object is deleted, so that it may dangle.
   let isLeftAlone: Bool
   let isRequired: Bool
   let isOptional: Bool
-  /// Whether both ends are this very relationship. A one-to-one like that lies in the rows of both partners.
+  /// Whether the relationship is its own inverse. Such a one-to-one relationship is stored in the rows of both
+  /// partners.
   let isOwnInverse: Bool
   let minimumCount: Int?
   let maximumCount: Int?
@@ -104,41 +106,41 @@ final class RelationshipInfo: Sendable {
     maximumCount = relationship.description.maximumCount
   }
 
-  /// Whether the object's own row holds the reference.
+  /// Whether the reference is stored in the object's own row.
   var isColumn: Bool {
     if case .column = home { true } else { false }
   }
 
-  /// Whether pairs in a table of their own hold it.
+  /// Whether the relationship is stored in a join table.
   var isJoined: Bool {
     if case .joinTable = home { true } else { false }
   }
 
-  /// Whether both are the same relationship, perhaps seen from different entities of one hierarchy.
+  /// Whether both are the same relationship, even if they were looked up through different entities of a hierarchy.
   func isSame(as other: RelationshipInfo) -> Bool { entity == other.entity && property == other.property }
 
-  /// Whether its members are counted at save.
+  /// Whether the members are counted at a save.
   var isCounted: Bool { minimumCount != nil || maximumCount != nil }
 
-  /// Whether it lives in memory only.
+  /// Whether the relationship exists only in memory.
   var isTransient: Bool { home == .transient }
 }
 
-/// A model as the runtime uses it, made once for each container.
+/// A model in the form that the runtime uses, created once for each container.
 final class RuntimeModel: Sendable {
   let model: Model
-  /// The formats that fetches have read.
+  /// The cache of parsed formats.
   let formats = FormatCache()
   let entities: [EntityInfo]
   /// The hooks of all entities.
   let hooks: Set<LifecycleHook>
-  /// Whether any entity's saves are looked at again in the store.
+  /// Whether the saves of any entity repeat checks in the store.
   let looksAgain: Bool
-  /// Whether any entity has a one-to-one that is its own inverse.
+  /// Whether any entity has a one-to-one relationship that is its own inverse.
   let hasCouples: Bool
-  /// The cascades that stores can carry out.
+  /// The cascades that stores can perform.
   private let storeCascades: [RelationshipNumber: StoreCascade]
-  /// The classes alone, for who makes objects of rows.
+  /// The classes by entity number, for the creation of objects from rows.
   let types: [ManagedObject.Type]
 
   init(_ objectModel: ObjectModel) throws {
@@ -186,7 +188,7 @@ final class RuntimeModel: Sendable {
     return found
   }
 
-  /// How a store can carry out a cascade along a relationship; nil when members have to be loaded for it.
+  /// The cascade along a relationship as a store can perform it; nil if the members have to be loaded for it.
   func storeCascade(_ relationship: RelationshipInfo) -> StoreCascade? {
     storeCascades[RelationshipNumber(entity: relationship.entity, property: relationship.property)]
   }
@@ -209,21 +211,21 @@ final class RuntimeModel: Sendable {
     return found
   }
 
-  /// The relationship of a number; nil when there is none.
+  /// The relationship with a number; nil if there is none.
   func relationship(_ number: RelationshipNumber) -> RelationshipInfo? {
     guard entities.indices.contains(number.entity) else { return nil }
     let relationships = entities[number.entity].relationships
     return relationships.indices.contains(number.property) ? relationships[number.property] : nil
   }
 
-  /// The other end of a relationship; nil for a one-way relationship.
+  /// The inverse of a relationship; nil for a one-way relationship.
   func inverse(of relationship: RelationshipInfo) -> RelationshipInfo? {
     guard let inverse = relationship.inverse else { return nil }
     return entities[relationship.destination].relationships[inverse]
   }
 }
 
-/// The generated classes do not belong to the description beside them.
+/// The error when the generated classes do not match the model description.
 struct ModelMismatch: Error, CustomStringConvertible {
   let model: String
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-// What `localizedDescription` shows of the runtime's errors: what `description` says.
+// The `localizedDescription` of the runtime's errors is their `description`.
 
 extension ContextError: LocalizedError {
   public var errorDescription: String? { description }

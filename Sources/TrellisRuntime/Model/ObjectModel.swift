@@ -1,24 +1,24 @@
 public import TrellisSchema
 
-/// A model together with the classes that were generated for it. The generated code makes one:
+/// A model with its generated classes. The generated code declares one:
 ///
 /// ```swift
 /// let container = try PersistentContainer(model: .diary, store: .memory)
 /// ```
 public struct ObjectModel: Sendable {
-  /// The model as its file declares it.
+  /// The model as declared in its file.
   public let description: ModelDescription
   /// The class of each entity, in the model's order.
   let types: [ManagedObject.Type]
-  /// The description's, made when the code was.
+  /// The checksum of the description, computed when the code was generated.
   package let checksum: String
 
-  /// What generated code calls.
+  /// Creates a model; called by generated code.
   ///
   /// - Parameters:
   ///   - objects: The classes, in the order of the description's entities.
-  ///   - checksum: What tells the description from any other, so that opening a store need not find it out.
-  ///   - generatedCode: The form of the generated code. A version that this runtime does not know fails to compile.
+  ///   - checksum: The checksum of the description, so that it need not be computed when a store is opened.
+  ///   - generatedCode: The form of the generated code. A version that this runtime does not support fails to compile.
   @_spi(Generated) public init(
     _ description: ModelDescription, objects: [ManagedObject.Type], checksum: String,
     generatedCode: GeneratedCodeVersion
@@ -30,7 +30,7 @@ public struct ObjectModel: Sendable {
   }
 }
 
-/// The forms of generated code that this runtime understands.
+/// The forms of generated code that this runtime supports.
 @_spi(Generated) public enum GeneratedCodeVersion: Sendable {
   case version1
 }

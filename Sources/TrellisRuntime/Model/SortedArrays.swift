@@ -1,5 +1,5 @@
 extension Array where Element: Comparable {
-  /// Each element once, in order.
+  /// The elements in order, without duplicates.
   var sortedWithoutRepeats: [Element] {
     var result: [Element] = []
     result.reserveCapacity(count)
@@ -7,7 +7,7 @@ extension Array where Element: Comparable {
     return result
   }
 
-  /// Whether an element is there, of an array that is in order.
+  /// Whether a sorted array contains an element.
   ///
   /// - Complexity: logarithmic in the number of elements.
   func containsInOrder(_ element: Element) -> Bool {

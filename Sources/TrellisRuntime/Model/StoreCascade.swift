@@ -1,18 +1,19 @@
 import TrellisSchema
 
-/// What a cascade along one relationship reaches, where the store can carry it out: members hold the reference, and below
-/// there are no hooks of deletes, no partners that forbid one, nobody who counts members, and nobody who would have to let go.
+/// The rows that a cascade along one relationship reaches, if the store can perform it. That requires that the members
+/// store the reference, and that the reached entities have no delete hooks and no partners that deny a delete, count
+/// their members or require the reference.
 struct StoreCascade: Sendable {
-  /// The entities of rows that may go.
+  /// The entities of rows that may be deleted.
   private(set) var entities: Set<Int> = []
-  /// The tables that they lie in.
+  /// The root entities of their hierarchies, which have the tables that contain the rows.
   private(set) var roots: Set<Int> = []
-  /// The references by which rows belong to what goes.
+  /// The references from the deleted rows to their deleted owners.
   private(set) var references: [RelationshipInfo] = []
-  /// Relationships of other objects that may lead to such rows.
+  /// Relationships of other objects that may refer to such rows.
   private(set) var ties: [RelationshipInfo] = []
 
-  /// Nil when the members have to be loaded.
+  /// Returns nil if the members have to be loaded.
   init?(_ relationship: RelationshipInfo, in entities: [EntityInfo]) {
     var open = [relationship]
     while let current = open.popLast() {
@@ -32,7 +33,7 @@ struct StoreCascade: Sendable {
     relationship.inverse.flatMap { entities[relationship.destination].relationships[$0] }
   }
 
-  /// - Returns: whether rows of an entity may go unseen.
+  /// - Returns: whether rows of an entity may be deleted without being loaded.
   private mutating func add(
     _ entity: EntityInfo, _ reference: RelationshipInfo, in entities: [EntityInfo], _ open: inout [RelationshipInfo]
   ) -> Bool {

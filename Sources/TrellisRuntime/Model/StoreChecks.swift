@@ -1,17 +1,17 @@
 import TrellisSchema
 
-/// Which of an entity's relationships a save has to look at again inside its transaction. Most entities have none.
+/// The relationships of an entity that a save has to check again inside its transaction. Most entities have none.
 struct StoreChecks: Sendable {
-  /// To-manys of the entity whose members are counted.
+  /// To-many relationships of the entity with rules for their number of members.
   private(set) var counted: [RelationshipInfo] = []
-  /// References in the entity's rows to objects that need them: by a required to-one, or by counted members.
+  /// References in the entity's rows with a required to-one or a counted to-many relationship as inverse.
   private(set) var needed: [RelationshipInfo] = []
-  /// Relationships of others, in join tables, that must keep a number of members of this entity.
+  /// Relationships of other entities, in join tables, that must keep a minimum number of members of this entity.
   private(set) var keepers: [RelationshipInfo] = []
-  /// Relationships in join tables whose partners forbid a delete, or go too.
+  /// Relationships in join tables with a delete rule of `deny` or `cascade`.
   private(set) var denials: [RelationshipInfo] = []
 
-  /// Whether the save of a changed object, or of a deleted one, may have to be looked at again.
+  /// Whether the save of a changed or deleted object may have to be checked again.
   var concernsChanges: Bool { !counted.isEmpty || !needed.isEmpty }
   var concernsDeletes: Bool { !needed.isEmpty || !keepers.isEmpty || !denials.isEmpty }
 

@@ -1,16 +1,17 @@
-/// The identity of an object whose class is not known beforehand, as messages and lists of objects of several entities need it.
+/// The identifier of an object with a class that is not known at compile time, for messages and for lists of objects of
+/// several entities.
 ///
 /// ```swift
 /// for failure in error.failures { show(failure.message, beside: try context.object(with: failure.object)) }
 /// ```
-/// It knows the model that its entity is of, so two entities of one name are told apart. As an ``ObjectID``, it does not know
-/// its store.
+/// It includes the model of its entity, so entities with the same name in different models are distinguished. Like
+/// ``ObjectID``, it does not include its store.
 public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
-  /// The name of the object's entity, as the model declares it.
+  /// The name of the object's entity in the model.
   public let entity: String
-  /// The number under which stores keep the object.
+  /// The object's key, which is the primary key of its row.
   public let key: Int64
-  /// The entity's class, which no other entity of any model has.
+  /// The entity's class, which is unique among all entities of all models.
   let type: ManagedObject.Type
 
   init(_ object: ManagedObject, _ info: EntityInfo) { self.init(object._key, info) }
@@ -21,14 +22,14 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
     self.key = key
   }
 
-  /// What a test says of an object that there is not.
+  /// Creates an identifier for an object that need not exist, for tests.
   package init(entity: String, key: Int64, type: ManagedObject.Type) {
     self.entity = entity
     self.type = type
     self.key = key
   }
 
-  /// The identity of an object, whatever its class.
+  /// The identifier of an object of any class.
   public init(_ object: ManagedObject) {
     type = Swift.type(of: object)
     let entities = type._model?.description.entities ?? []
@@ -36,7 +37,7 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
     key = object._key
   }
 
-  /// The entity and the number: `Team#7`.
+  /// The entity and the key: `Team#7`.
   public var description: String { "\(entity)#\(key)" }
 
   public static func == (left: AnyObjectID, right: AnyObjectID) -> Bool {
@@ -50,10 +51,10 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectContext {
-  /// The object of an identity, from memory or from the store; nil when there is none, or it is deleted.
+  /// The object with an identifier, from memory or from the store; nil if there is none, or it is deleted.
   ///
-  /// - Throws: ``StoreError`` when the store fails; ``ContextError`` with the code `foreign-model` when the identity is of
-  ///   another model.
+  /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-model` if the identifier
+  ///   belongs to another model.
   public func object(with id: AnyObjectID) throws -> ManagedObject? {
     try runtime.check(id.type)
     if let known = map[id.key] { return known.phase == .deleted ? nil : known }

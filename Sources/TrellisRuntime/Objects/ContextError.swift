@@ -1,40 +1,44 @@
-/// Something that went wrong where no error can be thrown: in a property, in a lazy load, in a setter.
+/// A problem where no error can be thrown: in a property, in a lazy load, in a setter.
 ///
-/// It goes to the container's error handler. What leaves the graph without something that it should have, as a failed load
-/// does, is also thrown by the context's next fetch or save. Calls that can throw throw it at once.
+/// It is reported to the container's error handler. A problem that leaves the graph incomplete, such as a failed load,
+/// is also thrown by the context's next fetch or save. Calls that can throw throw it immediately.
 public struct ContextError: Error, Sendable, CustomStringConvertible {
+  /// The kind of the problem. More kinds may be added.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The code as text.
     public let rawValue: String
 
+    /// Creates a code from text.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A value was set on an object that is deleted or of no context any more.
+    /// A value was set on an object that is deleted or no longer belongs to a context.
     public static let ignoredWrite = Code(rawValue: "ignored-write")
-    /// An object of another context, or a deleted one, was put into a relationship; one of another context was to be deleted
-    /// or refreshed.
+    /// An object of another context or a deleted object was added to a relationship; or an object of another context
+    /// was passed to a delete or refresh.
     public static let foreignObject = Code(rawValue: "foreign-object")
-    /// A class of another model was used with a context: an object was made, fetched or looked up.
+    /// A class of another model was used with a context: an object was created, fetched or looked up.
     public static let foreignModel = Code(rawValue: "foreign-model")
     /// A row could not be loaded.
     public static let loadFailed = Code(rawValue: "load-failed")
-    /// Something was called inside a hook that a hook may not call, such as `save` and `rollback`.
+    /// A method was called in a hook that may not call it, such as `save` or `rollback`.
     public static let insideHook = Code(rawValue: "inside-hook")
-    /// A step was to be undone while a group of changes is open.
+    /// An undo was requested while a group of changes is open.
     public static let openGroup = Code(rawValue: "open-group")
-    /// The hooks of some objects keep calling or changing each other, or making more objects.
+    /// The hooks of some objects endlessly trigger or change each other, or create more objects.
     public static let endlessHooks = Code(rawValue: "endless-hooks")
-    /// A relationship was loaded when it was used, where that is to be said.
+    /// A relationship was loaded lazily where the lazy loading rule reports or forbids it.
     public static let lazyLoad = Code(rawValue: "lazy-load")
-    /// There were changes where none may be.
+    /// There were unsaved changes where none are allowed.
     public static let unsavedChanges = Code(rawValue: "unsaved-changes")
-    /// A number or a position lies outside a to-many.
+    /// A number or a position is out of the range of a to-many relationship.
     public static let outOfRange = Code(rawValue: "out-of-range")
   }
 
+  /// The kind of the problem.
   public let code: Code
-  /// What happened and where, as a sentence without user data.
+  /// The problem and its place, as a sentence without user data.
   public let message: String
-  /// What the store threw, where it was the store.
+  /// The store's error, if the store failed.
   public let cause: (any Error)?
 
   package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {

@@ -1,26 +1,27 @@
-/// What an object holds of its context: a way there that does not keep it alive.
+/// An object's reference to its context, which does not keep the context alive.
 ///
-/// Swift's `weak` would cost a side table for each context reference and slow every retain; this is one more object for
-/// each context instead, which the context empties when it dies.
+/// Swift's `weak` would need a side table for each context and slow down every retain. Instead, each context has one
+/// such object, and clears the reference in it when the context is deinitialized.
 @_spi(Generated) public final class ContextLink {
-  // Sound because a context and its objects are confined to one isolation domain, neither being Sendable, and because
-  // the context's deinit sets this to nil before its memory goes.
+  // Sound because a context and its objects are confined to one isolation domain, as neither is Sendable, and because
+  // the context's deinit sets this to nil before its memory is freed.
   @exclusivity(unchecked) unowned(unsafe) var context: ManagedObjectContext?
 
-  /// What is left of a context that is gone; nil before.
+  /// The parts of a deinitialized context that are still needed; nil before.
   var remains: ContextRemains?
 
   init() {}
 }
 
-/// What objects that outlive their context need of it, to say so.
+/// The parts of a context that objects need after its deinitialization to report problems.
 struct ContextRemains {
   let runtime: RuntimeModel
   let report: @Sendable (ContextError) -> Void
 }
 
 extension ManagedObject {
-  /// Tells of a use of the object that its context, which is gone, would be needed for: once of reads and once of writes.
+  /// Reports an access to the object that needs its context after the context was deinitialized: once for reads and
+  /// once for writes.
   @inline(never) final func reportContextGone(_ property: Int, isWrite: Bool = false) {
     guard let remains = link.remains else { return }
     let extras = needExtras()
@@ -37,7 +38,7 @@ extension ManagedObject {
 }
 
 extension RuntimeModel {
-  /// An entity and its property, for messages; the entity alone for what is no property.
+  /// The name of an entity and its property, for messages; only the entity if there is no such property.
   fileprivate func name(of property: Int, _ type: ManagedObject.Type) -> String {
     let entity = entities[type._entity]
     let properties = entity.entity.properties

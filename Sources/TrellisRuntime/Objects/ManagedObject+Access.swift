@@ -2,13 +2,13 @@ import TrellisSchema
 public import TrellisStorage
 
 extension ManagedObject {
-  /// Called before a value is read: loads the row if it is not there.
+  /// Called before a value is read. Loads the row if the object is a fault.
   @_spi(Generated) @inlinable @inline(__always) public final func _willRead(_ property: Int) {
     if !state.flags.isClear { _slowRead(property) }
   }
 
-  /// Called before a value is written. A transient value is noted like a stored one, so that it can be taken back, and is
-  /// compared with nothing, so that it is no change to save.
+  /// Called before a value is written. A transient value is recorded like a stored one, so that it can be rolled back,
+  /// but is not compared with a stored value, so that it is not a change to save.
   ///
   /// - Returns: whether to write. Writes to deleted and detached objects are ignored and reported.
   @_spi(Generated) @inlinable @inline(__always) public final func _willWrite(_ property: Int) -> Bool {
@@ -19,8 +19,8 @@ extension ManagedObject {
     return true
   }
 
-  /// Called by initialisers of objects that have unique keys: notes the attributes that were given, by the bits of
-  /// ``ColumnMask``, as only those are moved to an object that turns out to have the same key.
+  /// Called by the initializers of classes with unique keys. Records the attributes that were passed, as the bits of
+  /// ``ColumnMask``, because only these are transferred to an existing object with the same unique key.
   @_spi(Generated) @inlinable @inline(__always) public final func _markAssigned(_ properties: UInt64) {
     state.markAssigned(properties)
   }
@@ -39,20 +39,20 @@ extension ManagedObject {
       reportIgnoredWrite(property)
       return false
     }
-    // What could not be loaded is not written to either, lest a placeholder counts as the old value.
+    // A fault that could not be loaded is not written to, because the placeholder would become the old value.
     if accessFlags.contains(.fault) { return false }
     if changedBits == 0 || accessFlags.contains(.unrecorded) { willChangeValues() }
     announce(property)
     return true
   }
 
-  /// Called before the first change of a value since the last save, and since changes were last recorded: keeps the row as it
-  /// was, and tells the context that there is something to save.
+  /// Called before the first change of a value since the last save and since the last recording of changes. Copies the
+  /// row as it was, and registers the object as changed in the context.
   final func willChangeValues() {
     state.setUnrecorded(false)
     guard let context = link.context else { return }
     if let recorder = context.recorder { recorder.recordValues(of: self) }
-    // A deleted object changes when a partner goes elsewhere; its delete may be taken back.
+    // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
     guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
     if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
     context.noteChanged(self)
@@ -60,7 +60,7 @@ extension ManagedObject {
 
   private final func fulfilFault(_ property: Int) {
     guard let context = link.context else {
-      // Without a context the values stay the placeholders that they are.
+      // Without a context, the values remain placeholders.
       state.endFault()
       return reportContextGone(property)
     }
@@ -77,33 +77,33 @@ extension ManagedObject {
   }
 }
 
-/// What few objects need: it lies outside the object so that the others do not pay for it.
+/// State that few objects need. It is stored outside the object, so that other objects have no cost.
 ///
-/// Nothing calls out while it touches a field, so nothing can overlap, and nothing is checked.
+/// No field is accessed during a call to other code, so accesses cannot overlap, and exclusivity is not checked.
 final class ObjectExtras {
   /// The row before the first change since the last save.
   @exclusivity(unchecked) private(set) var committed: RowCopyBase?
-  /// The transient values at that time; nil for objects that have none.
+  /// The transient values at that time; nil for objects without any.
   @exclusivity(unchecked) private(set) var committedTransients: RowCopyBase?
-  /// The to-manys that were touched, few enough to look through.
+  /// The to-many relationships that were accessed, few enough for a linear search.
   @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
-  /// The partners of to-ones that do not lie in the row, as far as known; 0 for nil.
+  /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
   @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
-  /// The object that stands for this one since a save found both to have one unique key; 0 for none.
+  /// The key of the object that replaced this one, because a save found that both have the same unique key; 0 for none.
   @exclusivity(unchecked) var replacement: Int64 = 0
-  /// Whether it was told that the object was read, and written to, when its context was gone.
+  /// Whether a read and a write after the context's deinitialization were already reported.
   var (hasToldOfRead, hasToldOfWrite) = (false, false)
 
-  /// Keeps what is committed.
+  /// Stores the committed values.
   func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {
     committed = row
     committedTransients = transients
   }
 
-  /// Keeps a newer row as the committed one.
+  /// Replaces the committed row by a newer one.
   func keep(_ row: RowCopyBase) { committed = row }
 
-  /// There is nothing to go back to any more.
+  /// Removes the committed values, when there are no changes to roll back any more.
   func forgetCommitted() {
     committed = nil
     committedTransients = nil
@@ -111,7 +111,7 @@ final class ObjectExtras {
 }
 
 extension ManagedObject {
-  /// Puts values back to those that are committed.
+  /// Restores the committed values of some properties.
   final func restoreCommitted(_ properties: ColumnMask) {
     announceAll()
     if let committed = extras?.committed { _restore(properties, from: committed) }
@@ -125,7 +125,7 @@ extension ManagedObject {
     return made
   }
 
-  /// The row before its first change; nil while nothing has changed.
+  /// The row before its first change; nil if nothing has changed.
   @_spi(Generated) public final var _committed: RowCopyBase? { extras?.committed }
   @_spi(Generated) public final var _isInserted: Bool { phase == .inserted }
 }

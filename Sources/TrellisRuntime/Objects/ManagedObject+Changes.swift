@@ -2,12 +2,12 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObject {
-  /// Adds the numbers of the properties that were set and whose stored value is not what the copy holds.
+  /// Adds the numbers of the properties that were set and have another stored value than the copy.
   final func collectChanges(since copy: RowCopyBase, _ info: EntityInfo, into changed: inout [Int]) {
     collectDifferences(from: copy, among: changedBits, info, into: &changed)
   }
 
-  /// Adds the numbers of those properties whose stored value is not what the copy holds.
+  /// Adds the numbers of those properties that have another stored value than the copy.
   final func collectDifferences(
     from copy: RowCopyBase, among properties: UInt64, _ info: EntityInfo, into changed: inout [Int]
   ) {
@@ -16,7 +16,7 @@ extension ManagedObject {
       let property = marked.trailingZeroBitCount
       marked &= marked - 1
       if property == 63 {
-        // The last bit stands for all from here on.
+        // The last bit stands for property 63 and all beyond it.
         for number in info.entity.storedProperties where number >= 63 && !_value(number).isSame(as: copy.value(number))
         {
           changed.append(number)
@@ -40,7 +40,7 @@ extension ManagedObject {
 }
 
 extension Entity {
-  /// The numbers of the properties that lie in the row.
+  /// The numbers of the properties that are stored in the row.
   var storedProperties: [Int] {
     properties.filter { property in
       switch property {

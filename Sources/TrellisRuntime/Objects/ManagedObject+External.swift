@@ -2,9 +2,10 @@ public import Foundation
 import TrellisSchema
 public import TrellisStorage
 
-/// What properties with `externalStorage` call.
+/// Support for properties with `externalStorage`.
 extension ManagedObject {
-  /// The bytes that a handle leads to. Where they cannot be loaded, that is reported as for a row, and there are none.
+  /// The bytes of external data. If they cannot be loaded, the failure is reported, as for a row, and the result is
+  /// empty.
   @_spi(Generated) public final func _load(_ data: ExternalData, _ property: Int) -> Data {
     do {
       return try data.load()

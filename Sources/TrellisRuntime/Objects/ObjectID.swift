@@ -2,11 +2,12 @@ public import TrellisQuery
 public import TrellisSchema
 public import TrellisStorage
 
-/// The identity of one object: permanent from birth, never changed, never used again.
+/// The identifier of an object: permanent from its creation, never changed, never reused.
 ///
-/// It is a small value that may go anywhere: to another context, another task, another run of the program. It belongs to one
-/// store, of which it holds no sign: in another store the same number is another object, or none. So a program with several
-/// stores has to keep with an identity which of them it is for. A copy of a store, such as a backup, has the same identities.
+/// It is a small value that can be passed to other contexts and tasks, and kept for later runs of the program. It
+/// belongs to one store but does not include it: in another store, the same key identifies another object or none. A
+/// program with several stores therefore has to keep the store together with the identifier. A copy of a store, such as
+/// a backup, has the same identifiers.
 ///
 /// ```swift
 /// let id = diary.objectID
@@ -15,18 +16,18 @@ public import TrellisStorage
 /// }
 /// ```
 public struct ObjectID<Object: ManagedObject>: Hashable, Sendable {
-  /// The number under which stores keep the object.
+  /// The object's key, which is the primary key of its row.
   public let key: Int64
 
   @_spi(Generated) @inlinable public init(_ key: Int64) { self.key = key }
 
-  /// Nil for 0, which no object has.
+  /// Returns nil for 0, which is not a valid key.
   @_spi(Generated) @inlinable public init?(optional key: Int64) {
     if key == 0 { return nil }
     self.key = key
   }
 
-  /// What a snapshot holds before its object has an identity.
+  /// The identifier of a snapshot before its object has one.
   @_spi(Generated) @inlinable public static var unassigned: ObjectID { ObjectID(0) }
 }
 

@@ -1,24 +1,24 @@
 public import TrellisSchema
 
-/// The values of one object, or the part of them that one class of a hierarchy holds.
+/// The values of an object, or the part of them that one class of a hierarchy declares.
 public protocol StoredFields {
-  /// The value of a property by its number; nil when it lies in another part.
+  /// The value of a property by its number; nil if it belongs to another part.
   @_spi(Generated) func _value(_ property: Int) -> StoredValue?
 }
 
 extension StoredFields {
-  /// Transient values lie in no row.
+  /// The default implementation, for transient values, which are not part of a row.
   @_spi(Generated) public func _value(_ property: Int) -> StoredValue? { nil }
 }
 
-/// An object's row as it was, kept from the first change until the next save or rollback.
+/// A copy of an object's row, kept from the first change until the next save or rollback.
 @_spi(Generated) open class RowCopyBase {
-  /// The part that the parent entity's class holds.
+  /// The part that the parent entity's class declares.
   public final let parent: RowCopyBase?
 
   init(parent: RowCopyBase?) { self.parent = parent }
 
-  /// The part that one class of a hierarchy holds, here or further up.
+  /// The part that a class of the hierarchy declares, in this copy or a parent.
   public final func part<Row: StoredFields>(_ type: Row.Type) -> Row? {
     var copy: RowCopyBase? = self
     while let current = copy {
@@ -32,10 +32,12 @@ extension StoredFields {
   func value(_ property: Int) -> StoredValue { .null }
 }
 
-/// The part of a copied row that one class holds.
+/// The part of a copied row that one class declares.
 @_spi(Generated) public final class RowCopy<Row: StoredFields>: RowCopyBase {
+  /// The copied values.
   public let row: Row
 
+  /// Creates a copy of the values, with the part of the parent entity's class.
   public init(_ row: Row, parent: RowCopyBase? = nil) {
     self.row = row
     super.init(parent: parent)

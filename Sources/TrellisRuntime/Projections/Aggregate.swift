@@ -2,7 +2,8 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// A number or value that sums up a property of many objects. Nils are left out; only ``EntityColumns/count`` counts all.
+/// A number or value computed from a property of many objects. Nil values are ignored, except by
+/// ``EntityColumns/count``, which counts all objects.
 ///
 /// ```swift
 /// let (entries, total) = try context.aggregate(Entry.all) { ($0.count, $0.amount.sum) }
@@ -20,13 +21,13 @@ public struct Aggregate<Result>: Sendable {
   }
 }
 
-/// What an aggregate does with each value.
+/// The accumulation of an aggregate over the values of a property.
 struct AggregateStep: Sendable {
   let projection: ProjectedPath
   let add: @Sendable (inout AggregateState, StoredValue) throws -> Void
 }
 
-/// What an aggregate knows so far.
+/// The intermediate state of an aggregate.
 struct AggregateState {
   var count = 0
   var numbers = NumberSum()
@@ -35,20 +36,20 @@ struct AggregateState {
 }
 
 extension EntityColumns {
-  /// How many objects there are.
+  /// The number of objects.
   public var count: Aggregate<Int> {
     Aggregate(ProjectedPath(path, kind: .integer), add: { state, _ in state.count += 1 }, finish: { $0.count })
   }
 }
 
 extension AttributePath {
-  /// How many objects have a value.
+  /// The number of objects with a value that is not nil.
   public var count: Aggregate<Int> {
     Aggregate(
       _projection, add: { state, value in if !value.isNull { state.count += 1 } }, finish: { $0.count })
   }
 
-  /// How many different values there are, nil not counted.
+  /// The number of distinct values, without nil.
   public var distinctCount: Aggregate<Int> {
     Aggregate(
       _projection,
@@ -59,10 +60,10 @@ extension AttributePath {
 }
 
 extension AttributePath where Value: OrderedAttributeValue {
-  /// The least value; nil when there is none.
+  /// The smallest value; nil if there is none.
   public var minimum: Aggregate<Value.Unwrapped?> { extreme(below: true) }
 
-  /// The greatest value; nil when there is none.
+  /// The greatest value; nil if there is none.
   public var maximum: Aggregate<Value.Unwrapped?> { extreme(below: false) }
 
   private func extreme(below: Bool) -> Aggregate<Value.Unwrapped?> {
@@ -83,15 +84,15 @@ extension AttributePath where Value: OrderedAttributeValue {
 }
 
 extension AttributePath where Value: SummableAttributeValue {
-  /// The sum of all values; zero when there are none.
+  /// The sum of all values; zero if there are none.
   ///
-  /// Integers and decimals are added exactly: a sum that does not fit in 64 bits, or in the 38 digits of `Decimal`, throws
-  /// ``StoreError`` with the code `limit`. Reals are added exactly and rounded once.
+  /// Integers and decimals are added exactly. A sum that does not fit in 64 bits, or in the 38 digits of `Decimal`,
+  /// throws ``StoreError`` with the code `limit`. Real numbers are added exactly and rounded once.
   public var sum: Aggregate<Value.Sum> {
     Aggregate(_projection, add: { try Value._add(&$0.numbers, $1) }, finish: { try Value._sum($0.numbers) })
   }
 
-  /// The sum divided by the number of values; nil when there are none. Decimals are rounded to 38 digits.
+  /// The sum divided by the number of values; nil if there are none. Decimals are rounded to 38 digits.
   public var average: Aggregate<Value.Average?> {
     Aggregate(
       _projection, add: { try Value._add(&$0.numbers, $1) },

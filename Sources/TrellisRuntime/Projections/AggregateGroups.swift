@@ -2,13 +2,13 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// A group's key and what its aggregates know.
+/// A group's key and the states of its aggregates.
 struct AggregateGroup {
   let key: [StoredValue]
   var states: [AggregateState]
 }
 
-/// Groups in the making.
+/// The groups of a request, built row by row.
 struct AggregateGroups {
   private let steps: [AggregateStep]
   private let kinds: [ValueKind]

@@ -3,14 +3,15 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// One aggregate over a request's objects, its limit and offset included.
+  /// An aggregate over a request's objects, after its limit and offset.
   ///
   /// ```swift
   /// let total = try context.aggregate(Entry.where { $0.kind == .expense }) { $0.amount.sum }
   /// ```
-  /// The values are read without making objects, unless unsaved changes matter, which are seen.
+  /// The values are read without creating objects, unless unsaved changes affect the result. Unsaved changes are
+  /// included.
   ///
-  /// - Throws: as ``fetch(_:)``; ``StoreError`` with the code `limit` when a sum is too large.
+  /// - Throws: the same errors as ``fetch(_:)``; ``StoreError`` with the code `limit` if a sum is too large.
   /// - Complexity: that of the store's query, plus the number of objects.
   public func aggregate<Columns: EntityColumns, Result>(
     _ request: FetchRequest<Columns>, _ aggregate: (Columns) -> Aggregate<Result>
@@ -24,7 +25,7 @@ extension ManagedObjectContext {
   /// ```swift
   /// let (entries, total) = try context.aggregate(Entry.all) { ($0.count, $0.amount.sum) }
   /// ```
-  /// - Throws: as the form for one aggregate.
+  /// - Throws: the same errors as the overload for one aggregate.
   @_disfavoredOverload public func aggregate<Columns: EntityColumns, Results>(
     _ request: FetchRequest<Columns>, @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
   ) throws -> Results {
@@ -34,7 +35,8 @@ extension ManagedObjectContext {
 
   // MARK: Steps
 
-  /// The states of the aggregates for each group, sorted; without keys there is one group, even of nothing.
+  /// The aggregates' states for each group, sorted by key. Without keys there is exactly one group, even if no object
+  /// matches.
   func aggregated<Columns: EntityColumns>(
     _ request: FetchRequest<Columns>, by keys: [ProjectedPath], _ steps: [AggregateStep]
   ) throws -> [AggregateGroup] {

@@ -1,8 +1,9 @@
 public import TrellisStorage
 import TrellisQuery
 
-/// The number of a to-many's members as a value, and as what a request is sorted by.
+/// The number of members of a to-many relationship, as a value to fetch and as a sort key.
 extension CountPath: ValueToken {
+  /// The type of a count.
   public typealias Value = Int64
 
   @_spi(Generated) public var _projection: ProjectedPath { ProjectedPath(path, kind: .integer) }

@@ -3,25 +3,28 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// The identities of a request's objects, in its order. No object is made unless unsaved changes matter.
+  /// The identifiers of a request's objects, in its order. No object is created unless unsaved changes affect the
+  /// result.
   ///
-  /// - Throws: as ``fetch(_:)``.
+  /// - Throws: the same errors as ``fetch(_:)``.
   public func ids<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [ObjectID<Columns.Object>] {
     try prepareFetch()
     return try keys(of: request.storeRequest(in: self), request.rules).map { ObjectID($0) }
   }
 
-  /// One property of each of a request's objects, in its order, without making objects.
+  /// A property of each of a request's objects, in its order, without creating objects.
   ///
   /// ```swift
   /// let moods = try context.values(of: EmotionDiary.all, distinct: true) { $0.mood }
   /// ```
   /// - Parameters:
-  ///   - distinct: whether a value that came before is left out; limit and offset count what is left then. Texts are the
-  ///     same when their bytes are, decimals when their numbers are.
-  /// - Throws: as ``fetch(_:)``; ``StoreError`` with the code `unreadable-value` where there is no value and the property
-  ///   is not optional, as at the end of a path through nil: ``AttributePath/optional`` reads those.
-  /// - Complexity: that of the store's query, plus the number of results; where unsaved changes matter, as ``fetch(_:)``.
+  ///   - distinct: whether repeated values are skipped. Limit and offset then count distinct values. Texts are equal if
+  ///     their bytes are, decimals if their numbers are.
+  /// - Throws: the same errors as ``fetch(_:)``; ``StoreError`` with the code `unreadable-value` if a value is missing
+  ///   and the property is not optional, as at the end of a path through nil. Use ``AttributePath/optional`` for such
+  ///   paths.
+  /// - Complexity: that of the store's query, plus the number of results; the same as ``fetch(_:)`` if unsaved changes
+  ///   affect the result.
   public func values<Columns: EntityColumns, Token: ValueToken>(
     of request: FetchRequest<Columns>, distinct: Bool = false, _ property: (Columns) -> Token
   ) throws -> [Token.Value] {
@@ -31,14 +34,14 @@ extension ManagedObjectContext {
     return found
   }
 
-  /// Several properties of each of a request's objects as tuples, in its order, without making objects.
+  /// Several properties of each of a request's objects as tuples, in its order, without creating objects.
   ///
   /// ```swift
   /// for (emotion, day) in try context.values(of: EmotionDiary.all, { ($0.emotion, $0.createdAt) }) { … }
   /// ```
   /// - Parameters:
-  ///   - distinct: whether a tuple that came before is left out; limit and offset count what is left then.
-  /// - Throws: as the form for one property.
+  ///   - distinct: whether repeated tuples are skipped. Limit and offset then count distinct tuples.
+  /// - Throws: the same errors as the overload for one property.
   @_disfavoredOverload public func values<Columns: EntityColumns, Values>(
     of request: FetchRequest<Columns>, distinct: Bool = false,
     @ValueTupleBuilder _ properties: (Columns) -> ValueTuple<Values>
@@ -51,7 +54,7 @@ extension ManagedObjectContext {
 
   // MARK: Steps
 
-  /// Goes through rows of a few values, each of which must be readable.
+  /// Iterates over rows of a few values. Throws if a value cannot be read.
   private func projected<Columns: EntityColumns>(
     _ request: FetchRequest<Columns>, _ paths: [ProjectedPath], _ distinct: Bool, _ body: (ProjectedRow) -> Void
   ) throws {
@@ -82,7 +85,7 @@ extension ManagedObjectContext {
     return keys
   }
 
-  /// Goes through the values at the ends of some paths, of each of a request's objects.
+  /// Iterates over the values at the ends of some paths, for each of a request's objects.
   func forEachRow(
     of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ distinct: Bool = false,
     _ body: ([StoredValue]) throws -> Void
@@ -103,7 +106,7 @@ extension ManagedObjectContext {
   private func forEachRow(
     of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    // The values may lie in other objects than the request looks at.
+    // The values may belong to objects that the request itself does not depend on.
     var looked = request
     looked.sort += paths.map { SortKey($0.path, kind: $0.kind) }
     guard try influence(on: looked, rules) != .none else {
@@ -116,10 +119,10 @@ extension ManagedObjectContext {
   }
 }
 
-/// Thrown to end a walk through rows of which no more are wanted.
+/// Thrown to end an iteration over rows once the limit is reached.
 private struct EndOfWindow: Error {}
 
-/// Lets each tuple of values through once, and of these those between offset and limit.
+/// Accepts each tuple of values once, and only the distinct tuples between offset and limit.
 private struct DistinctWindow {
   private var seen: Set<[StoredValue]> = []
   private let kinds: [ValueKind]
@@ -145,7 +148,7 @@ private struct DistinctWindow {
   }
 }
 
-/// Values in the form in which equal ones are the same.
+/// Values in a canonical form, in which equal values are identical.
 func normalized(_ values: [StoredValue], _ kinds: [ValueKind]) -> [StoredValue] {
   zip(values, kinds).map { ValueOrder.normalized($0, kind: $1) }
 }

@@ -3,13 +3,14 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// One aggregate for each value of a property.
+  /// An aggregate for each value of a property.
   ///
   /// ```swift
-  /// for (emotion, days) in try context.grouped(EmotionDiary.all, by: { $0.emotion }, { $0.count }) where days > 1 { … }
+  /// let groups = try context.grouped(EmotionDiary.all, by: { $0.emotion }, { $0.count })
+  /// for (emotion, days) in groups where days > 1 { … }
   /// ```
-  /// - Returns: the groups in the order of their keys, nil first.
-  /// - Throws: as ``aggregate(_:_:)``.
+  /// - Returns: the groups, sorted by key, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
   /// - Complexity: that of the store's query, plus the number of objects; memory for each group.
   public func grouped<Columns: EntityColumns, Key: ValueToken, Result>(
     _ request: FetchRequest<Columns>, by key: (Columns) -> Key, _ aggregate: (Columns) -> Aggregate<Result>
@@ -27,8 +28,8 @@ extension ManagedObjectContext {
   /// let sums = try context.grouped(Entry.all, by: { $0.category }) { ($0.count, $0.amount.sum) }
   /// let often = sums.filter { $0.value.0 > 10 }     // what HAVING is in SQL
   /// ```
-  /// - Returns: the groups in the order of their keys, nil first.
-  /// - Throws: as ``aggregate(_:_:)``.
+  /// - Returns: the groups, sorted by key, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Key: ValueToken, Results>(
     _ request: FetchRequest<Columns>, by key: (Columns) -> Key,
     @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
@@ -40,13 +41,14 @@ extension ManagedObjectContext {
     }
   }
 
-  /// One aggregate for each combination of values of several properties.
+  /// An aggregate for each combination of values of several properties.
   ///
   /// ```swift
-  /// for ((kind, category), total) in try context.grouped(Entry.all, by: { ($0.kind, $0.category) }, { $0.amount.sum }) { … }
+  /// let groups = try context.grouped(Entry.all, by: { ($0.kind, $0.category) }, { $0.amount.sum })
+  /// for ((kind, category), total) in groups { … }
   /// ```
-  /// - Returns: the groups in the order of their first keys, then of their second ones, and so on, nil first.
-  /// - Throws: as ``aggregate(_:_:)``.
+  /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Result>(
     _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
     _ aggregate: (Columns) -> Aggregate<Result>
@@ -60,8 +62,8 @@ extension ManagedObjectContext {
 
   /// Several aggregates for each combination of values of several properties, in one pass.
   ///
-  /// - Returns: the groups in the order of their first keys, then of their second ones, and so on, nil first.
-  /// - Throws: as ``aggregate(_:_:)``.
+  /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Results>(
     _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
     @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>

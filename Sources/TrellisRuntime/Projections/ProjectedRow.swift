@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Values that were read one by one, as a row of which attribute types read themselves.
+/// Values that were fetched individually, as a row from which attribute types can be read.
 final class ProjectedRow: RowReader {
   var values: [StoredValue] = []
 
@@ -49,7 +49,7 @@ final class ProjectedRow: RowReader {
 
   private func value(_ column: Int) -> StoredValue { values.indices.contains(column) ? values[column] : .null }
 
-  /// An array's own bytes are not to be had beyond a call.
+  /// Copies bytes into a buffer that outlives this call, which an array's own storage does not.
   private func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
     if buffer.count < bytes.count {
       buffer.deallocate()

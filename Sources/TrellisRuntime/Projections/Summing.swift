@@ -3,21 +3,21 @@ import TrellisQuery
 public import TrellisSchema
 import TrellisStorage
 
-/// A number of which sums and averages can be made, optional or not.
+/// A number type with sums and averages, optional or not.
 public protocol SummableAttributeValue: OrderedAttributeValue {
-  /// What a sum is: wide enough for many values.
+  /// The type of a sum, wide enough for many values.
   associatedtype Sum: OrderedAttributeValue
-  /// What an average is.
+  /// The type of an average.
   associatedtype Average: OrderedAttributeValue
   @_spi(Generated) static func _add(_ sum: inout NumberSum, _ value: StoredValue) throws
   @_spi(Generated) static func _sum(_ sum: NumberSum) throws -> Sum
   @_spi(Generated) static func _average(_ sum: NumberSum) throws -> Average
 }
 
-/// Numbers that were added so far.
+/// The intermediate state of a sum or average.
 @_spi(Generated) public struct NumberSum: Sendable {
   var count = 0
-  /// Wide enough for 2⁶⁴ numbers of 64 bits, so only the result can be too large, in whatever order they come.
+  /// Wide enough for 2⁶⁴ numbers of 64 bits, so only the final result can overflow, whatever the order of the numbers.
   var integers: Int128 = 0
   var real = RealSum()
   var decimal = Decimal(0)
@@ -27,7 +27,7 @@ public protocol SummableAttributeValue: OrderedAttributeValue {
   }
 }
 
-/// An integer that stores keep as one.
+/// An integer type that is stored as an integer.
 public protocol SummableInteger: SummableAttributeValue where Sum == Int64, Average == Double {}
 
 extension SummableInteger {
@@ -51,7 +51,7 @@ extension Int16: SummableInteger {}
 extension Int32: SummableInteger {}
 extension Int64: SummableInteger {}
 
-/// A real number.
+/// A floating-point type.
 public protocol SummableReal: SummableAttributeValue where Sum == Double, Average == Double {}
 
 extension SummableReal {
@@ -81,7 +81,7 @@ extension Decimal: SummableAttributeValue {
 
   @_spi(Generated) public static func _sum(_ sum: NumberSum) -> Decimal { sum.decimal }
 
-  /// By the division of predicates, since Foundation's drops what lies beyond the last digit.
+  /// Uses the division of predicates, because Foundation's truncates after the last digit.
   @_spi(Generated) public static func _average(_ sum: NumberSum) throws -> Decimal {
     let average = ValueArithmetic.compute(.divide, sum.decimal.storedValue, .integer(Int64(sum.count)))
     guard case .text(let digits) = average, let result = Decimal(string: digits, locale: nil) else {

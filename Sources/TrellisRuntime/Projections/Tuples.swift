@@ -1,16 +1,17 @@
 import TrellisStorage
 
-/// Several properties of an object, to be read into a tuple.
+/// Several properties of an object that are read into a tuple.
 public struct ValueTuple<Values> {
   let paths: [ProjectedPath]
   let read: (ProjectedRow) -> Values
 }
 
-/// Takes a tuple of two to six properties, such as `($0.name, $0.images.count)`, and nothing else.
+/// Builds a tuple of two to six properties, such as `($0.name, $0.images.count)`, and accepts nothing else.
 ///
-/// A closure for a parameter pack could return anything, which the compiler would take for a tuple of nothing; and a pack beside
-/// two elements of their own is more than the compiler of Swift 6.3 can lower.
+/// A closure that takes a parameter pack would accept any result, which the compiler would treat as an empty tuple. A
+/// pack next to two individual elements is more than the compiler of Swift 6.3 can lower.
 @resultBuilder public enum ValueTupleBuilder {
+  /// Builds a tuple of two properties.
   public static func buildExpression<A: ValueToken, B: ValueToken>(
     _ tokens: (A, B)
   ) -> ValueTuple<(A.Value, B.Value)> {
@@ -19,6 +20,7 @@ public struct ValueTuple<Values> {
     }
   }
 
+  /// Builds a tuple of three properties.
   public static func buildExpression<A: ValueToken, B: ValueToken, C: ValueToken>(
     _ tokens: (A, B, C)
   ) -> ValueTuple<(A.Value, B.Value, C.Value)> {
@@ -27,6 +29,7 @@ public struct ValueTuple<Values> {
     }
   }
 
+  /// Builds a tuple of four properties.
   public static func buildExpression<A: ValueToken, B: ValueToken, C: ValueToken, D: ValueToken>(
     _ tokens: (A, B, C, D)
   ) -> ValueTuple<(A.Value, B.Value, C.Value, D.Value)> {
@@ -35,6 +38,7 @@ public struct ValueTuple<Values> {
     }
   }
 
+  /// Builds a tuple of five properties.
   public static func buildExpression<A: ValueToken, B: ValueToken, C: ValueToken, D: ValueToken, E: ValueToken>(
     _ tokens: (A, B, C, D, E)
   ) -> ValueTuple<(A.Value, B.Value, C.Value, D.Value, E.Value)> {
@@ -45,6 +49,7 @@ public struct ValueTuple<Values> {
     }
   }
 
+  /// Builds a tuple of six properties.
   public static func buildExpression<
     A: ValueToken, B: ValueToken, C: ValueToken, D: ValueToken, E: ValueToken, F: ValueToken
   >(
@@ -58,17 +63,19 @@ public struct ValueTuple<Values> {
     }
   }
 
+  /// Accepts a single statement.
   public static func buildBlock<Values>(_ tuple: ValueTuple<Values>) -> ValueTuple<Values> { tuple }
 }
 
-/// Several aggregates, to be worked out into a tuple.
+/// Several aggregates that are computed into a tuple.
 public struct AggregateTuple<Results> {
   let steps: [AggregateStep]
   let finish: ([AggregateState]) throws -> Results
 }
 
-/// Takes a tuple of two to six aggregates, such as `($0.count, $0.amount.sum)`, and nothing else.
+/// Builds a tuple of two to six aggregates, such as `($0.count, $0.amount.sum)`, and accepts nothing else.
 @resultBuilder public enum AggregateTupleBuilder {
+  /// Builds a tuple of two aggregates.
   public static func buildExpression<A, B>(
     _ all: (Aggregate<A>, Aggregate<B>)
   ) -> AggregateTuple<(A, B)> {
@@ -77,6 +84,7 @@ public struct AggregateTuple<Results> {
     }
   }
 
+  /// Builds a tuple of three aggregates.
   public static func buildExpression<A, B, C>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>)
   ) -> AggregateTuple<(A, B, C)> {
@@ -85,6 +93,7 @@ public struct AggregateTuple<Results> {
     }
   }
 
+  /// Builds a tuple of four aggregates.
   public static func buildExpression<A, B, C, D>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>, Aggregate<D>)
   ) -> AggregateTuple<(A, B, C, D)> {
@@ -96,6 +105,7 @@ public struct AggregateTuple<Results> {
     }
   }
 
+  /// Builds a tuple of five aggregates.
   public static func buildExpression<A, B, C, D, E>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>, Aggregate<D>, Aggregate<E>)
   ) -> AggregateTuple<(A, B, C, D, E)> {
@@ -107,6 +117,7 @@ public struct AggregateTuple<Results> {
     }
   }
 
+  /// Builds a tuple of six aggregates.
   public static func buildExpression<A, B, C, D, E, F>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>, Aggregate<D>, Aggregate<E>, Aggregate<F>)
   ) -> AggregateTuple<(A, B, C, D, E, F)> {
@@ -118,5 +129,6 @@ public struct AggregateTuple<Results> {
     }
   }
 
+  /// Accepts a single statement.
   public static func buildBlock<Results>(_ tuple: AggregateTuple<Results>) -> AggregateTuple<Results> { tuple }
 }

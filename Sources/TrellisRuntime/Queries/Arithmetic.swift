@@ -3,72 +3,82 @@ import TrellisQuery
 import TrellisSchema
 public import TrellisStorage
 
-/// Arithmetic on numbers of one type; one of them may be optional, and nil makes the result nil.
+/// Arithmetic on numbers of one type. One operand may be optional; if it is nil, the result is nil.
 ///
-/// Two whole numbers give a whole number, and their quotient has no fraction: `$0.stars.real / 2` has one. What has no result,
-/// such as a division by zero or a whole number beyond 64 bits, is nil.
+/// The result of two integers is an integer, and their quotient has no fraction; use `$0.stars.real / 2` for one that
+/// has. The result is nil if there is none, such as after a division by zero or an integer overflow beyond 64 bits.
 extension QueriedValue where Value: SummableAttributeValue {
+  /// The sum of two numbers.
   public static func + (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
     left.computed(.add, right)
   }
 
+  /// The difference of two numbers.
   public static func - (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
     left.computed(.subtract, right)
   }
 
+  /// The product of two numbers.
   public static func * (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
     left.computed(.multiply, right)
   }
 
+  /// The quotient of two numbers; nil for a division by zero.
   public static func / (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
     left.computed(.divide, right)
   }
 
+  /// The sum of two numbers.
   public static func + <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
   where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
     ComputedValue(.arithmetic(.add, left._operand, right._operand))
   }
 
+  /// The difference of two numbers.
   public static func - <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
   where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
     ComputedValue(.arithmetic(.subtract, left._operand, right._operand))
   }
 
+  /// The product of two numbers.
   public static func * <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
   where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
     ComputedValue(.arithmetic(.multiply, left._operand, right._operand))
   }
 
+  /// The quotient of two numbers; nil for a division by zero.
   public static func / <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
   where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
     ComputedValue(.arithmetic(.divide, left._operand, right._operand))
   }
 
+  /// The value with the opposite sign.
   public static prefix func - (value: Self) -> ComputedValue<Value.Unwrapped> { value.apply(.negative) }
 
-  /// The value to a power. A whole number to a power below zero is nil, as is a decimal to a power that is no whole number
-  /// from 0 to 1,000.
+  /// The value raised to a power. The result is nil for an integer with a negative power, and for a decimal with a
+  /// power that is not an integer from 0 to 1,000.
   public func raised(to power: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> { computed(.power, power) }
 
-  /// What a division leaves, with the sign of the value; nil for a division by zero.
+  /// The remainder of a division, with the sign of the value; nil for a division by zero.
   public func remainder(dividingBy divisor: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
     computed(.remainder, divisor)
   }
 
-  /// The square root, a real number; nil for a value below zero.
+  /// The square root, a real number; nil for a negative value.
   public var squareRoot: ComputedValue<Double> { ComputedValue(.function(.squareRoot, _operand)) }
 
   /// The value without its sign.
   public var absolute: ComputedValue<Value.Unwrapped> { apply(.absolute) }
-  /// The nearest whole number; halves go away from zero.
+  /// The nearest integer; halves are rounded away from zero.
   public var rounded: ComputedValue<Value.Unwrapped> { apply(.rounded) }
-  /// The greatest whole number that is not above the value.
+  /// The greatest integer that is not above the value.
   public var roundedDown: ComputedValue<Value.Unwrapped> { apply(.floor) }
-  /// The smallest whole number that is not below the value.
+  /// The smallest integer that is not below the value.
   public var roundedUp: ComputedValue<Value.Unwrapped> { apply(.ceiling) }
-  /// The value as a real number, for arithmetic with such.
+  /// The value as a real number, for arithmetic with real numbers.
   public var real: ComputedValue<Double> { ComputedValue(.function(.real, _operand)) }
-  /// The value as a decimal, for arithmetic with such; a real becomes the shortest decimal that names it.
+  /// The value as a decimal, for arithmetic with decimals. A real number becomes the shortest decimal that identifies
+  /// it.
   public var decimal: ComputedValue<Decimal> { ComputedValue(.function(.decimal, _operand)) }
 
   private func computed(_ sign: ArithmeticOperator, _ value: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
@@ -80,16 +90,18 @@ extension QueriedValue where Value: SummableAttributeValue {
   }
 }
 
-/// A date and a number of seconds.
+/// Arithmetic on a date and a number of seconds.
 ///
 /// ```swift
 /// Task.where { $0.finishedAt > $0.startedAt + 3600 }
 /// ```
 extension QueriedValue where Value: OrderedAttributeValue, Value.Unwrapped == Date {
+  /// The date plus a number of seconds.
   public static func + (left: Self, seconds: TimeInterval) -> ComputedValue<Date> {
     ComputedValue(.arithmetic(.add, left._operand, .microseconds(seconds)))
   }
 
+  /// The date minus a number of seconds.
   public static func - (left: Self, seconds: TimeInterval) -> ComputedValue<Date> {
     ComputedValue(.arithmetic(.subtract, left._operand, .microseconds(seconds)))
   }
@@ -101,10 +113,10 @@ extension Operand {
   }
 }
 
-/// Texts in another spelling.
+/// Case conversions of text.
 extension QueriedValue where Value: TextAttributeValue & OrderedAttributeValue {
-  /// The text in lower case, by Unicode's rules and in no country's way.
+  /// The text in lower case, by Unicode's rules, independent of the locale.
   public var lowercased: ComputedValue<Value.Unwrapped> { ComputedValue(.function(.lowercase, _operand)) }
-  /// The text in upper case, by Unicode's rules and in no country's way.
+  /// The text in upper case, by Unicode's rules, independent of the locale.
   public var uppercased: ComputedValue<Value.Unwrapped> { ComputedValue(.function(.uppercase, _operand)) }
 }

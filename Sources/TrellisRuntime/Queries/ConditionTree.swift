@@ -1,20 +1,20 @@
 import TrellisQuery
 
-/// Conditions while they are put together. A link of a chain of `and` or `or` costs the same however long the chain is; the chain
-/// becomes one flat list when the predicate is asked for.
+/// The conditions of a request while it is being built. Appending a link to a chain of `and` or `or` takes constant
+/// time, however long the chain is. The chain becomes one flat list when the predicate is read.
 ///
-/// What is nested deeper than any store takes is nested no further: the request is refused as it is, and nobody has to go down,
-/// or take apart, a tree that the stack does not hold.
+/// Conditions that exceed the depth limit of all stores are not nested further: the request is refused anyway, and
+/// recursion over a deeper tree, or its release, would overflow the stack.
 struct ConditionTree: Sendable {
   fileprivate enum Content {
     case predicate(QueryPredicate)
-    /// A format, which is read when the model is known.
+    /// A format, which is parsed once the model is known.
     indirect case format(PredicateFormat)
     case chain(ConditionChain)
   }
 
   fileprivate let content: Content
-  /// How many levels are known to lie inside each other.
+  /// The nesting depth, a format counted as one level.
   let depth: Int
   /// Whether any format is among the conditions.
   let hasFormats: Bool
@@ -37,10 +37,10 @@ struct ConditionTree: Sendable {
     self.hasFormats = hasFormats
   }
 
-  /// Whether no store takes the conditions.
+  /// Whether the conditions exceed the depth limit of all stores.
   var isTooDeep: Bool { depth > QueryPredicate.depthLimit }
 
-  /// Both conditions, or either of them.
+  /// The conjunction or disjunction of both conditions.
   func joined(_ kind: ConditionChain.Kind, _ other: ConditionTree) -> ConditionTree {
     if isTooDeep { return self }
     if other.isTooDeep { return other }
@@ -49,7 +49,7 @@ struct ConditionTree: Sendable {
       hasFormats: hasFormats || other.hasFormats)
   }
 
-  /// What is made of the predicate by putting it inside of another.
+  /// The predicate nested in another one, which `make` creates.
   func nested(_ make: (QueryPredicate) -> QueryPredicate) -> ConditionTree {
     isTooDeep ? self : ConditionTree(make(predicate), depth: depth + 1)
   }
@@ -66,9 +66,9 @@ struct ConditionTree: Sendable {
   /// - Complexity: linear in the number of conditions.
   var predicate: QueryPredicate { read { (_) throws(Never) in .constant(true) } }
 
-  /// The predicate, its formats read.
+  /// The predicate, with its formats parsed.
   ///
-  /// - Complexity: linear in the number of conditions, beside what the formats cost.
+  /// - Complexity: linear in the number of conditions, plus the cost of the formats.
   func predicate(of entity: Int, in runtime: RuntimeModel) throws -> QueryPredicate {
     try read { (format) throws(any Error) in try format.predicate(of: entity, in: runtime) }
   }
@@ -83,7 +83,7 @@ struct ConditionTree: Sendable {
     }
   }
 
-  /// The conditions as text; a format stands for itself.
+  /// The conditions as text; a format is printed as it is.
   func text(_ printed: (QueryPredicate) -> String) -> String {
     switch content {
     case .predicate(let predicate): return printed(predicate)
@@ -103,7 +103,7 @@ struct ConditionTree: Sendable {
     }
   }
 
-  /// Goes down as deep as conditions are nested, but not along a chain.
+  /// Recurses into nested conditions, but not along a chain.
   private func list<Problem: Error>(
     _ chain: ConditionChain, _ format: (PredicateFormat) throws(Problem) -> QueryPredicate
   ) throws(Problem) -> QueryPredicate {
@@ -120,16 +120,16 @@ struct ConditionTree: Sendable {
   }
 }
 
-/// Two conditions, each of which may be such a chain.
+/// A link of a chain: two conditions, each of which may be a chain itself.
 ///
-/// It is never changed but by its own `deinit`, which no other code can see: that is why `@unchecked` is sound.
+/// Only its own `deinit` changes a link, and no other code can observe that. Therefore `@unchecked` is sound.
 final class ConditionChain: @unchecked Sendable {
   enum Kind {
     case and, or
 
     func predicate(_ terms: [QueryPredicate]) -> QueryPredicate { self == .and ? .and(terms) : .or(terms) }
 
-    /// Adds a term; the terms of a list of the same kind go into this one.
+    /// Adds a term. The terms of a list of the same kind are added to this list.
     func append(_ term: QueryPredicate, to terms: inout [QueryPredicate]) {
       switch (self, term) {
       case (.and, .and(let inner)), (.or, .or(let inner)): terms += inner
@@ -146,7 +146,7 @@ final class ConditionChain: @unchecked Sendable {
     links = [left, right]
   }
 
-  /// Takes the chain apart link by link: released all at once, each link would release the next from within.
+  /// Releases the chain link by link, because a recursive release would overflow the stack.
   deinit {
     var open: [ConditionChain] = []
     func release(_ links: inout [ConditionTree]) {
@@ -161,7 +161,7 @@ final class ConditionChain: @unchecked Sendable {
 }
 
 extension ConditionTree {
-  /// All of several conditions, as one flat list.
+  /// The conjunction of several conditions, as one flat list.
   static func all(_ conditions: [ConditionTree]) -> ConditionTree {
     if let tooDeep = conditions.first(where: \.isTooDeep) { return tooDeep }
     var terms: [QueryPredicate] = []

@@ -2,20 +2,22 @@ public import TrellisQuery
 import TrellisSchema
 public import TrellisStorage
 
-/// The properties of an entity by name, for predicates and sorts. The generated code has one for each entity.
+/// The properties of an entity by name, for predicates and sort keys. The generated code contains one type for each
+/// entity.
 public protocol EntityColumns: Sendable {
   /// The class of the objects that have these properties.
   associatedtype Object: ManagedObject
-  /// The struct of the objects' stored values.
+  /// The struct for the objects' stored values.
   associatedtype Snapshot: EntitySnapshot
-  /// How to get from the fetched object to the one whose properties these are.
+  /// The path from the fetched object to the object with these properties.
   var path: PropertyPath { get }
+  /// Creates the properties at the end of a path.
   init(_ path: PropertyPath)
   /// The stored values of an object.
   static func snapshot(of object: Object) -> Snapshot
 }
 
-/// An attribute in a predicate or a sort.
+/// An attribute in a predicate or a sort key.
 public struct AttributePath<Value: AttributeValue>: Sendable {
   let path: PropertyPath
 
@@ -26,7 +28,7 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
   @usableFromInline init(path: PropertyPath) { self.path = path }
 }
 
-/// A to-one relationship in a predicate or a sort: its object's properties follow after a dot.
+/// A to-one relationship in a predicate or a sort key. The properties of its object follow after a dot.
 ///
 /// ```swift
 /// DiaryImage.where { $0.diary.emotion == .happy }
@@ -40,21 +42,22 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
 
   @usableFromInline init(path: PropertyPath) { self.path = path }
 
+  /// A property of the relationship's object.
   public subscript<Token>(dynamicMember property: KeyPath<Columns, Token>) -> Token {
     Columns(path)[keyPath: property]
   }
 
-  /// Whether this object is at the other end; nil asks whether none is.
+  /// Whether the relationship refers to this object; for nil, whether the relationship is nil.
   public func `is`(_ object: Columns.Object?) -> QueryCondition {
     QueryCondition(.comparison(Comparison(.path(path), .equal, .value(object.keyValue), kind: .integer)))
   }
 
-  /// Whether the object of this identity is at the other end.
+  /// Whether the relationship refers to the object with this identifier.
   public func `is`(_ id: ObjectID<Columns.Object>) -> QueryCondition {
     QueryCondition(.comparison(Comparison(.path(path), .equal, .value(.integer(id.key)), kind: .integer)))
   }
 
-  /// Whether one of these objects is at the other end.
+  /// Whether the relationship refers to one of these objects.
   public func isIn(_ objects: some Sequence<Columns.Object>) -> QueryCondition {
     QueryCondition(.isIn(.path(path), objects.map { .integer($0._key) }, .integer))
   }
@@ -65,10 +68,12 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
   @available(*, unavailable, message: "ask with is(_:), as in !$0.author.is(author)")
   public static func != (path: ToOnePath, object: Columns.Object) -> QueryCondition { !path.is(object) }
 
+  /// Whether the relationship is nil.
   public static func == (path: ToOnePath, nothing: _OptionalNilComparisonType) -> QueryCondition {
     path.is(nil)
   }
 
+  /// Whether the relationship is not nil.
   public static func != (path: ToOnePath, nothing: _OptionalNilComparisonType) -> QueryCondition {
     QueryCondition(.comparison(Comparison(.path(path.path), .notEqual, .value(.null), kind: .integer)))
   }
@@ -89,17 +94,17 @@ public struct ToManyPath<Columns: EntityColumns>: Sendable {
 
   @usableFromInline init(path: PropertyPath) { self.path = path }
 
-  /// Whether the conditions hold together for at least one member.
+  /// Whether at least one member satisfies all of the conditions.
   public func any(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
     quantified(.any, conditions)
   }
 
-  /// Whether the conditions hold for every member, which they do when there is none.
+  /// Whether every member satisfies the conditions; true if there are no members.
   public func all(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
     quantified(.all, conditions)
   }
 
-  /// Whether the conditions hold for no member.
+  /// Whether no member satisfies the conditions.
   public func none(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> QueryCondition {
     quantified(.none, conditions)
   }
@@ -114,7 +119,7 @@ public struct ToManyPath<Columns: EntityColumns>: Sendable {
           Comparison(.path(PropertyPath(variable: variable)), .equal, .value(.integer(object._key)), kind: .integer))))
   }
 
-  /// How many members there are.
+  /// The number of members.
   public var count: CountPath { CountPath(path: path) }
 
   /// Whether there are no members.
@@ -128,15 +133,21 @@ public struct ToManyPath<Columns: EntityColumns>: Sendable {
   }
 }
 
-/// The number of a to-many's members in a predicate.
+/// The number of members of a to-many relationship in a predicate.
 public struct CountPath: Sendable {
   let path: PropertyPath
 
+  /// Whether the values are equal.
   public static func == (left: CountPath, right: Int) -> QueryCondition { left.compared(.equal, right) }
+  /// Whether the values differ.
   public static func != (left: CountPath, right: Int) -> QueryCondition { left.compared(.notEqual, right) }
+  /// Whether the left value is less than the right one.
   public static func < (left: CountPath, right: Int) -> QueryCondition { left.compared(.less, right) }
+  /// Whether the left value is less than the right one or equal to it.
   public static func <= (left: CountPath, right: Int) -> QueryCondition { left.compared(.lessOrEqual, right) }
+  /// Whether the left value is greater than the right one.
   public static func > (left: CountPath, right: Int) -> QueryCondition { left.compared(.greater, right) }
+  /// Whether the left value is greater than the right one or equal to it.
   public static func >= (left: CountPath, right: Int) -> QueryCondition { left.compared(.greaterOrEqual, right) }
 
   private func compared(_ relation: ComparisonOperator, _ number: Int) -> QueryCondition {
@@ -145,7 +156,8 @@ public struct CountPath: Sendable {
   }
 }
 
-/// Numbers the variables of nested `any`, `all` and `none`, so that an inner one may speak of an outer one.
+/// The numbering of the variables of nested `any`, `all` and `none`. Each level has its own number, so that an inner
+/// condition can refer to an outer variable.
 enum VariableScope {
   @TaskLocal static var depth = 0
 

@@ -2,11 +2,11 @@ import TrellisQuery
 import TrellisSchema
 
 extension FetchRequest: CustomStringConvertible {
-  /// The request as people read it, its conditions as a format with their values:
-  /// `EmotionDiary where mood == 'sad' sorted by -createdAt limit 5`.
+  /// The request in readable form, with its conditions as a format and their values: `EmotionDiary where mood == 'sad'
+  /// sorted by -createdAt limit 5`.
   ///
-  /// Names come from the model, which is known once a container has been opened with it; before that conditions and sort keys
-  /// are counted only.
+  /// The names come from the model, which is known after a container has been opened with it. Before that, conditions
+  /// and sort keys are shown as `…`.
   public var description: String {
     let names = RequestNames(Columns.Object.self)
     var parts = ["\(Columns.Object.self)"]
@@ -21,7 +21,7 @@ extension FetchRequest: CustomStringConvertible {
   }
 }
 
-/// The names of what a request is about.
+/// The names of a request's entity and properties.
 private struct RequestNames {
   let model: Model?
   let entity: Int
@@ -46,7 +46,7 @@ private struct RequestNames {
   }
 }
 
-/// The models of this program by their classes: a request knows its class alone, and is printed with names.
+/// The models of this process by class, because a request knows only its class and is printed with names.
 enum KnownModels {
   private static let descriptions = Locked<[ObjectIdentifier: ModelDescription]>([:])
 

@@ -1,7 +1,7 @@
 public import TrellisQuery
 import TrellisStorage
 
-/// What to fetch: an entity, conditions, an order, and how many.
+/// A query for objects: an entity, conditions, a sort order, a limit and an offset.
 ///
 /// ```swift
 /// let request = EmotionDiary.where {
@@ -9,12 +9,13 @@ import TrellisStorage
 ///   $0.content.contains("커피")
 /// }.sorted { $0.createdAt.descending }.limit(20)
 /// ```
-/// A request is a value: it may be kept, passed on and refined, and used in any context of the model.
+/// A request is a value: it can be kept, passed on and refined, and used in any context of the model.
 public struct FetchRequest<Columns: EntityColumns>: Sendable {
-  /// What must hold; nil for every object.
+  /// The conditions; nil for every object.
   var condition: ConditionTree?
   private(set) var sort: [SortKey] = []
-  /// Names of properties to sort by in place of ``sort``, read when a context, and with it the model, is known.
+  /// The names of properties to sort by instead of ``sort``. They are resolved when a context, and thus the model, is
+  /// known.
   private(set) var sortNames: [String] = []
   private(set) var maximum: Int?
   private(set) var skipped = 0
@@ -23,13 +24,13 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   private(set) var includesSubentities = true
   private(set) var seesPendingChanges = true
 
-  /// The conditions as the tree that stores understand; nil when there are none, and when formats are among them, which are
-  /// read by the fetch.
+  /// The conditions as the predicate tree that stores evaluate. Nil if there are none, or if they contain formats,
+  /// which the fetch parses.
   ///
   /// - Complexity: linear in the number of conditions.
   public var predicate: QueryPredicate? { condition.flatMap { $0.hasFormats ? nil : $0.predicate } }
 
-  /// A fetch of every object of the entity and of those below it.
+  /// Creates a request for every object of the entity and its subentities.
   public init() {}
 
   @_spi(Generated) public init(_ conditions: (Columns) -> QueryCondition) {
@@ -47,14 +48,14 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     prefetched = prefetch
   }
 
-  /// The request with more conditions, all of which must hold too.
+  /// The request with additional conditions, all of which must hold as well.
   public func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
     self.where(conditions(Columns(PropertyPath(variable: 0))).tree)
   }
 
-  /// The request with this order, the most important key first; an attribute alone is ascending. It comes in place of
-  /// any the request had. Objects that are equal in it come in the order in which they were inserted, or the reverse where
-  /// the last key is descending.
+  /// The request with this sort order, the most important key first. An attribute alone is ascending. The order
+  /// replaces any previous one. Objects with equal keys are returned in the order of their insertion, or in the reverse
+  /// order if the last key is descending.
   public func sorted(@SortBuilder _ terms: (Columns) -> [SortTerm]) -> FetchRequest {
     var refined = self
     refined.sort = terms(Columns(PropertyPath(variable: 0))).map { $0.key }
@@ -62,18 +63,18 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
-  /// The request with an order by properties whose names come at run time, the most important first.
+  /// The request with a sort order by property names that are known only at run time, the most important first.
   ///
   /// ```swift
   /// let request = DiaryImage.all.sorted(by: "-diary.createdAt", "imagePath")
   /// ```
-  /// A name is that of the model, with points between the steps of a path through to-ones, as in the `sort` of a model
-  /// file; with `-` before it the greatest comes first. A to-many sorts by the number of its members. The names are checked by the fetch, which throws
-  /// ``PredicateFormatError`` for one that the entity does not have or cannot be sorted by. The order comes in place of any the
-  /// request had.
+  /// The names are those of the model, with dots between the steps of a path through to-one relationships, as in the
+  /// `sort` of a model file. The prefix `-` puts the greatest value first. A to-many relationship sorts by the number
+  /// of its members. The fetch checks the names, and throws ``PredicateFormatError`` for a name that the entity does
+  /// not have or cannot be sorted by. The order replaces any previous one.
   public func sorted(by names: String...) -> FetchRequest { sorted(by: names) }
 
-  /// As ``sorted(by:)-(String...)``, with the names as a list.
+  /// The same as ``sorted(by:)-(String...)``, with the names as an array.
   public func sorted(by names: [String]) -> FetchRequest {
     var refined = self
     refined.sort = []
@@ -81,32 +82,32 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
-  /// The request for at most so many objects; less than 0 counts as 0, for which there are none.
+  /// The request with a maximum number of objects. A negative number counts as 0, which returns no objects.
   public func limit(_ count: Int) -> FetchRequest {
     var refined = self
     refined.maximum = max(0, count)
     return refined
   }
 
-  /// The request without the first so many objects; less than 0 counts as 0, which leaves none out.
+  /// The request without its first objects. A negative number counts as 0, which skips none.
   public func offset(_ count: Int) -> FetchRequest {
     var refined = self
     refined.skipped = max(0, count)
     return refined
   }
 
-  /// The request with the members of a to-many loaded along with the results, those of all results in a few statements.
+  /// The request with prefetching of a to-many relationship: the members of all results are loaded in a few statements.
   ///
   /// ```swift
   /// let request = EmotionDiary.all.prefetching { $0.images }
   /// ```
-  /// What is not asked for comes when it is first used, the siblings' with it; so this is for when one knows that everything is
-  /// going to be used. It may be said several times.
+  /// A relationship that is not prefetched is loaded on its first use, for all objects of the same fetch. Prefetching
+  /// is therefore useful when the relationship is known to be used. It can be called several times.
   public func prefetching<Target>(_ relationship: (Columns) -> ToManyPath<Target>) -> FetchRequest {
     prefetching(relationship(Columns(PropertyPath(variable: 0))).path)
   }
 
-  /// The request with the objects that a to-one leads to loaded along with the results.
+  /// The request with prefetching of a to-one relationship: the objects that the results refer to are loaded with them.
   ///
   /// ```swift
   /// let request = DiaryImage.all.prefetching { $0.diary }
@@ -115,7 +116,7 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     prefetching(relationship(Columns(PropertyPath(variable: 0))).path)
   }
 
-  /// The request with what lies behind the members of a to-many loaded too.
+  /// The request with prefetching of a to-many relationship and of a relationship of its members.
   ///
   /// ```swift
   /// let request = Tag.all.prefetching({ $0.diaries }, then: { $0.images })
@@ -126,29 +127,31 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     prefetching(next(Middle(relationship(Columns(PropertyPath(variable: 0))).path)).path)
   }
 
-  /// The request with what lies behind the members of a to-many loaded too.
+  /// The request with prefetching of a to-many relationship and of a relationship of its members.
   public func prefetching<Middle, Target>(
     _ relationship: (Columns) -> ToManyPath<Middle>, then next: (Middle) -> ToOnePath<Target>
   ) -> FetchRequest {
     prefetching(next(Middle(relationship(Columns(PropertyPath(variable: 0))).path)).path)
   }
 
-  /// The request whose results, and what is found from them, may be under a stricter rule than the context.
+  /// The request with a lazy loading rule for its results and the objects loaded from them. It applies if it is
+  /// stricter than the context's rule.
   public func lazyLoading(_ rule: LazyLoading) -> FetchRequest {
     var refined = self
     refined.lazyLoading = rule
     return refined
   }
 
-  /// The request for objects of the entity itself, without those of the entities below it.
+  /// The request for objects of the entity itself, without its subentities.
   public func withoutSubentities() -> FetchRequest {
     var refined = self
     refined.includesSubentities = false
     return refined
   }
 
-  /// The request for what the store holds, without regard to the context's unsaved changes: they neither bring objects nor
-  /// keep any away, those deleted but not saved included. The objects themselves have their unsaved values all the same.
+  /// The request for the saved state of the store. The context's unsaved changes neither add objects to the results nor
+  /// remove any, and objects with an unsaved delete are included. The objects themselves still have their unsaved
+  /// values.
   public func storedOnly() -> FetchRequest {
     var refined = self
     refined.seesPendingChanges = false
@@ -167,9 +170,9 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
-  /// The request as stores understand it, its formats read.
+  /// The request in the form for stores, with its formats parsed.
   ///
-  /// - Throws: ``ContextError`` when it is for a class of another model; ``StoreError`` when it is too large; and
+  /// - Throws: ``ContextError`` if the class belongs to another model; ``StoreError`` if the request is too large; and
   ///   ``PredicateFormatError``.
   func storeRequest(in context: ManagedObjectContext) throws -> StoreRequest {
     try context.runtime.check(Columns.Object.self)

@@ -2,26 +2,26 @@ import TrellisQuery
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Fetches objects: those that the store and this context's unsaved changes together hold, as if the context had just
-  /// saved.
+  /// Fetches the objects that match a request, as if the context's unsaved changes were already saved.
   ///
-  /// - Returns: the objects in the request's order. An object that is in memory already is the same one.
-  /// - Throws: ``StoreError`` when the store fails, and with the code `limit` when the request is too large or nested too deep;
-  ///   ``ContextError`` when a lazy load failed before, and with the code `foreign-model` when the request is for a class of
-  ///   another model; ``PredicateFormatError`` when a format string of the request is wrong.
-  /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus the
-  ///   number of the entity's objects where unsaved changes of other objects matter to the predicate.
+  /// - Returns: the objects in the request's order. An object that is already in memory is returned as the same
+  ///   instance.
+  /// - Throws: ``StoreError`` if the store fails, and with the code `limit` if the request is too large or nested too
+  ///   deep; ``ContextError`` if an earlier lazy load failed, and with the code `foreign-model` if the class belongs to
+  ///   another model; ``PredicateFormatError`` if a format string of the request is invalid.
+  /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus
+  ///   the number of the entity's objects if unsaved changes of other objects affect the predicate.
   public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
     let objects = try results(of: request.storeRequest(in: self), request.rules)
     if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
-    // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object is of
-    // the entity that was asked for or of one below it, whose classes inherit from this one.
+    // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object
+    // belongs to the requested entity or a subentity. Their classes inherit from this one.
     return unsafeBitCast(objects, to: [Columns.Object].self)
   }
 
-  /// The first object of a request, or nil when there is none.
+  /// The first object of a request, or nil if there is none.
   ///
-  /// - Throws: as ``fetch(_:)``.
+  /// - Throws: the same errors as ``fetch(_:)``.
   public func first<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Columns.Object? {
     var storeRequest = try request.storeRequest(in: self)
     if storeRequest.limit ?? 1 > 1 || storeRequest.limit == nil { storeRequest.limit = 1 }
@@ -30,9 +30,10 @@ extension ManagedObjectContext {
     return objects.first as? Columns.Object
   }
 
-  /// How many objects a request has, its limit and offset included. None is loaded unless unsaved changes matter.
+  /// The number of objects of a request, after its limit and offset. No object is loaded unless unsaved changes affect
+  /// the result.
   ///
-  /// - Throws: as ``fetch(_:)``.
+  /// - Throws: the same errors as ``fetch(_:)``.
   public func count<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
     try prepareFetch()
     let storeRequest = try request.storeRequest(in: self)
@@ -40,17 +41,17 @@ extension ManagedObjectContext {
     return try results(of: storeRequest, request.rules).count
   }
 
-  /// Whether a request has any object. The store looks for the first one only.
+  /// Whether a request matches any object. The store searches only for the first one.
   ///
-  /// - Throws: as ``fetch(_:)``.
+  /// - Throws: the same errors as ``fetch(_:)``.
   public func exists<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Bool {
     try count(request.limit(min(1, request.maximum ?? 1))) > 0
   }
 
-  /// The object of an identity, from memory or from the store; nil when there is none.
+  /// The object with an identifier, from memory or from the store; nil if there is none.
   ///
-  /// - Throws: ``StoreError`` when the store fails; ``ContextError`` with the code `foreign-model` when the identity is of
-  ///   another model.
+  /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-model` if the identifier
+  ///   belongs to another model.
   public func object<Object: ManagedObject>(with id: ObjectID<Object>) throws -> Object? {
     try runtime.checkUnlessGeneral(Object.self)
     if let known = map[id.key] { return known.phase == .deleted ? nil : known as? Object }
@@ -62,15 +63,15 @@ extension ManagedObjectContext {
     return nil
   }
 
-  /// The stored values of a request's objects as values, without making objects of them.
+  /// The stored values of a request's objects as snapshots, without creating objects.
   ///
   /// ```swift
   /// let days = try context.snapshots(of: EmotionDiary.where { $0.emotion == .happy })
   /// ```
-  /// Where unsaved changes matter to the request, the objects are made.
+  /// If unsaved changes affect the request, the objects are created.
   ///
-  /// - Throws: as ``fetch(_:)``.
-  /// - Complexity: as ``fetch(_:)``; nothing is kept in the context.
+  /// - Throws: the same errors as ``fetch(_:)``.
+  /// - Complexity: the same as ``fetch(_:)``; nothing is kept in the context.
   public func snapshots<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [Columns.Snapshot] {
     try prepareFetch()
     let storeRequest = try request.storeRequest(in: self)
@@ -88,7 +89,7 @@ extension ManagedObjectContext {
 
   // MARK: Steps
 
-  /// The entity of a class; for `ManagedObject` itself, which has none, the top of every hierarchy.
+  /// The entity of a class. `ManagedObject` itself has none; for it, the root entity of every hierarchy.
   private func entities(of type: ManagedObject.Type) -> [Int] {
     runtime.has(type)
       ? [type._entity] : runtime.entities.map(\.number).filter { runtime.entities[$0].root == $0 }
@@ -100,8 +101,8 @@ extension ManagedObjectContext {
     sweepIfDue()
   }
 
-  /// How unsaved changes bear on a request that may not want to see them. What is to be deleted by a cascade and could be
-  /// among its results is loaded first.
+  /// How unsaved changes affect a request, if it takes them into account at all. Objects that a pending cascade
+  /// deletes, and that could be among the results, are loaded first.
   func influence(on request: StoreRequest, _ rules: FetchRules) throws -> PendingInfluence {
     guard rules.seesPendingChanges else { return .none }
     try loadPendingCascades(for: request)
@@ -117,14 +118,15 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Loads that the answer to a request needs are not the user's.
+  /// Runs the evaluation of a request. The lazy loading rule does not apply to its loads, because the caller did not
+  /// cause them.
   func evaluating<Result>(_ body: () throws -> Result) throws -> Result {
     isEvaluating = true
     defer { isEvaluating = false }
     return try body()
   }
 
-  /// The store's answer alone.
+  /// The store's results, without unsaved changes.
   func stored(_ request: StoreRequest, _ rule: LazyLoading = .allowed) throws -> [ManagedObject] {
     try loadPendingCascades(for: request)
     var objects: [ManagedObject] = []
@@ -144,7 +146,8 @@ extension ManagedObjectContext {
     return objects
   }
 
-  /// The object of a row that was asked for: of the entity itself or of one below it, whatever the store says.
+  /// The object of a fetched row. Throws if the row does not belong to the requested entity or a subentity, which may
+  /// happen with a faulty store.
   @inline(__always) private func result(
     _ row: RowReader, of entity: EntityInfo, batch: UInt32
   ) throws -> ManagedObject {
@@ -153,7 +156,7 @@ extension ManagedObjectContext {
   }
 }
 
-/// What of a request does not concern stores.
+/// The parts of a request that do not concern stores.
 struct FetchRules {
   let seesPendingChanges: Bool
   let lazyLoading: LazyLoading

@@ -1,7 +1,7 @@
 import TrellisQuery
 import TrellisStorage
 
-/// A value of a format that stands for an object, or for several: its class tells the model.
+/// A format argument that stands for one or more objects. Their class determines the model.
 private protocol ObjectArgument {
   var objectClass: ManagedObject.Type? { get }
 }
@@ -31,7 +31,8 @@ extension Set: ObjectArgument where Element: ObjectArgument {
 }
 
 extension FormatArgument {
-  /// The class of the object of which this was made; nil where it was none. Only objects pay for finding out.
+  /// The class of the object that the argument was made from; nil if it was not made from one. Only objects pay for the
+  /// dynamic cast.
   func objectClass(of argument: any PredicateArgument) -> ManagedObject.Type? {
     isObject ? (argument as? any ObjectArgument)?.objectClass : nil
   }

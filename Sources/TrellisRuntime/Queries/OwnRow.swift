@@ -3,10 +3,10 @@ import TrellisSchema
 import TrellisStorage
 
 extension StoreRequest {
-  /// Whether the answer depends on anything but the values in the object's own row.
+  /// Whether the request depends on anything but the values in each object's own row.
   ///
-  /// - Parameter besideDeleted: whether there are deletes that are not saved, so that a reference can read nil for as long
-  ///   as its object's delete may be denied.
+  /// - Parameter besideDeleted: whether there are unsaved deletes. If so, a reference can read as nil while the delete
+  ///   of its object may still be denied.
   func looksAtOthers(of entity: Entity, besideDeleted: Bool = false) -> Bool {
     let row = OwnRow(entity, besideDeleted: besideDeleted)
     return sort.contains { !row.holds($0.path) } || predicate.map(row.isLeftBy) == true
@@ -14,11 +14,11 @@ extension StoreRequest {
 }
 
 extension Entity {
-  /// Whether an operand is made of nothing but constants and the object's own row.
+  /// Whether an operand consists only of constants and values of the object's own row.
   func holdsAll(of operand: Operand) -> Bool { !OwnRow(self, besideDeleted: false).isLeftBy(operand) }
 }
 
-/// What an object's row tells by itself.
+/// The test whether an operand or predicate needs only the object's own row.
 private struct OwnRow {
   private let entity: Entity
   private let besideDeleted: Bool
@@ -28,7 +28,7 @@ private struct OwnRow {
     self.besideDeleted = besideDeleted
   }
 
-  /// Whether a path ends in the object's own row.
+  /// Whether the value at a path is in the object's own row.
   func holds(_ path: PropertyPath) -> Bool {
     guard path.count > 0 else { return true }
     guard let step = path.onlyStep, entity.properties.indices.contains(step) else { return false }
@@ -38,12 +38,12 @@ private struct OwnRow {
     }
   }
 
-  /// Whether a reference can read nil although the row has a key.
+  /// Whether a reference can read as nil although its row contains a key.
   private func canReadNil(_ relationship: Relationship) -> Bool {
     relationship.isLeftAlone || besideDeleted && relationship.partnerRule == .deny
   }
 
-  /// Whether a predicate looks at anything but the object's own row.
+  /// Whether a predicate depends on anything but the object's own row.
   func isLeftBy(_ predicate: QueryPredicate) -> Bool {
     switch predicate {
     case .constant: false

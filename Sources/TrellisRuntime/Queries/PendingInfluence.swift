@@ -2,13 +2,13 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// How a context's unsaved changes bear on a request.
+/// How a context's unsaved changes affect the results of a request.
 enum PendingInfluence {
-  /// Not at all: the store's answer is right.
+  /// Not at all: the store's results are correct.
   case none
-  /// Objects of the entity itself changed: the store's answer is right for all others.
+  /// Objects of the entity itself changed: the store's results are correct for all other objects.
   case ofResults
-  /// Other objects changed that the predicate or the sort looks at, so any object may be concerned.
+  /// Other objects that the predicate or the sort order depends on changed, so any object may be affected.
   case ofOthers
 }
 
@@ -25,19 +25,19 @@ extension ManagedObjectContext {
     return isAny ? .ofResults : .none
   }
 
-  /// The store's answer without the objects that changed, and those of them that fit, in one order.
+  /// The store's results without the changed objects, merged in sort order with the changed objects that match.
   func overlay(_ request: StoreRequest, _ rule: LazyLoading) throws -> [ManagedObject] {
     let pending = try pendingObjects(of: request)
     var wide = request
     wide.offset = 0
-    // Each changed object takes at most one place away from the others.
+    // Each changed object displaces at most one other.
     wide.limit = request.limit.flatMap { sum([$0, request.offset, pending.all.count]) }
     let unchanged = try stored(wide, rule).filter { !pending.all.contains($0._key) }
     let sorted = try merge(unchanged, fitting(pending.living, request), SortOrder(request.sort))
     return Array(sorted.dropFirst(request.offset).prefix(request.limit ?? .max))
   }
 
-  /// Every object of the entity, tested and sorted in memory.
+  /// Every object of the entity, filtered and sorted in memory.
   func evaluateAll(_ request: StoreRequest, _ rule: LazyLoading) throws -> [ManagedObject] {
     let everything = StoreRequest(entity: request.entity, includesSubentities: request.includesSubentities)
     let pending = try pendingObjects(of: request)
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
     return try objects.filter { try evaluator.matches($0) }
   }
 
-  /// Puts a few objects into their places among many that are in order already.
+  /// Merges a few objects into many that are already sorted.
   private func merge(
     _ many: [ManagedObject], _ few: [QueriedObject], _ order: SortOrder
   ) throws -> [ManagedObject] {
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
   }
 }
 
-/// The sum of numbers that are not negative; nil, which is no limit, when it is too large.
+/// The sum of non-negative numbers; nil, which means no limit, on overflow.
 private func sum(_ numbers: [Int]) -> Int? {
   numbers.reduce(0) { sum, number in
     sum.flatMap { sum in

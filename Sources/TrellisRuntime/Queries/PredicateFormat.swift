@@ -2,16 +2,16 @@ public import TrellisQuery
 import TrellisSchema
 public import TrellisStorage
 
-/// A predicate as text, in the language that Core Data people know, with values bound to its places.
+/// A predicate as text, in the format language of Core Data's `NSPredicate`, with bound values.
 ///
 /// ```swift
 /// let found = try context.fetch(EmotionDiary.where("content CONTAINS[cd] \(keyword) OR emotion == %@", "happy"))
 /// ```
-/// Both an interpolation and `%@` bind a value: it is compared, never read as a part of the text. So a format is a literal;
-/// for text that comes at run time there is ``init(verbatim:_:)``. The format is read and checked against the model by the
-/// fetch, which throws ``PredicateFormatError`` with the place, what was expected, and the nearest name.
+/// Interpolations and `%@` bind a value, which is compared and never parsed as part of the text. A format is therefore
+/// a literal; use ``init(verbatim:_:)`` for text that is known only at run time. The fetch parses the format, checks it
+/// against the model, and throws ``PredicateFormatError`` with the position, the expected token and the nearest name.
 public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
-  /// The text; interpolations stand in it as `%@`.
+  /// The text, with `%@` in place of each interpolation.
   public let text: String
   private let interpolated: [(offset: Int, value: FormatArgument)]
   private var arguments: [FormatArgument] = []
@@ -19,35 +19,39 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
   /// The classes of the objects among the values.
   private var classes: [ManagedObject.Type] = []
 
-  /// The format of a text that is not known when the program is written. Whoever may write the text may ask about
-  /// everything that the model has; never put a user's input into it, but bind that with `%@`.
+  /// Creates a format from text that is known only at run time. The text can query everything in the model. Never
+  /// insert user input into it; bind the input with `%@` instead.
   public init(verbatim text: String, _ arguments: any PredicateArgument...) {
     self.text = text
     interpolated = []
     for argument in arguments { self.arguments.append(noted(argument)) }
   }
 
+  /// Creates a format from a literal without interpolations.
   public init(stringLiteral text: String) {
     self.text = text
     interpolated = []
   }
 
+  /// Creates a format from a literal with interpolations.
   public init(stringInterpolation: StringInterpolation) {
     text = stringInterpolation.text
     interpolated = stringInterpolation.values
     classes = stringInterpolation.classes
   }
 
-  /// Collects a literal's texts, and its values with their places.
+  /// Collects the text of a literal, and its values with their positions.
   public struct StringInterpolation: StringInterpolationProtocol, Sendable {
     fileprivate var text = ""
     fileprivate var values: [(offset: Int, value: FormatArgument)] = []
     fileprivate var classes: [ManagedObject.Type] = []
 
+    /// Creates an empty collection with capacity for a literal.
     public init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + interpolationCount * 2)
     }
 
+    /// Appends text.
     public mutating func appendLiteral(_ literal: String) { text += literal }
 
     /// Binds a value.
@@ -57,7 +61,7 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
       if let found = argument.objectClass(of: value) { classes.append(found) }
     }
 
-    /// Binds the name of a property, or a path of names with points, as `%K` does: `"\(key: "createdAt") > %@"`.
+    /// Binds the name of a property, or a path of names with dots, as `%K` does: `"\(key: "createdAt") > %@"`.
     public mutating func appendInterpolation(key path: String) { append(.value(.text(path), .text), "%K") }
 
     private mutating func append(_ value: FormatArgument, _ place: String) {
@@ -66,7 +70,7 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
     }
   }
 
-  /// The format with values for its `$variables`; those that it had under the same names are replaced.
+  /// The format with values for its `$variables`. Previous values under the same names are replaced.
   ///
   /// ```swift
   /// let byEmotion: PredicateFormat = "emotion == $emotion"
@@ -84,16 +88,16 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
     return format
   }
 
-  /// What an argument is for a format. The class of an object is noted.
+  /// The format argument of a value. The class of an object is recorded.
   private mutating func noted(_ value: any PredicateArgument) -> FormatArgument {
     let argument = value.formatArgument
     if let found = argument.objectClass(of: value) { classes.append(found) }
     return argument
   }
 
-  /// The predicate for the objects of an entity.
+  /// The predicate for an entity.
   ///
-  /// - Throws: ``PredicateFormatError``; ``ContextError`` when an object among the values is of another model.
+  /// - Throws: ``PredicateFormatError``; ``ContextError`` if an object among the values belongs to another model.
   func predicate(of entity: Int, in runtime: RuntimeModel) throws -> QueryPredicate {
     for type in classes { try runtime.checkUnlessGeneral(type) }
     return try runtime.formats.predicate(
@@ -103,6 +107,7 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension ManagedObject: PredicateArgument {
+  /// The object's key as a format argument.
   public var formatArgument: FormatArgument { .value(.integer(_key), .object(Self.numberForFormats(type(of: self)))) }
 
   fileprivate static func numberForFormats(_ type: ManagedObject.Type) -> Int? {
@@ -111,11 +116,13 @@ extension ManagedObject: PredicateArgument {
 }
 
 extension ObjectID {
+  /// The key as a format argument.
   public var formatArgument: FormatArgument {
     .value(.integer(key), .object(ManagedObject.numberForFormats(Object.self)))
   }
 }
 
 extension AnyObjectID: PredicateArgument {
+  /// The key as a format argument.
   public var formatArgument: FormatArgument { .value(.integer(key), .object(nil)) }
 }

@@ -1,7 +1,7 @@
 import TrellisQuery
 import TrellisSchema
 
-/// A living object as predicates and sorts see it.
+/// An object in memory, as predicates and sort keys read it.
 struct QueriedObject: QueryObject {
   let object: ManagedObject
   let context: ManagedObjectContext
@@ -17,9 +17,9 @@ struct QueriedObject: QueryObject {
   func queryValue(_ property: Int) throws -> StoredValue {
     object._willRead(property)
     guard let relationship = context.relationship(property, of: object) else { return object._value(property) }
-    // As a value a to-many is the number of its members.
+    // The value of a to-many relationship is the number of its members.
     if relationship.isToMany { return .integer(Int64(try queryMemberCount(property))) }
-    // A reference to an object that is gone reads as nil, which only the object can tell.
+    // A dangling reference reads as nil, and only the object shows that it is dangling.
     if relationship.isLeftAlone { return try queryPartner(property).map { .integer($0.queryKey) } ?? .null }
     let key = context.partnerKey(of: object, relationship)
     try context.throwPendingFailure()

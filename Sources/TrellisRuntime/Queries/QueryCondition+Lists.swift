@@ -1,8 +1,8 @@
 import TrellisQuery
 
-/// Conditions whose number is known at run time only.
+/// Conjunctions and disjunctions of a number of conditions that is known only at run time.
 extension QueryCondition {
-  /// Whether at least one of the conditions holds; of none, none does.
+  /// Whether at least one of the conditions holds; false for no conditions.
   ///
   /// ```swift
   /// let words = ["coffee", "tea"]
@@ -14,7 +14,7 @@ extension QueryCondition {
     joined(conditions, .or) ?? QueryCondition(.constant(false))
   }
 
-  /// Whether each of the conditions holds; of none, all do.
+  /// Whether all of the conditions hold; true for no conditions.
   public static func all(of conditions: some Sequence<QueryCondition>) -> QueryCondition {
     joined(conditions, .and) ?? QueryCondition(.constant(true))
   }

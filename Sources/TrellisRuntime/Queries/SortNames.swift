@@ -3,9 +3,9 @@ import TrellisSchema
 import TrellisStorage
 
 extension SortKey {
-  /// The sort key of a name such as `-diary.createdAt`.
+  /// Creates the sort key for a name such as `-diary.createdAt`.
   ///
-  /// - Throws: ``PredicateFormatError`` for a name that the entity does not have, or that has no order.
+  /// - Throws: ``PredicateFormatError`` if the entity does not have the name, or the property has no order.
   init(named text: String, of entity: Entity, in model: Model) throws(PredicateFormatError) {
     let isDescending = text.hasPrefix("-")
     var offset = isDescending ? 1 : 0
@@ -40,7 +40,7 @@ extension SortKey {
 }
 
 extension Property {
-  /// The kind of values by which objects are sorted; nil for those without an order, and for what no store has.
+  /// The kind of the values to sort by; nil for properties without an order, and for properties that are not stored.
   fileprivate var sortKind: ValueKind? {
     switch self {
     case .attribute(let attribute):

@@ -2,20 +2,21 @@ import TrellisQuery
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Goes through a request's objects in batches, so that a million of them need the memory of one batch.
+  /// Iterates over a request's objects in batches, so that memory holds only one batch of them, even if there are a
+  /// million.
   ///
   /// ```swift
   /// try context.stream(EmotionDiary.all.sorted { $0.createdAt }) { diary in
   ///   try writer.write(diary.content)
   /// }
   /// ```
-  /// Which objects there are, and their order, is settled at the begin: 8 bytes are kept for each. Between two batches those
-  /// objects go that nobody holds and that have no unsaved changes. An object that is deleted meanwhile is left out. What a
-  /// request prefetches is prefetched for each batch. `body` may use the context, save included.
+  /// The set of objects and their order are determined at the start; 8 bytes are kept for each object. Between two
+  /// batches, objects that are not referenced and have no unsaved changes are removed from memory. An object that is
+  /// deleted meanwhile is skipped. Prefetching is done for each batch. `body` may use the context and may save it.
   ///
-  /// - Parameter batchSize: how many objects are loaded at once; less than 1 counts as 1.
-  /// - Throws: as ``fetch(_:)``, and what `body` throws, which ends the walk.
-  /// - Complexity: that of the query for the keys, plus a search for each object.
+  /// - Parameter batchSize: the number of objects that are loaded at once; less than 1 counts as 1.
+  /// - Throws: the same errors as ``fetch(_:)``, and errors of `body`, which end the iteration.
+  /// - Complexity: that of the query for the keys, plus a lookup for each object.
   public func stream<Columns: EntityColumns>(
     _ request: FetchRequest<Columns>, batchSize: Int = 1000, _ body: (Columns.Object) throws -> Void
   ) throws {
@@ -24,17 +25,18 @@ extension ManagedObjectContext {
     var kept = map.count
     for batch in keys.batches(of: batchSize) {
       try walk(batch, of: request, body)
-      // Sweeping looks at every object in memory, so it waits until there are half as many again.
+      // A sweep visits every object in memory, so it waits until their number has grown by half.
       guard map.count - kept >= max(batchSize, kept / 2) else { continue }
       sweep(sparingRecent: false)
       kept = map.count
     }
   }
 
-  /// Goes through the stored values of a request's objects in batches. No object is made unless unsaved changes matter.
+  /// Iterates over the stored values of a request's objects in batches. No object is created unless unsaved changes
+  /// affect the result.
   ///
-  /// - Parameter batchSize: how many rows are read at once; less than 1 counts as 1.
-  /// - Throws: as ``stream(_:batchSize:_:)``.
+  /// - Parameter batchSize: the number of rows that are read at once; less than 1 counts as 1.
+  /// - Throws: the same errors as ``stream(_:batchSize:_:)``.
   public func streamSnapshots<Columns: EntityColumns>(
     of request: FetchRequest<Columns>, batchSize: Int = 1000, _ body: (Columns.Snapshot) throws -> Void
   ) throws {
@@ -56,7 +58,7 @@ extension ManagedObjectContext {
 
   // MARK: Steps
 
-  /// Holds the objects of one batch, and lets go of them when it returns.
+  /// Loads and visits the objects of one batch. They are retained only until this returns.
   private func walk<Columns: EntityColumns>(
     _ keys: ArraySlice<Int64>, of request: FetchRequest<Columns>, _ body: (Columns.Object) throws -> Void
   ) throws {
@@ -73,7 +75,7 @@ extension ManagedObjectContext {
 }
 
 extension [Int64] {
-  /// The keys in slices of a size; below 1 counts as 1.
+  /// The keys in slices of a size; less than 1 counts as 1.
   fileprivate func batches(of size: Int) -> some Sequence<ArraySlice<Int64>> {
     let size = Swift.max(1, size)
     return stride(from: 0, to: count, by: size).lazy.map { start in

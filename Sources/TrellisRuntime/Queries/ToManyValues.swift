@@ -2,9 +2,9 @@ import TrellisQuery
 import TrellisSchema
 public import TrellisStorage
 
-/// Numbers about the members of a to-many.
+/// Aggregates over the members of a to-many relationship.
 extension ToManyPath {
-  /// The sum of a value over the members; nils count nothing, and the sum of nothing is 0. A sum of whole numbers
+  /// The sum of a value over the members. Nil values are ignored, and the sum of no values is 0. A sum of integers
   /// beyond 64 bits is nil.
   ///
   /// ```swift
@@ -15,25 +15,25 @@ extension ToManyPath {
     ComputedValue(aggregate(.sum, value))
   }
 
-  /// The average of a value over the members where it is not nil; nil when there are none.
+  /// The average of a value over the members where it is not nil; nil if there are none.
   public func average<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value.Average>
   where Member.Value: SummableAttributeValue {
     ComputedValue(aggregate(.average, value))
   }
 
-  /// The smallest value among the members; nil when there is none.
+  /// The smallest value among the members; nil if there is none.
   public func minimum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value>
   where Member.Value: OrderedAttributeValue {
     ComputedValue(aggregate(.minimum, value))
   }
 
-  /// The greatest value among the members; nil when there is none.
+  /// The greatest value among the members; nil if there is none.
   public func maximum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value>
   where Member.Value: OrderedAttributeValue {
     ComputedValue(aggregate(.maximum, value))
   }
 
-  /// How many members satisfy the conditions.
+  /// The number of members that satisfy the conditions.
   public func count(@ConditionBuilder where conditions: (Columns) -> QueryCondition) -> ComputedValue<Int64> {
     VariableScope.enter { variable in
       let condition = conditions(Columns(PropertyPath(variable: variable)))

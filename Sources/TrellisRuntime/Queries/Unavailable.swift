@@ -1,6 +1,7 @@
 public import TrellisStorage
 
-/// What people write who come from elsewhere, and what to write here: these are never called.
+/// Declarations that developers expect from other frameworks. They are never called; their messages name the
+/// replacement.
 extension ManagedObjectContext {
   @available(
     *, unavailable, message: "fetch takes a request: fetch(EmotionDiary.all), or fetch(EmotionDiary.where { … })"

@@ -22,24 +22,17 @@ extension ManagedObject {
   /// not to be had any more an object that says so stands in.
   final func member<Member: ManagedObject>(_ property: Int, at position: Int, as type: Member.Type) -> Member {
     // Positions that were right before the context went, or the store failed, lead nowhere now.
-    guard let (context, relationship) = place(of: property) else { return standIn(for: 0, isDeleted: false) }
+    guard let (context, relationship) = place(of: property) else {
+      return Member.standIn(for: 0, isDeleted: false, in: link)
+    }
     let failures = context.failedLoads
     let list = context.loadedList(of: self, relationship)
-    guard list.isLoaded else { return standIn(for: 0, isDeleted: false) }
+    guard list.isLoaded else { return Member.standIn(for: 0, isDeleted: false, in: link) }
     let key = context.shownKeys(list)[position]
     if let member = context.map[key] as? Member { return member }
     _ = context.memberObjects(of: self, relationship)
     if let member = context.map[key] as? Member { return member }
-    return standIn(for: key, isDeleted: failures == context.failedLoads)
-  }
-
-  /// An object of no context that reads as placeholders, for a member that cannot be had.
-  ///
-  /// - Parameter isDeleted: whether the reason is that its row is gone.
-  private final func standIn<Member: ManagedObject>(for key: Int64, isDeleted: Bool) -> Member {
-    let object = Member(PlaceholderRow(key: key), in: link)
-    object.state.detach(isDeleted: isDeleted)
-    return object
+    return .standIn(for: key, isDeleted: failures == context.failedLoads, in: link)
   }
 
   final func hasMember(_ property: Int, _ object: ManagedObject) -> Bool {

@@ -1,12 +1,12 @@
 import TrellisStorage
 
 extension IdentifiedObject {
-  /// Whether a property differs from what was last fetched or saved. A property of a new object always does.
+  /// Whether a property differs from the last fetched or saved state. A property of a new object always does.
   ///
   /// ```swift
   /// saveButton.isEnabled = diary.hasChanges(\.content) || diary.hasChanges(\.tags)
   /// ```
-  /// - Parameter property: A property of the model, or one that is computed from some.
+  /// - Parameter property: A property of the model, or one that is computed from properties of the model.
   /// - Complexity: linear in the number of the object's properties.
   public func hasChanges<Value>(_ property: KeyPath<Self, Value>) -> Bool {
     let numbers = numbers(of: property)
@@ -18,9 +18,9 @@ extension IdentifiedObject {
     }
   }
 
-  /// The members of a to-many as they were when last fetched or saved; those that are deleted meanwhile are not among them.
+  /// The members of a to-many relationship in the last fetched or saved state, without those that were deleted since.
   ///
-  /// - Throws: ``StoreError`` when members have to be loaded and the store fails.
+  /// - Throws: ``StoreError`` if members have to be loaded and the store fails.
   public func committedMembers<View: ToManyView>(of property: KeyPath<Self, View>) throws -> [View.Element] {
     guard phase == .persistent, let context = link.context else { return [] }
     var members: [View.Element] = []
@@ -36,17 +36,18 @@ extension IdentifiedObject {
     return members
   }
 
-  /// Takes back what was set to a property since the object was last fetched or saved. The other ends of a relationship follow.
+  /// Reverts the changes of a property since the object was last fetched or saved. The inverses of a relationship are
+  /// updated.
   ///
   /// ```swift
   /// diary.content = "…"
   /// diary.mood = "happy"
   /// try diary.rollback(\.content)   // the mood stays
   /// ```
-  /// A property of a new object, or of a deleted one, stays as it is.
+  /// Properties of new and deleted objects are unchanged.
   ///
-  /// - Parameter property: A property of the model, or one that is computed from some.
-  /// - Throws: ``StoreError`` when former partners have to be loaded and the store fails.
+  /// - Parameter property: A property of the model, or one that is computed from properties of the model.
+  /// - Throws: ``StoreError`` if former partners have to be loaded and the store fails.
   public func rollback<Value>(_ property: KeyPath<Self, Value>) throws {
     guard phase == .persistent, let context = link.context else { return }
     let numbers = numbers(of: property)
@@ -57,12 +58,12 @@ extension IdentifiedObject {
 }
 
 extension ManagedObject {
-  /// Takes back everything that was done to this object since it was last fetched or saved: values and relationships are as
-  /// they were, a delete is taken back with what it took along, a new object is withdrawn.
+  /// Reverts all changes of this object since it was last fetched or saved: values and relationships are restored, a
+  /// delete is reverted together with its cascade, and the insert of a new object is withdrawn.
   ///
-  /// Other objects change only where a relationship leads to them.
+  /// Other objects change only at the inverses of the object's relationships.
   ///
-  /// - Throws: ``StoreError`` when former partners have to be loaded and the store fails.
+  /// - Throws: ``StoreError`` if former partners have to be loaded and the store fails.
   /// - Complexity: linear in the number of changed objects of the context.
   public final func rollback() throws {
     guard let context = managedObjectContext, context.isAllowed("rollback") else { return }
@@ -75,9 +76,10 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
-  /// Takes back every edit of a saved object. The backlog stays as it is: a save that does this may have to take it back.
+  /// Reverts every change of a saved object. The backlog is not processed, because a save that calls this may have to
+  /// revert it.
   ///
-  /// - Throws: as ``rollback(_:_:)``.
+  /// - Throws: the same errors as ``rollback(_:_:)``.
   func rollbackEverything(of object: ManagedObject) throws {
     adoptWaitingLists(of: object)
     guard object.isInChangedList else { return }

@@ -2,7 +2,7 @@ import Foundation
 import TrellisQuery
 import TrellisSchema
 
-/// An attribute whose values have something to obey. A class, since every save goes through them for every object.
+/// An attribute with rules for its values. A class, because every save iterates over these attributes for every object.
 final class CheckedAttribute: Sendable {
   let index: Int
   let name: String
@@ -10,20 +10,20 @@ final class CheckedAttribute: Sendable {
   private let rules: AttributeRules
   private let pattern: Pattern?
 
-  /// Nil when every value is fine.
+  /// Returns nil if every value is valid.
   init?(_ attribute: Attribute) {
     rules = attribute.description.rules
     guard !rules.isEmpty || attribute.type.mayHoldNoNumber else { return nil }
     index = attribute.index
     name = attribute.name
     type = attribute.type
-    // The model tool has refused a pattern that is none.
+    // The model tool has already refused invalid patterns.
     pattern = rules.pattern.flatMap { try? Pattern($0) }
   }
 
   typealias Failure = (rule: ValidationFailure.Rule, message: String)
 
-  /// The rules that a value breaks, in words. Nil values keep every rule.
+  /// The rules that a value breaks, with messages. Nil values satisfy every rule.
   func failures(of value: StoredValue) -> [Failure] {
     if isNoNumber(value) { return [(.notANumber, numberMessage)] }
     if value.isNull || rules.isEmpty { return [] }
@@ -65,7 +65,7 @@ final class CheckedAttribute: Sendable {
     return nil
   }
 
-  /// A bound as people write it.
+  /// A bound in readable form.
   private func words(for bound: StoredValue) -> String {
     switch bound {
     case .integer(let number): type == .date ? DateText.text(number) : "\(number)"
@@ -98,7 +98,7 @@ final class CheckedAttribute: Sendable {
     return count == 1 ? word : word + "s"
   }
 
-  /// Whether a text's bytes alone tell that its length is right: a scalar takes one to four of them.
+  /// Whether the byte count of a text already shows that its length is valid: a scalar takes one to four bytes.
   private func isSurelyWithin(_ value: StoredValue) -> Bool {
     guard case .text(let text) = value else { return false }
     if case .array = type { return false }
@@ -106,7 +106,7 @@ final class CheckedAttribute: Sendable {
     return (bytes + 3) / 4 >= rules.minimumLength ?? 0 && bytes <= rules.maximumLength ?? .max
   }
 
-  /// Unicode scalars of a text, bytes of data, elements of a list.
+  /// The number of Unicode scalars of a text, of bytes of data, or of elements of a list.
   private func length(of value: StoredValue) -> Int? {
     switch value {
     case .text(let text):
@@ -129,7 +129,7 @@ final class CheckedAttribute: Sendable {
 }
 
 extension AttributeType {
-  /// Whether there are values that no store could keep.
+  /// Whether the type has values that cannot be stored, such as NaN.
   fileprivate var mayHoldNoNumber: Bool {
     switch self {
     case .float, .double, .decimal, .date, .codable: true

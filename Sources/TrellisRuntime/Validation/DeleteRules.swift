@@ -3,8 +3,8 @@ import TrellisSchema
 import TrellisStorage
 
 extension ObjectRules {
-  /// Checks that nothing forbids deletes: no partner is left where the model denies it, and nobody who stays needs one of the
-  /// objects by a one-way reference.
+  /// Checks that the rules allow the deletes: no partner remains in a relationship with the delete rule `deny`, and no
+  /// remaining object requires one of the deleted objects by a one-way reference.
   mutating func checkDeleted(_ objects: [ManagedObject]) throws {
     for object in objects {
       try checkPartners(of: object)
@@ -24,7 +24,7 @@ extension ObjectRules {
     }
   }
 
-  /// An object cannot go, as partners stay that forbid it.
+  /// Adds the failure for a delete that remaining partners prevent.
   mutating func deny(_ object: ManagedObject, _ relationship: RelationshipInfo, _ blockers: [AnyObjectID]) {
     fail(
       object, relationship.name, .deniedDelete, "must be empty before the object can be deleted", blockers: blockers)
@@ -45,7 +45,8 @@ extension ObjectRules {
     }
   }
 
-  /// Checks those who stay behind when an object goes: what they must have a partner or a number of members for.
+  /// Checks the remaining partners of a deleted object: their required to-one relationships and their numbers of
+  /// members.
   mutating func checkSurvivors(of object: ManagedObject) throws {
     for relationship in context.info(of: object).allRelationships {
       guard let inverse = context.runtime.inverse(of: relationship), inverse.isRequired || inverse.isCounted,
@@ -59,7 +60,8 @@ extension ObjectRules {
     try checkOneWaySurvivors(of: object)
   }
 
-  /// What is changed or new lets go at once; of others the store clears the references.
+  /// Checks new and changed objects, because their references are cleared in memory. The store clears the references of
+  /// other objects.
   private mutating func checkOneWaySurvivors(of object: ManagedObject) throws {
     let references = context.oneWayReferences(to: [object]).filter { reference in
       reference.isToMany ? reference.isCounted : reference.isRequired && object.phase == .inserted
@@ -73,7 +75,7 @@ extension ObjectRules {
     }
   }
 
-  /// Checks a relationship that loses one of those who leave.
+  /// Checks a relationship that loses a deleted object.
   private mutating func checkLoss(of survivor: ManagedObject, _ relationship: RelationshipInfo) throws {
     guard relationship.isToMany else { return fail(survivor, relationship.name, .required, "must be set") }
     let left = try partners(of: survivor, relationship).filter { !isLeaving($0) }
@@ -95,7 +97,7 @@ extension ObjectRules {
     return key > 0 ? [key] : []
   }
 
-  /// The identities of those of some objects that there are.
+  /// The identifiers of the existing objects among some keys.
   private func living(_ keys: [Int64], entity: Int) throws -> [AnyObjectID] {
     let missing = keys.filter { context.map[$0] == nil }
     if !missing.isEmpty { try context.loadObjects(missing, entity: entity) }
@@ -104,10 +106,10 @@ extension ObjectRules {
 }
 
 extension ManagedObjectContext {
-  /// The living objects that a one-way to-one leads from to one of some objects.
+  /// The living objects that refer to one of some objects by a one-way to-one relationship.
   fileprivate func holders(of keys: Set<Int64>, _ reference: RelationshipInfo) throws -> [ManagedObject] {
     var found: [Int64: ManagedObject] = [:]
-    // Unsaved references are looked through here, as a predicate sees no deleted object at the other end.
+    // Unsaved references are searched in memory, because in a predicate a reference to a deleted object is nil.
     for object in try stored(reference.holders(of: keys.sorted())) + inserted + changed where object.isAlive {
       guard info(of: object).relationships.contains(reference) else { continue }
       if keys.contains(knownReference(of: object, reference)) { found[object._key] = object }
@@ -115,7 +117,7 @@ extension ManagedObjectContext {
     return found.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// An object by key, from memory or from the store.
+  /// The object with a key, from memory or from the store.
   func object(_ key: Int64, entity: Int) throws -> ManagedObject? {
     try map[key] ?? loadObjects([key], entity: entity).first
   }

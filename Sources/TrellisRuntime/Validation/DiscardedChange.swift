@@ -1,28 +1,28 @@
 import TrellisStorage
 
-/// A change that was given up because it broke rules.
+/// A change that was discarded because it broke rules.
 public struct DiscardedChange: Hashable, Sendable {
-  /// What was done to the object.
+  /// The kinds of changes.
   public enum Kind: Hashable, Sendable {
-    /// It was new, and is none any more.
+    /// The object was new and was withdrawn.
     case insert
-    /// It was changed, and is as it was last fetched or saved.
+    /// The object was changed and has its last fetched or saved values again.
     case update
-    /// It was deleted, and is back.
+    /// The object was deleted and was restored.
     case delete
   }
 
-  /// The object whose change was given up.
+  /// The object of the change.
   public let object: AnyObjectID
-  /// What was done to it.
+  /// The kind of the change.
   public let kind: Kind
-  /// Why: the rules that were broken, by this object or by those that it left without a partner.
+  /// The reasons: the rules that were broken by this object or by the partners that it left.
   public let failures: [ValidationFailure]
 }
 
 extension ManagedObjectContext {
-  /// Gives up the changes of objects that break rules, so that the rest can be saved: one bad object need not keep a context
-  /// from saving for ever.
+  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid
+  /// object does not block every save of the context.
   ///
   /// ```swift
   /// do {
@@ -32,18 +32,19 @@ extension ManagedObjectContext {
   ///   try context.save()
   /// }
   /// ```
-  /// New objects are withdrawn, changed ones are as they were last fetched or saved, deletes are taken back. Who breaks a rule
-  /// only because of that goes the same way.
+  /// New objects are withdrawn, changed objects get their last fetched or saved values, and deletes are reverted. The
+  /// changes of an object that breaks a rule only as a consequence are discarded as well.
   ///
-  /// The save is rehearsed until nothing stands against it: with its hooks, and up to what the store says of unique keys,
-  /// numbers of members, denials and partners that others have written meanwhile. Nothing is written by that. What cannot be
-  /// known before the save is what others write after this call; then the save refuses again, and this can be called again.
-  /// A ``SaveConflict`` breaks no rule: it is left to the save and its policy, and what breaks rules behind it is known once
-  /// it is settled.
+  /// The save is rehearsed until nothing prevents it, including its hooks and the store's checks of unique keys,
+  /// numbers of members, denials, and partners that other contexts changed meanwhile. This writes nothing. Saves of
+  /// other contexts after this call cannot be foreseen; if they make the save fail again, this method can be called
+  /// again. A ``SaveConflict`` is not a broken rule: the save and its merge policy resolve it, and rules that are
+  /// broken behind it are found after that.
   ///
-  /// - Returns: what was given up and why, in the order in which it was; empty when no rule is broken.
-  /// - Throws: ``StoreError`` when the store fails; what a `willSave` hook throws, if it is no failed rule.
-  /// - Complexity: that of a save, once for each round in which something was given up.
+  /// - Returns: the discarded changes with the reasons, in the order in which they were discarded; empty if no rule is
+  ///   broken.
+  /// - Throws: ``StoreError`` if the store fails; an error of a `willSave` hook, unless it is a failed rule.
+  /// - Complexity: that of a save, for each round in which a change is discarded.
   @discardableResult public func discardInvalidChanges() throws -> [DiscardedChange] {
     guard isAllowed("discardInvalidChanges") else { return [] }
     var discarding = Discarding(self)
@@ -62,23 +63,23 @@ extension ManagedObjectContext {
   }
 }
 
-/// Gives up changes until those that are left are valid.
+/// Discards changes until the remaining ones are valid.
 private struct Discarding {
   private(set) var discarded: [DiscardedChange] = []
   private let context: ManagedObjectContext
-  /// Objects that were put back once; whoever is still wrong then is so because of others.
+  /// Objects that were rolled back once. If such an object still breaks a rule, the cause is another object.
   private var settled: Set<Int64> = []
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Gives up changes that broke rules: at least one.
+  /// Discards changes that broke rules, at least one.
   mutating func giveUp(_ failures: [ValidationFailure]) throws {
     let before = discarded.count
     let told = Dictionary(grouping: failures, by: \.key)
     let rescued = try rescuedByHooks(told)
-    // Giving up one change may put another right, or wrong, so each object is asked again.
+    // Discarding one change may repair or break another object, so each object is checked again.
     try giveUp { [self] object in rescued.contains(object._key) ? [] : try brokenRules(of: object) }
-    // What only the store knows, or a hook has made wrong.
+    // Failures that only the store can find, or that a hook has caused.
     if discarded.count == before { try giveUp { told[$0._key] ?? [] } }
     if discarded.count == before { try giveUpAround(failures) }
     if discarded.count == before { giveUpEverything(failures) }
@@ -94,7 +95,7 @@ private struct Discarding {
     return rules.failures
   }
 
-  /// Objects that break rules now, and whose hooks put that right before each save.
+  /// Objects that break rules now, but that their hooks repair before each save.
   private func rescuedByHooks(_ told: [Int64: [ValidationFailure]]) throws -> Set<Int64> {
     guard context.runtime.hooks.contains(.willSave) else { return [] }
     let silent = context.makePlan().checked.filter { told[$0._key] == nil }
@@ -121,12 +122,12 @@ private struct Discarding {
     try object.rollback()
   }
 
-  /// Puts right objects that were not changed themselves, but by what was done around them.
+  /// Repairs objects that were not changed themselves, but are invalid because of changes around them.
   private mutating func giveUpAround(_ failures: [ValidationFailure]) throws {
     for (key, failures) in Dictionary(grouping: failures, by: \.key).sorted(by: { $0.key < $1.key }) {
       guard let object = context.map[key], object.phase == .persistent else { continue }
       if failures.contains(where: { $0.rule == .deniedDelete }) {
-        // It would only go with others.
+        // The object would only be deleted together with others, so their deletes are reverted.
         for victim in context.deletedObjects where victim.phase == .deleted { undelete(victim, failures) }
       } else if try !bringBackPartners(of: object, failures), settled.insert(key).inserted {
         note(object, .update, failures)
@@ -138,7 +139,7 @@ private struct Discarding {
     }
   }
 
-  /// Others may have deleted whom it still has for a partner here.
+  /// Refreshes the partners of an object, because other contexts may have deleted them.
   private func refreshPartners(of object: ManagedObject, _ relationships: [RelationshipInfo]) throws {
     for relationship in relationships {
       let partners = context.presentPartners(of: object, relationship).compactMap { context.map[$0] }
@@ -146,7 +147,7 @@ private struct Discarding {
     }
   }
 
-  /// Takes back the deletes that left an object without a partner that it must have.
+  /// Reverts the deletes that removed a required partner of an object.
   private mutating func bringBackPartners(of object: ManagedObject, _ failures: [ValidationFailure]) throws -> Bool {
     guard object.phase == .persistent else { return false }
     var isAny = false
@@ -167,7 +168,7 @@ private struct Discarding {
     context.undelete(object)
   }
 
-  /// The last way out, for rules that contradict each other.
+  /// Discards all changes, as the last resort for rules that contradict each other.
   private mutating func giveUpEverything(_ failures: [ValidationFailure]) {
     for object in context.insertedObjects { note(object, .insert, failures) }
     for object in context.updatedObjects where !settled.contains(object._key) { note(object, .update, failures) }

@@ -1,13 +1,13 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Checks objects against what their model demands.
+/// Checks objects against the rules of their model.
 struct ObjectRules {
   let context: ManagedObjectContext
   private(set) var failures: [ValidationFailure] = []
-  /// Objects that are to be judged as if they were deleted already.
+  /// Keys of objects that count as deleted already.
   var leaving: Set<Int64> = []
-  /// Whether to-manys are counted that did not change.
+  /// Whether the members of unchanged to-many relationships are counted as well.
   var countsUnchanged = false
 
   init(_ context: ManagedObjectContext) { self.context = context }

@@ -1,7 +1,7 @@
 import TrellisStorage
 
 extension ManagedObject {
-  /// Checks the object as a save would, without saving: for a form that wants to say what is missing while it is filled in.
+  /// Checks the object as a save would, without saving, so that a form can show what is missing while it is filled in.
   ///
   /// ```swift
   /// do {
@@ -10,9 +10,9 @@ extension ManagedObject {
   ///   for failure in error.failures { mark(failure.property, failure.message) }
   /// }
   /// ```
-  /// An object that is deleted is checked for what stands in the way of that.
+  /// A deleted object is checked for reasons that prevent the delete.
   ///
-  /// - Throws: ``ValidationError`` with every rule that the object breaks; ``StoreError`` when the store fails.
+  /// - Throws: ``ValidationError`` with every rule that the object breaks; ``StoreError`` if the store fails.
   public final func validate() throws {
     guard let context = managedObjectContext else { return }
     _willRead(-1)
@@ -31,7 +31,7 @@ extension ManagedObject {
 extension ManagedObjectContext {
   /// Checks everything that a save is about to write.
   ///
-  /// - Throws: ``ValidationError`` with every rule that is broken.
+  /// - Throws: ``ValidationError`` with every broken rule.
   func validate(_ plan: SavePlan) throws {
     var rules = ObjectRules(self)
     for object in plan.inserted { try rules.checkAll(object, .validateInsert) }

@@ -1,4 +1,4 @@
-/// Why objects cannot be saved: every broken rule at once. Nothing was written, and the context is as it was.
+/// The error when objects cannot be saved, with every broken rule. Nothing was written, and the context is unchanged.
 ///
 /// ```swift
 /// do {
@@ -8,13 +8,13 @@
 /// }
 /// ```
 public struct ValidationError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The broken rules, by object in the order in which the context looks at them.
+  /// The broken rules by object, in the order in which the context checks them.
   public let failures: [ValidationFailure]
 
-  /// Puts failures together, such as those that a hook has found.
+  /// Creates an error from failures, such as those that a hook has found.
   public init(failures: [ValidationFailure]) { self.failures = failures }
 
-  /// How many rules are broken, and the first twenty.
+  /// The number of broken rules, and the first twenty.
   public var description: String {
     let lines = failures.prefix(20).map { "- \($0)" }
     let more = failures.count > 20 ? ["- and \(failures.count - 20) more"] : []
@@ -24,42 +24,44 @@ public struct ValidationError: Error, Hashable, Sendable, CustomStringConvertibl
   }
 }
 
-/// One rule that one object breaks.
+/// A rule that an object breaks.
 public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kinds of rules.
   public enum Rule: String, Hashable, Sendable {
-    /// A to-one that must have a partner has none.
+    /// A required to-one relationship is nil.
     case required
-    /// A to-many has too few members, or too many.
+    /// A to-many relationship has too few or too many members.
     case minimumCount, maximumCount
-    /// A number or a date lies outside its bounds.
+    /// A number or a date is out of bounds.
     case minimum, maximum
-    /// A text, data or a list is too short, or too long.
+    /// A text, data or a list is too short or too long.
     case minimumLength, maximumLength
     /// A text does not match its pattern.
     case pattern
-    /// A number or a date that is none, or one in a list or in a struct, which may not be infinite either. Dates further from 1970
-    /// than 292,000 years count among them.
+    /// A value cannot be stored: a number that is NaN, a NaN or infinite number in a list or struct, or a date further
+    /// from 1970 than 292,000 years.
     case notANumber
-    /// The object may not be deleted while it has partners here.
+    /// The object cannot be deleted while the relationship has partners.
     case deniedDelete
     /// Another object has the same unique key.
     case unique
-    /// The relationship was set to an object that somebody else has deleted meanwhile.
+    /// The relationship was set to an object that another context has deleted meanwhile.
     case deletedPartner
-    /// A rule of the program's own, from a hook.
+    /// A custom rule, from a hook.
     case custom
   }
 
   /// The object that breaks the rule.
   public let object: AnyObjectID
-  /// The property that the rule is about, as the model declares it; empty where a rule of the program's own names none.
+  /// The name of the property in the model; empty if a custom rule does not name one.
   public let property: String
-  /// The rule that is broken.
+  /// The broken rule.
   public let rule: Rule
-  /// The rule in words, fit for a person, to be read after the property's name: "must be at least 1". It holds no user data.
+  /// The rule in words for the user, to be read after the property's name: "must be at least 1". It contains no user
+  /// data.
   public let message: String
-  /// The objects that stand in the way of a delete, others with the same unique key, and partners that somebody else has deleted; empty for other rules.
+  /// The objects that prevent a delete, those with the same unique key, or the partners that another context has
+  /// deleted; empty for other rules.
   public let blockers: [AnyObjectID]
 
   package init(
@@ -77,7 +79,7 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
   /// The object's key.
   public var key: Int64 { object.key }
 
-  /// The object, the property and the rule in words, with the objects that stand in the way.
+  /// The object, the property and the rule in words, with the blocking objects.
   public var description: String {
     let place = property.isEmpty ? "\(object)" : "\(object).\(property)"
     let names = blockers.prefix(5).map(\.description).joined(separator: ", ")

@@ -23,7 +23,9 @@ extension PredicateTranslator {
       return "(SELECT count(*) FROM \(try leaveScope()) WHERE \(terms.joined(separator: " AND ")))"
     case .member(let place, let path, let variable, let operand): return try member(place, path, variable, operand)
     case .conditional(let condition, let first, let second):
-      return "CASE WHEN \(try self.condition(condition)) THEN \(try plain(first)) ELSE \(try plain(second)) END"
+      let choice = "CASE WHEN \(try self.condition(condition)) THEN \(try plain(first)) ELSE \(try plain(second)) END"
+      // SQLite compares an expression by a collation that is named anywhere inside it, unless a subquery lies between.
+      return choice.contains(Self.decimalOrder) ? "(SELECT \(choice))" : choice
     case .list(let function, let operands, let kind):
       var values: [String] = []
       for operand in operands { values.append("SELECT \(try plain(operand)) AS v") }
