@@ -60,7 +60,7 @@ import TrellisTestSupport
         if figures != nil { print("\(moment): \(try Self.residentKilobytes()) KB, \(try descriptors()) descriptors") }
       }
       try tell("before")
-      let connections = try (0..<100).map { _ in try LeasingConnection(store) }
+      let connections = (0..<100).map { _ in LeasingConnection(store) }
       nonisolated(unsafe) let shared = connections
       let counts = Locked<[Int]>([])
       let open = Locked(0)
