@@ -92,7 +92,7 @@ extension ManagedObjectContext {
 
   /// Reads the rows of objects and merges them property by property.
   private func mergeRows(of objects: [ManagedObject]) {
-    // Earlier changes of this context close their own undo step; changes of other contexts belong to no step.
+    // The earlier changes of this context belong to an undo step; changes of other contexts belong to none.
     undo.suspend()
     var gone: [ManagedObject] = []
     do {
