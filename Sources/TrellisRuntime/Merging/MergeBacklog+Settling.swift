@@ -122,7 +122,7 @@ extension ManagedObjectContext {
   }
 
   /// Reads the row of an edited object and reapplies the edits to it. None of them is in conflict any more, because the
-  /// object is up to date by request.
+  /// caller refreshes the object.
   func mergeRow(of object: ManagedObject) throws {
     undo.suspend()
     let stored = try storedVersions(of: [object])
