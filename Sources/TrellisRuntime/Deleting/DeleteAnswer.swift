@@ -1,13 +1,13 @@
 /// Whether an object may be deleted.
 public enum DeleteAnswer: Hashable, Sendable {
-  /// Nothing stands in the way.
+  /// A save would not refuse the delete.
   case yes
   /// A save would refuse the delete, with this error.
   case no(ValidationError)
 }
 
 extension ManagedObjectContext {
-  /// Says beforehand whether a save would refuse to delete an object, and why. Nothing is deleted.
+  /// Returns whether a save would refuse to delete an object, and why. Nothing is deleted.
   ///
   /// ```swift
   /// switch try context.canDelete(team) {
@@ -15,13 +15,13 @@ extension ManagedObjectContext {
   /// case .no(let refusal): show(refusal.failures)
   /// }
   /// ```
-  /// It looks at everything that the delete would take along: who denies it, and who would be left without a partner that it
-  /// must have. What the context has deleted already stands in nobody's way.
+  /// This checks everything that the delete would cascade to: the partners that deny it, and the objects that would be
+  /// left without a required partner. Objects that the context has already deleted do not prevent the delete.
   ///
   /// - Parameter object: An object of this context.
-  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; ``ContextError`` with the code
-  ///   `foreign-object` when the object belongs to another context.
-  /// - Complexity: linear in the number of objects that would be deleted or let go.
+  /// - Throws: ``StoreError`` if partners have to be loaded and the store fails; ``ContextError`` with the code
+  ///   `foreign-object` if the object belongs to another context.
+  /// - Complexity: linear in the number of objects that would be deleted or unlinked.
   public func canDelete(_ object: ManagedObject) throws -> DeleteAnswer {
     try checkOwn(object, "cannot be deleted here")
     guard object.isAlive else { return .yes }
@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     rules.leaving = Set(deletion.victims.map(\._key))
     for victim in deletion.victims { try rules.checkSurvivors(of: victim) }
     try rules.checkDeleted(deletion.victims.filter { $0.phase == .persistent })
-    // Who stays behind is looked at once for each object that leaves it.
+    // A surviving object is checked once for each object that it loses.
     var seen: Set<ValidationFailure> = []
     let failures = rules.failures.filter { seen.insert($0).inserted }
     return failures.isEmpty ? .yes : .no(ValidationError(failures: failures))

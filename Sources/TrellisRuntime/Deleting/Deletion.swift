@@ -1,30 +1,30 @@
 extension ManagedObjectContext {
-  /// Deletes an object at once in this context, and in the store at the next save.
+  /// Deletes an object in this context immediately, and in the store at the next save.
   ///
-  /// What its relationships' rules demand happens at once too: cascades delete, nullified partners let go. A deny is judged
-  /// at save. The object's values stay readable until it is released.
+  /// Delete rules are applied immediately as well: cascades delete, and nullify unlinks the partners. A deny rule is
+  /// checked at the next save. The object's values stay readable until it is released.
   ///
-  /// Inside the hook `willDelete`, an object whose delete is under way is left to that.
+  /// Inside the hook `willDelete`, this does nothing for an object that is already being deleted.
   ///
-  /// - Throws: ``StoreError`` when partners have to be loaded and the store fails; then nothing is deleted. ``ContextError`` with
-  ///   the code `foreign-object` when the object belongs to another context, and with `endless-hooks` when hooks have called
-  ///   each other too often.
-  /// - Complexity: linear in the number of objects that are deleted or let go.
+  /// - Throws: ``StoreError`` if partners have to be loaded and the store fails; then nothing is deleted.
+  ///   ``ContextError`` with the code `foreign-object` if the object belongs to another context, and with
+  ///   `endless-hooks` if hooks have called each other too often.
+  /// - Complexity: linear in the number of objects that are deleted or unlinked.
   public func delete(_ object: ManagedObject) throws {
     try checkOwn(object, "was not deleted")
     try deleteAll([object])
   }
 
-  /// Deletes objects of this context together: they keep each other.
+  /// Deletes objects of this context together. They stay linked to each other.
   ///
   /// - Parameters:
-  ///   - callsHooks: Whether the hooks of what is deleted are called before.
-  ///   - cascades: Whether the delete rules take others along.
+  ///   - callsHooks: Whether the hooks of the deleted objects are called before.
+  ///   - cascades: Whether delete rules cascade to other objects.
   func deleteAll(_ objects: [ManagedObject], callsHooks: Bool = true, cascades: Bool = true) throws {
     var deletion = Deletion()
     defer { leaving.subtract(deletion.leaving) }
     deletion.callsHooks = callsHooks
-    // Only what was loaded can be made again after the save.
+    // Only objects that were loaded can be recreated after the save.
     deletion.loadsEverything = recorder != nil
     if cascades {
       try deletion.collect(objects.filter(\.isAlive), in: self)
@@ -39,7 +39,7 @@ extension ManagedObjectContext {
     pending.deletions.add(closure)
   }
 
-  /// Deletes what was collected.
+  /// Deletes the collected objects.
   func carryOut(_ deletion: Deletion, into closure: inout DeletedClosure) throws {
     let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)
     closure.add(deletion.victims)
@@ -49,7 +49,7 @@ extension ManagedObjectContext {
     for victim in deletion.victims { markDeleted(victim) }
   }
 
-  /// The partners of a victim that survive let go of it. Victims keep their own values, and each other.
+  /// Unlinks the surviving partners of a victim. Victims keep their own values and the links to each other.
   private func unlinkPartners(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
     for relationship in info(of: victim).allRelationships {
       guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
@@ -67,14 +67,15 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether a survivor's to-one goes on leading to the victim, although it reads nil: no action leaves it, and a denial
-  /// is judged by who still refers to the victim. A to-many never shows who is deleted.
+  /// Whether a survivor's to-one keeps its reference to the victim, although it reads nil: the rule `noAction` leaves
+  /// the reference, and `deny` is checked by the references that still lead to the victim. A to-many never shows a
+  /// deleted object.
   func survivorsKeep(
     _ victim: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
   ) -> Bool {
     guard !inverse.isToMany else { return false }
     switch relationship.deleteRule {
-    // A new victim is in no store that could refuse its delete.
+    // A new victim has no row in the store, which could refuse its delete.
     case .deny: return victim.phase == .persistent
     case .noAction: return inverse.isColumn
     case .nullify, .cascade: return false
@@ -89,7 +90,7 @@ extension ManagedObjectContext {
     pending.addDeleted(victim)
   }
 
-  /// The partners that are in memory, without asking the store.
+  /// The keys of the partners that are in memory, without reading the store.
   func presentPartners(of object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
     if relationship.isToMany { return object.extras?.list(relationship.property).map { Array($0.keys) } ?? [] }
     let known = knownReference(of: object, relationship)

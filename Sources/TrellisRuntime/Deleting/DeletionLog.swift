@@ -1,12 +1,12 @@
-/// Deleted objects that one-way to-manys may show, in the order in which they were deleted.
+/// Deleted objects that one-way to-manys may still contain, in the order of their deletion.
 ///
-/// Nobody knows who holds a one-way reference to an object. So each list looks through this when it is next used, from where
-/// it stopped last time.
+/// The holders of a one-way reference to an object are not known. Each list therefore scans this log when it is next
+/// used, from the position where it stopped last time.
 struct DeletionLog {
   private(set) var keys: ContiguousArray<Int64> = []
-  /// How many of them are deleted in the store, too.
+  /// The number of keys whose delete is saved.
   private(set) var savedCount = 0
-  /// Where each of them was last added, once any came back.
+  /// The last position of each key, once any delete was reverted.
   private var places: [Int64: Int]?
 
   var count: Int { keys.count }
@@ -18,15 +18,15 @@ struct DeletionLog {
 
   mutating func didSave() { savedCount = keys.count }
 
-  /// Those whose delete was not saved are back. Their places stay, since lists count them.
+  /// Removes the keys whose delete is not saved. Their positions stay, since lists count them.
   mutating func rollBack() {
     for index in savedCount..<keys.count { keys[index] = 0 }
     savedCount = keys.count
   }
 
-  /// Some are back, even if their delete was saved.
+  /// Removes the keys of objects whose deletes were reverted, even if saved.
   ///
-  /// - Complexity: linear in how many are back; in all of them the first time.
+  /// - Complexity: linear in the number of these keys; in the number of all keys the first time.
   mutating func remove(_ back: Set<Int64>) {
     if keys.isEmpty { return }
     var known = places ?? [:]
@@ -41,7 +41,8 @@ extension ManagedObjectContext {
     if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) { pending.gone.add(victim._key) }
   }
 
-  /// Takes those out of a one-way to-many that were deleted since it was last used. A deleted owner keeps them until it is back.
+  /// Removes the members of a one-way to-many that were deleted since it was last used. A deleted owner keeps them
+  /// until its own delete is reverted.
   func dropDeleted(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
     guard list.seenGone < pending.gone.count, owner.isAlive else { return }
     let unseen = list.seenGone..<pending.gone.count
@@ -59,7 +60,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Takes deleted objects out of every one-way to-many that is to be saved.
+  /// Removes deleted objects from every one-way to-many that is about to be saved.
   func dropGoneFromChangedLists() {
     guard pending.gone.savedCount < pending.gone.count else { return }
     for object in inserted + changed where object.isAlive {

@@ -3,8 +3,9 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// One-way relationships let go of victims. The store clears the references in its rows; what is changed or new here, and
-  /// would be written over that, lets go at once. A required one to a saved victim stays, and denies the delete.
+  /// Unlinks one-way relationships from victims. The store clears the references in its rows; references of changed and
+  /// new objects are cleared immediately, because saving these would overwrite that. A required reference to a saved
+  /// victim stays and denies the delete.
   ///
   /// - Parameter holders: The objects that may have such references.
   func unlinkOneWay(
@@ -24,14 +25,15 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The store has cleared one-way references to what was deleted; objects in memory follow.
+  /// Clears one-way references to deleted objects in memory, after the store has cleared them in its rows.
   func forgetOneWayReferences(to victims: [ManagedObject]) {
     let references = oneWayReferences(to: victims).filter(\.isColumn)
     if references.isEmpty { return }
     forgetReferences(to: Set(victims.map(\._key)), references)
   }
 
-  /// The store has cleared references in rows without making newer versions of them; objects in memory follow.
+  /// Clears references of objects in memory, after the store has cleared them in its rows without increasing the row
+  /// versions.
   func forgetReferences(to keys: Set<Int64>, _ references: [RelationshipInfo]) {
     map.forEach { holder in
       guard !holder.accessFlags.contains(.fault) else { return }
@@ -43,7 +45,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Observers are told of references to objects that are gone, which read as nil from now on although no row has changed.
+  /// Notifies observers of references to deleted objects, which read as nil from now on although no row has changed.
   func announceReferences(to gone: Set<Int64>) {
     guard isObserving, !gone.isEmpty else { return }
     map.forEach { holder in
@@ -54,7 +56,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The one-way relationships that lead to objects of these objects' entities.
+  /// The one-way relationships that lead to the entities of these objects.
   func oneWayReferences(to victims: [ManagedObject]) -> [RelationshipInfo] {
     var found: [RelationshipInfo] = []
     for entity in Set(victims.map { type(of: $0)._entity }).sorted() {
@@ -68,14 +70,14 @@ extension ManagedObjectContext {
 }
 
 extension [RelationshipInfo?] {
-  /// Whether an entity has a relationship, declared by itself or inherited.
+  /// Whether an entity has a relationship, declared or inherited.
   func contains(_ relationship: RelationshipInfo) -> Bool {
     indices.contains(relationship.property) && self[relationship.property]?.isSame(as: relationship) == true
   }
 }
 
 extension RelationshipInfo {
-  /// A request for the objects that have one of these for a partner.
+  /// A request for the objects whose one-way relationship contains any of these keys.
   func holders(of keys: [Int64]) -> StoreRequest {
     let values = keys.map { StoredValue.integer($0) }
     let path = PropertyPath(variable: 0).appending(property)

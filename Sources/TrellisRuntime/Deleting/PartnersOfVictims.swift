@@ -1,10 +1,10 @@
-/// What of a victim's partners has to be in memory for a delete.
+/// The state of a victim's partners that a delete needs in memory.
 enum PartnerNeed {
   case nothing, keys, objects
 }
 
 extension ManagedObjectContext {
-  /// Whether owners have any members, in the store or new ones.
+  /// Whether any of the owners has members, in the store or in memory.
   func hasMembers(_ owners: [ManagedObject], _ relationship: RelationshipInfo) throws -> Bool {
     if owners.contains(where: { !presentPartners(of: $0, relationship).isEmpty }) { return true }
     struct Found: Error {}
@@ -18,11 +18,11 @@ extension ManagedObjectContext {
 
   func needOfDelete(_ relationship: RelationshipInfo) -> PartnerNeed {
     if relationship.deleteRule == .cascade { return .objects }
-    // What is one-way goes with the row or the pairs that hold it.
+    // A one-way relationship is deleted with the row or the pairs that hold it.
     guard let inverse = runtime.inverse(of: relationship) else { return .nothing }
-    // The partner's members are counted at save.
+    // The number of the partner's members is checked at save.
     if inverse.isToMany && inverse.isCounted { return .objects }
-    // Pairs go with the row, but lists in memory that show the victim have to be found.
+    // Pairs are deleted with the row, but lists in memory that show the victim have to be found.
     if relationship.isJoined { return listed.contains(number(of: inverse)) ? .keys : .nothing }
     guard relationship.deleteRule == .nullify else { return .nothing }
     return inverse.isColumn ? .objects : .keys
@@ -53,9 +53,9 @@ extension ManagedObjectContext {
 }
 
 extension Deletion {
-  /// Brings into memory the partners that a rule has something to do with.
+  /// Loads the partners that a delete rule affects.
   ///
-  /// - Returns: whether there is anything to do.
+  /// - Returns: whether the rule affects any partners.
   func loadIfNeeded(
     _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
   ) throws -> Bool {

@@ -1,6 +1,6 @@
 import TrellisStorage
 
-/// A cascade that the store is going to carry out: the members of some deleted owners that nobody has loaded.
+/// A cascade that the store carries out: the members of deleted owners that are not loaded.
 struct PendingCascade {
   let relationship: RelationshipInfo
   let rule: StoreCascade
@@ -8,14 +8,14 @@ struct PendingCascade {
 }
 
 extension ManagedObjectContext {
-  /// The cascades that wait for the next save.
+  /// The cascades that the next save leaves to the store.
   var pendingCascades: [PendingCascade] { pending.deletions.closures.flatMap(\.cascades) }
 
-  /// Whether the next save lets the store delete what nobody has loaded.
+  /// Whether the next save leaves the deletion of unloaded objects to the store.
   package var leavesMembersToStore: Bool { pending.deletions.hasCascades }
 
-  /// The way to the store for reading rows of an entity. When cascades that wait for the save concern them, their members are
-  /// loaded and deleted first: results are as if the context had just saved.
+  /// The connection for reading rows of an entity. If pending cascades may delete such rows, their members are loaded
+  /// and deleted first, so that results are the same as after a save.
   func connection(reading entity: Int) throws -> any StoreConnection {
     if !pending.deletions.hasCascades { return try connection() }
     let root = runtime.entities[entity].root
@@ -25,12 +25,12 @@ extension ManagedObjectContext {
     return try connection()
   }
 
-  /// Whether rows that a cascade may reach wait for the store already.
+  /// Whether a pending cascade may delete rows that this cascade may delete, too.
   func leavesToStore(_ rule: StoreCascade) -> Bool {
     pending.deletions.hasCascades && pendingCascades.contains { !$0.rule.roots.isDisjoint(with: rule.roots) }
   }
 
-  /// The same for what a request looks at, which may be objects of other entities, too.
+  /// Loads pending cascades that may affect the results of a request, which may also read other entities.
   func loadPendingCascades(for request: StoreRequest) throws {
     if pending.deletions.hasCascades, request.looksAtOthers(of: runtime.entities[request.entity].entity) {
       try loadPendingCascades()
@@ -38,9 +38,10 @@ extension ManagedObjectContext {
     _ = try connection(reading: request.entity)
   }
 
-  /// Does in memory what the store was to do: the members are loaded and deleted, with all that belongs to them.
+  /// Carries out the pending cascades in memory: the members are loaded and deleted, with everything that they cascade
+  /// to.
   func loadPendingCascades() throws {
-    // The deletes were made while nothing was recorded, so their cascades belong to no step either.
+    // The deletes were made while changes were not recorded, so their cascades belong to no undo step either.
     try withoutRecording { try loadCascades() }
   }
 
@@ -49,7 +50,7 @@ extension ManagedObjectContext {
     for index in pending.deletions.closures.indices {
       let cascades = pending.deletions.closures[index].cascades
       if cascades.isEmpty { continue }
-      // They are none any more, so that loading does not ask for them again.
+      // The cascades are removed first, so that loading does not ask for them again.
       pending.deletions.closures[index].cascades = []
       pending.deletions.noteCascades()
       do {
@@ -65,10 +66,10 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether nothing in memory has to do with the rows that a cascade would take along unseen, other than members of the
-  /// owners themselves.
+  /// Checks that no object in memory is linked to the rows that a cascade would delete unseen, except for members of
+  /// the owners themselves.
   ///
-  /// - Returns: these members; nil when the cascade has to be loaded.
+  /// - Returns: these members; nil if the cascade has to be loaded.
   /// - Complexity: linear in the number of objects in memory.
   func registeredMembers(of owners: [ManagedObject], _ relationship: RelationshipInfo, _ rule: StoreCascade) throws
     -> [ManagedObject]?
@@ -87,7 +88,7 @@ extension ManagedObjectContext {
         let key = object._reference(parent.property)
         if key <= 0 { continue }
         if parent.isSame(as: reference) && keys.contains(key) { members.append(object) }
-        // Somebody who is not in memory may be among those that go, and take this one along.
+        // An object that is not in memory may be deleted by the cascade, and delete this object with it.
         if map[key] == nil && rule.entities.contains(where: { runtime.entities[parent.destination].includes($0) }) {
           isFree = false
         }
@@ -99,7 +100,7 @@ extension ManagedObjectContext {
   private func isTied(_ object: ManagedObject, _ info: EntityInfo, _ tie: RelationshipInfo) -> Bool {
     guard info.relationships.contains(tie) else { return false }
     if tie.isToMany { return object.extras?.list(tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
-    // A fault holds nothing that could be written over what the store does.
+    // A fault holds no values that a save could write over the changes of the store.
     if tie.isColumn { return !object.accessFlags.contains(.fault) && object._reference(tie.property) > 0 }
     return (object.extras?.partner(tie.property) ?? 0) > 0
   }
@@ -116,13 +117,13 @@ extension ManagedObjectContext {
 }
 
 extension EntityInfo {
-  /// Whether an entity is this one or lies below it.
+  /// Whether an entity is this one or a subentity.
   fileprivate func includes(_ other: Int) -> Bool { entity.subtree.contains(other) }
 }
 
 extension SavePlan {
-  /// Hands on the cascades that nobody has loaded. Saved objects in memory that are alive are none of their victims, whatever
-  /// their rows still say.
+  /// Adds the cascades that are left to the store to the request. Saved objects in memory that are alive are kept from
+  /// them, even if their stored rows still refer to an owner.
   mutating func collectCascades(_ context: ManagedObjectContext) {
     guard context.pending.deletions.hasCascades else { return }
     var entities: Set<Int> = []

@@ -1,8 +1,8 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Takes back a delete that is not saved yet: the object is back, with everything that its delete took along and with the
-  /// relationships that it had. Other changes stay.
+  /// Reverts a delete that is not saved yet: the object is restored together with everything that its delete cascaded
+  /// to and with the relationships that it had. Other changes stay.
   ///
   /// ```swift
   /// try context.delete(team)
@@ -13,19 +13,19 @@ extension ManagedObjectContext {
   ///   try context.save()
   /// }
   /// ```
-  /// A partner that has taken another object meanwhile keeps that one. Partners that are both deleted are partners again as soon
-  /// as both are back, in whatever order.
+  /// A partner that was linked to another object meanwhile keeps that object. Two partners that are both deleted are
+  /// linked again as soon as both are restored, in any order.
   ///
-  /// - Parameter object: An object that this context has deleted since the last save; with any other nothing happens, and one
-  ///   of another context is reported. It need not be the one that `delete` was called with.
-  /// - Complexity: linear in the number of unsaved deletes and of objects that come back.
+  /// - Parameter object: An object that this context has deleted since the last save. For any other object nothing
+  ///   happens, and an object of another context is reported. It need not be the one that `delete` was called with.
+  /// - Complexity: linear in the number of unsaved deletes and of restored objects.
   public func undelete(_ object: ManagedObject) {
     do { try checkOwn(object, "was not brought back") } catch { return report(error) }
     guard let number = pending.deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
     let closure = pending.deletions.closures.remove(at: number)
     pending.deletions.noteCascades()
     bringBack(closure.victims)
-    // What others did meanwhile was not taken over while the objects were deleted.
+    // Changes of other contexts were not merged into the objects while they were deleted.
     for victim in closure.victims {
       let isStale = backlog.staleDeleted.remove(victim.object._key) != nil
       if isStale || backlog.contains(victim.object._key) {
@@ -41,11 +41,12 @@ extension ManagedObjectContext {
     settleBacklog()
   }
 
-  /// An object that is back lets go of partners that were deleted by themselves while it was deleted, and kept them until now.
+  /// Unlinks a restored object from the partners that were deleted by later deletes. It kept them while it was deleted
+  /// itself.
   ///
   /// - Parameters:
-  ///   - first: The number of the first delete that came later.
-  ///   - links: The links that are tied anew anyway.
+  ///   - first: The number of the first later delete.
+  ///   - links: The links that are restored anyway.
   private func partFromDeleted(_ object: ManagedObject, since first: Int, except links: [DeletedClosure.Link]) {
     if pending.deletions.closures.count <= first { return }
     for relationship in info(of: object).allRelationships {
@@ -65,7 +66,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Owners that are deleted keep the object as a member, which denies their delete.
+  /// Adds a restored object to the lists of its deleted owners, where it denies their delete.
   private func showToDeleted(_ object: ManagedObject) {
     for relationship in info(of: object).allRelationships where relationship.isColumn {
       guard let owner = map[object._reference(relationship.property)], owner.phase == .deleted,
@@ -87,7 +88,7 @@ extension ManagedObjectContext {
     return nil
   }
 
-  /// Whether a reference to a deleted object stays.
+  /// Whether a reference to a deleted object is kept.
   private func keeps(_ object: ManagedObject, _ relationship: RelationshipInfo, _ victim: ManagedObject) -> Bool {
     guard let inverse = runtime.inverse(of: relationship) else {
       return relationship.isRequired && victim.phase == .deleted
@@ -106,10 +107,10 @@ extension ManagedObjectContext {
     pending.dropRevived()
   }
 
-  /// Objects are back: to-manys show them again that were only found to have them while they were deleted. That they did not
-  /// show them was recorded by nobody, and so is this.
+  /// Restores objects in the to-manys that were found to contain them only while they were deleted. That these did not
+  /// show them was not recorded, and neither is this.
   ///
-  /// - Parameter unlessMembers: whether those who are members again already stay where they are.
+  /// - Parameter unlessMembers: Whether objects that are members again already keep their positions.
   func tieLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
     pending.gone.remove(victims)
     withoutRecording {
@@ -122,7 +123,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Gives a partner the object back that it let go of, unless either has somebody else now.
+  /// Restores a link of a partner, unless either end is linked to another object now.
   private func tie(_ link: DeletedClosure.Link) {
     guard let victim = map[link.victim], victim.isAlive else { return }
     if let number = pending.deletions.closures.lastIndex(where: { $0.takes(link.owner) }) {
@@ -134,7 +135,7 @@ extension ManagedObjectContext {
       return
     }
     guard let trace = link.trace else {
-      // Where nobody knows the partner the store or the victim's row will tell.
+      // If the partner is not known, the store or the victim's row determines it.
       if present == 0 || refersByEdit(victim, to: link.owner, link.relationship) {
         take(link.owner, link.relationship, link.victim)
         showEdit(of: link.owner, link.relationship, to: victim)
@@ -144,7 +145,7 @@ extension ManagedObjectContext {
     takeBack(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
   }
 
-  /// Whether the row of an object was given a reference here, of which the store knows nothing.
+  /// Whether a reference of an object's row was set in this context and is not in the store.
   private func refersByEdit(
     _ object: ManagedObject, to owner: ManagedObject, _ relationship: RelationshipInfo
   ) -> Bool {
@@ -152,7 +153,8 @@ extension ManagedObjectContext {
     return object.hasOwnReference(inverse) && object._reference(inverse.property) == owner._key
   }
 
-  /// An object that is back shows a member that refers to it by an edit, although others may have taken it out of the store.
+  /// Makes a restored object show a member that refers to it by an edit, although another context may have removed the
+  /// member in the store.
   private func showEdit(of member: ManagedObject, _ relationship: RelationshipInfo, to owner: ManagedObject) {
     guard relationship.isColumn, let inverse = runtime.inverse(of: relationship), !inverse.isColumn,
       member.hasOwnReference(relationship)
@@ -170,8 +172,8 @@ extension ManagedObjectContext {
     noteListChanged(owner)
   }
 
-  /// The owner is deleted itself, by another delete. So it is as if only that delete had been: the owner keeps the object, and
-  /// the object has no owner until that is back.
+  /// Restores a link whose owner was deleted by another delete. The result is as if only that delete had been made: the
+  /// owner keeps the object, and the object has no owner until the owner is restored.
   private func tie(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) {
     let (owner, relationship) = (link.owner, link.relationship)
     let inverse = runtime.inverse(of: relationship)
@@ -190,14 +192,14 @@ extension ManagedObjectContext {
     unlink(object, inverse, owner._key)
   }
 
-  /// Whether an object has a partner as far as that is in memory; pairs that nothing is known of are as the store has them.
+  /// Whether an object has a partner, as far as is known in memory. Pairs without a note are as the store has them.
   private func mayBePartner(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) -> Bool {
     guard relationship.isJoined else { return presentPartners(of: object, relationship).contains(key) }
     guard let list = object.extras?.list(relationship.property) else { return true }
     return list.isLoaded ? list.contains(key) : !list.removed.contains(key)
   }
 
-  /// Gives a deleted object a partner.
+  /// Links a deleted object to a partner.
   private func keep(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isColumn {
       object.willChangeValues()
@@ -211,7 +213,7 @@ extension ManagedObjectContext {
 }
 
 extension DeletedClosure {
-  /// Whether an object is deleted by this.
+  /// Whether an object is deleted by this closure.
   fileprivate func takes(_ object: ManagedObject) -> Bool {
     keys.contains(object._key) && victims.contains { $0.object === object && $0.isGone }
   }

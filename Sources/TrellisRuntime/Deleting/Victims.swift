@@ -1,18 +1,18 @@
-/// The objects that one delete takes along, found level by level, so that a chain of any length needs no stack and the
-/// members of a whole level come in one statement.
+/// The objects that one delete deletes. They are collected level by level, so that a chain of any length needs no stack
+/// and the members of a whole level are loaded in one statement.
 struct Deletion {
-  /// Whether the hook of each victim is called before its partners are looked at.
+  /// Whether the hook of each victim is called before its partners are collected.
   var callsHooks = true
-  /// Whether nothing is left to the store.
+  /// Whether no cascade is left to the store.
   var loadsEverything = false
   private(set) var victims: [ManagedObject] = []
-  /// What is left to the store.
+  /// The cascades that are left to the store.
   private(set) var cascades: [PendingCascade] = []
   private var seen: Set<Int64> = []
-  /// What of the context's ``ManagedObjectContext/leaving`` was noted here.
+  /// The keys that this delete has added to ``ManagedObjectContext/leaving`` of the context.
   private(set) var leaving: [Int64] = []
 
-  /// Collects what cascades were to take along that have been left to the store until now.
+  /// Collects the members of cascades that were left to the store until now.
   mutating func collect(membersOf cascades: [PendingCascade], in context: ManagedObjectContext) throws {
     var members: [ManagedObject] = []
     for cascade in cascades {
@@ -24,8 +24,8 @@ struct Deletion {
     try collect(members.filter(\.isAlive), in: context)
   }
 
-  /// Looks again at what is left to the store, once everybody is known: what was loaded since may have to do with it. Then
-  /// all of it is loaded.
+  /// Checks the cascades that are left to the store again, once all victims are known: objects that were loaded since
+  /// may be linked to their rows. If so, all cascades are loaded.
   mutating func settle(in context: ManagedObjectContext) throws {
     for cascade in cascades {
       let members = try context.registeredMembers(of: cascade.owners, cascade.relationship, cascade.rule)
@@ -37,7 +37,7 @@ struct Deletion {
     }
   }
 
-  /// Collects objects and nothing that would go with them.
+  /// Collects objects without anything that their delete would cascade to.
   mutating func collectOnly(_ objects: [ManagedObject]) {
     for object in objects where seen.insert(object._key).inserted { victims.append(object) }
   }
@@ -47,11 +47,11 @@ struct Deletion {
     for object in objects where seen.insert(object._key).inserted { level.append(object) }
     while !level.isEmpty {
       if callsHooks && context.runtime.hooks.contains(.willDelete) {
-        // What a delete further out is about to delete is left to that.
+        // Objects that an outer delete is about to delete are left to that delete.
         level.removeAll { context.leaving.contains($0._key) }
         note(level, in: context)
         try context.runWillDelete(&level)
-        // What went wrong inside of them, and could not be thrown there.
+        // Throws the failures inside of hooks that could not be thrown there.
         try context.throwPendingFailure()
       }
       victims += level
@@ -59,7 +59,7 @@ struct Deletion {
     }
   }
 
-  /// Notes whose delete is under way, before any hook can ask for it again.
+  /// Marks objects as being deleted, before any hook can delete them again.
   private mutating func note(_ level: [ManagedObject], in context: ManagedObjectContext) {
     for object in level {
       leaving.append(object._key)
@@ -89,9 +89,9 @@ struct Deletion {
     return next
   }
 
-  /// Notes a cascade along a relationship for the store, when it has many members and nobody needs to see them.
+  /// Leaves a cascade along a relationship to the store, if it has many members and none of them is needed in memory.
   ///
-  /// - Returns: those members that are in memory already; nil when all have to be loaded.
+  /// - Returns: the members that are in memory already; nil if all have to be loaded.
   private mutating func leaveToStore(
     _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
   ) throws -> [ManagedObject]? {
@@ -99,7 +99,7 @@ struct Deletion {
     let owners = objects.filter { $0.phase == .persistent && $0.extras?.list(relationship.property)?.isLoaded != true }
     guard owners.count == objects.count else { return nil }
     if context.leavesToStore(rule) {
-      // Loading a few of them would load all that waits for the store already.
+      // Loading even a few members would load all pending cascades first.
       if try !context.hasMembers(owners, relationship) { return [] }
     } else if try context.loadMembers(of: owners, relationship, atMost: context.fewMembers) {
       return nil

@@ -1,8 +1,8 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Loads the row of a fault, its siblings' along with it. When there is no such row any more the object becomes deleted;
-  /// when the store fails the object reads as placeholders until it is used again.
+  /// Loads the row of a fault, together with those of its siblings. If the row no longer exists, the object becomes
+  /// deleted; if the store fails, the object reads as placeholders until it is used again.
   func fulfilFault(of object: ManagedObject) {
     guard object.phase == .persistent else {
       object.state.endFault()
@@ -29,7 +29,7 @@ extension ManagedObjectContext {
     return found
   }
 
-  /// Reads the rows of objects of one entity again. Edits stay, on top of the new row.
+  /// Reads the rows of objects of one entity again. Edits are reapplied to the new row.
   func refreshRows(_ objects: [ManagedObject]) throws {
     guard let first = objects.first else { return }
     var missing = Set(objects.map(\._key))
@@ -49,11 +49,11 @@ extension ManagedObjectContext {
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
     guard object.changedBits != 0, let extras = object.extras, extras.committed != nil else {
-      // What a fault has beside its row was loaded since it became one.
+      // The lists and partners of a fault were loaded since it became one, so they are kept.
       if !object.isInChangedList && !object.accessFlags.contains(.fault) { object.extras = nil }
       return try replaceRow(of: object, with: row)
     }
-    // The new row becomes what was committed; what was set since is put back on top of it.
+    // The new row becomes the committed one; edits are reapplied to it.
     let edited = object._copyRow()
     var edits = (0..<63).filter { object.changedBits & ColumnMask.bit(of: $0) != 0 }
     if object.changedBits & ColumnMask.bit(of: 63) != 0 {
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
     for mask in ColumnMask.masks(of: edits) { object._restore(mask, from: edited) }
   }
 
-  /// The object's row is gone: the object is deleted, what was loaded of it stays readable.
+  /// Marks an object as deleted because its row is gone. Its loaded values stay readable.
   func markDeletedInStore(_ object: ManagedObject) {
     object.state.endFault()
     if object.extras != nil { backlog.returning.insert(object._key) }
@@ -72,7 +72,7 @@ extension ManagedObjectContext {
     detach(object)
   }
 
-  /// Pairs go with either end, those that were added here as well.
+  /// Removes the pairs of a deleted object from its partners, including pairs that were added in this context.
   private func forgetPairs(of object: ManagedObject) {
     for entry in object.extras?.lists ?? [] {
       guard let relationship = relationship(entry.property, of: object), relationship.isJoined,
@@ -87,9 +87,9 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Loads one object by key; nil when there is no such row.
+  /// Loads one object by key. Returns nil if there is no such row.
   ///
-  /// Failures are reported, as this is called where nothing can be thrown.
+  /// Failures are reported, because callers cannot throw.
   func loadObject(_ key: Int64, entity: Int) -> ManagedObject? {
     do {
       return try storedObject(key, entity: entity)
@@ -101,23 +101,23 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The object of a row, by key; nil when there is no such row.
+  /// The object of the row with a key; nil if there is no such row.
   func storedObject(_ key: Int64, entity: Int) throws -> ManagedObject? {
     var found: ManagedObject?
     try connection(reading: entity).rows(of: entity, keys: [key]) { found = try object(of: $0, batch: 0) }
     return found
   }
 
-  /// What was found by a relationship of some objects is under the rule that they are under.
+  /// Applies the lazy loading rule of an object to the batch that was loaded through its relationship.
   func inherit(_ batch: FetchBatch, from object: ManagedObject?, _ relationship: RelationshipInfo) {
     guard let object else { return }
     batch.cameBy = (object.batch, relationship)
     batch.lazyLoading = batches[object.batch]?.lazyLoading ?? .allowed
   }
 
-  /// Loads objects of an entity, and of those below it, by key.
+  /// Loads objects of an entity and its subentities by key.
   ///
-  /// - Parameter cameBy: one of the objects that refer to them, and the relationship in which they do.
+  /// - Parameter cameBy: One of the objects that refer to them, and its relationship to them.
   @discardableResult func loadObjects(
     _ keys: [Int64], entity: Int, cameBy: (object: ManagedObject, relationship: RelationshipInfo)? = nil,
     rule: LazyLoading = .allowed

@@ -1,24 +1,26 @@
-/// The objects that one fetch brought, so that what is lazily loaded for one is loaded for its siblings too.
+/// The objects of one fetch. A lazy load for one of them is made for its siblings, too.
 final class FetchBatch {
-  // Only the methods below touch the fields, and none calls out while it does: nothing can overlap, so nothing is checked.
+  // Only the methods below access the fields, and none calls other code while it does: accesses cannot overlap, so they
+  // are not checked.
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
-  /// Whether its objects may load relationships when these are used.
+  /// The rule for lazy loads of the relationships of its objects.
   var lazyLoading = LazyLoading.allowed
-  /// The relationship by which its objects were found, and the batch of those that have it; nil for a request's results.
+  /// The relationship through which its objects were loaded, and the batch of its owners; nil for the results of a
+  /// request.
   var cameBy: (batch: UInt32, relationship: RelationshipInfo)?
-  /// Where the last search ended: accesses mostly go through a batch from front to end.
+  /// The position where the last search ended: accesses mostly go through a batch from front to end.
   private var cursor = 0
-  /// How many siblings the next load of each relationship takes along.
+  /// The number of siblings that the next load of each relationship includes.
   private var windows: [(property: Int, size: Int)] = []
 
-  /// The first load takes few along, in case the walk ends early; each further one takes four times as many.
+  /// The first load includes few siblings, in case a loop ends early; each further one includes four times as many.
   private static let firstWindow = 256
   private static let growth = 4
   private static let largestWindow = 1 << 16
 
   func append(_ key: Int64) { keys.append(key) }
 
-  /// The keys from an object's place onwards that its relationship is to be loaded for.
+  /// The keys, from an object's position on, for which its relationship is loaded.
   func siblings(from key: Int64, property: Int) -> ArraySlice<Int64> {
     guard let start = position(of: key) else { return [key] }
     return ArraySlice(keys[start..<min(keys.count, start + nextWindow(property))])

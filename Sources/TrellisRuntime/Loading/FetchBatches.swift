@@ -2,9 +2,9 @@
 struct FetchBatches {
   private var byNumber: [UInt32: FetchBatch] = [:]
   private var lastNumber: UInt32 = 0
-  /// What the batches hold, in keys; each counts as a few more for itself.
+  /// The number of keys in all batches, plus a constant for each batch.
   private var weight = 0
-  /// At which weight it pays to look for batches that nobody needs.
+  /// The weight above which unused batches are removed.
   private var threshold = FetchBatches.leastThreshold
 
   private static let leastThreshold = 8_192
@@ -12,10 +12,10 @@ struct FetchBatches {
 
   subscript(number: UInt32) -> FetchBatch? { number == 0 ? nil : byNumber[number] }
 
-  /// A number for a batch that is about to be filled.
+  /// Adds a batch that is about to be filled, and returns its number.
   ///
-  /// A context that fetches the same few objects again and again has no reason to sweep, yet each fetch leaves a batch; so
-  /// those that nobody needs are dropped when there are twice as many as were needed before.
+  /// A context that fetches the same few objects repeatedly has no reason to sweep, yet each fetch leaves a batch.
+  /// Unused batches are therefore removed when there are twice as many as were in use before.
   mutating func add(_ batch: FetchBatch, keeping map: borrowing IdentityMap) -> UInt32 {
     weight += Self.batchWeight + (byNumber[lastNumber]?.keys.count ?? 0)
     if weight > threshold {
@@ -31,12 +31,12 @@ struct FetchBatches {
 
   mutating func remove(_ number: UInt32) { byNumber[number] = nil }
 
-  /// Drops the batches of which no object is left.
+  /// Removes the batches without any object in memory.
   mutating func removeUnused(in map: borrowing IdentityMap) {
     if byNumber.isEmpty { return }
     var used: Set<UInt32> = []
     var last: UInt32 = 0
-    // Neighbouring keys mostly came together.
+    // Objects with neighbouring keys mostly came in one batch.
     map.forEach { object in
       if object.batch != last { used.insert(object.batch) }
       last = object.batch

@@ -1,8 +1,8 @@
 import TrellisQuery
 
-/// What happens when a relationship is used that was not loaded with its object.
+/// The rule for using a relationship that was not loaded with its object.
 ///
-/// Lazy loads take the siblings along, so a loop costs a few statements. Who wants none at all says so:
+/// Lazy loads include the siblings, so a loop costs a few statements. A context can also forbid lazy loads:
 ///
 /// ```swift
 /// context.lazyLoading = .forbidden
@@ -10,25 +10,26 @@ import TrellisQuery
 /// try context.save()   // throws: DiaryImage.diary was loaded when it was used … fetch with .prefetching { $0.diary }
 /// ```
 public enum LazyLoading: UInt8, Sendable, Comparable {
-  /// The relationship is loaded, the siblings' with it.
+  /// The relationship is loaded, together with those of the siblings.
   case allowed
-  /// It is loaded, and the container's error handler is told.
+  /// The relationship is loaded, and the container's error handler is called.
   case reported
-  /// It is loaded, the error handler is told, and the context's next fetch or save throws the same.
+  /// The relationship is loaded, the error handler is called, and the next fetch or save of the context throws the same
+  /// error.
   case forbidden
 
   public static func < (left: LazyLoading, right: LazyLoading) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension PersistentContainer {
-  /// Runs work on a new context in which no relationship may be loaded when it is used: for a test that fails on each.
+  /// Runs a closure with a new context that forbids lazy loads, for tests that fail on any lazy load.
   ///
   /// ```swift
   /// @Test func feed() throws {
   ///   try container.withoutLazyLoading { context in _ = try makeFeed(context) }
   /// }
   /// ```
-  /// - Throws: what `body` throws; ``ContextError`` with the code `lazy-load` when a relationship was loaded in it.
+  /// - Throws: what `body` throws; ``ContextError`` with the code `lazy-load` if a relationship was lazily loaded.
   public func withoutLazyLoading<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
     let context = ManagedObjectContext(core: core)
     context.lazyLoading = .forbidden
@@ -39,7 +40,7 @@ extension PersistentContainer {
 }
 
 extension ManagedObjectContext {
-  /// Says that a relationship of an object is about to be loaded because somebody uses it, where that is to be said.
+  /// Reports that a relationship of an object is about to be lazily loaded, if the rule demands it.
   @inline(never) func noteLazyLoad(of object: ManagedObject, _ relationship: RelationshipInfo) {
     let batch = batches[object.batch]
     let rule = max(lazyLoading, batch?.lazyLoading ?? .allowed)
@@ -56,11 +57,11 @@ extension ManagedObjectContext {
       + "fetch \(entity) with \(Self.prefetch(path))."
   }
 
-  /// The entity that was fetched, and the way from there to a relationship of one of the objects that came of it.
+  /// The fetched entity, and the path from there to a relationship of an object that was loaded as a result.
   private func origin(of object: ManagedObject, _ relationship: RelationshipInfo) -> (String, [RelationshipInfo]) {
     var path = [relationship]
     var batch = batches[object.batch]
-    // Longer ways than this are circles.
+    // Longer paths than this are cycles.
     while let step = batch?.cameBy, path.count < 8 {
       path.insert(step.relationship, at: 0)
       batch = batches[step.batch]
@@ -69,7 +70,7 @@ extension ManagedObjectContext {
     return (path.count == 1 ? info(of: object).name : first.entityName, path)
   }
 
-  /// The modifier of a request that loads what is at the end of a way.
+  /// The modifier of a request that prefetches a path.
   private static func prefetch(_ path: [RelationshipInfo]) -> String {
     var parts: [[String]] = [[]]
     for step in path {

@@ -1,9 +1,9 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// The list of a to-many with all its keys, for the siblings too.
+  /// The list of a to-many with all its keys. Those of the siblings are loaded as well.
   ///
-  /// - Parameter isAsked: whether the user of the object wants to know, and not the context for itself.
+  /// - Parameter isAsked: Whether the caller is the user of the object, and not the context itself.
   func loadedList(
     of object: ManagedObject, _ relationship: RelationshipInfo, isAsked: Bool = false
   ) -> MemberList {
@@ -18,7 +18,8 @@ extension ManagedObjectContext {
     return list
   }
 
-  /// The members of a to-many, with their rows, for the siblings too; none when that fails, rather than some.
+  /// The members of a to-many, with their rows. Those of the siblings are loaded as well. Empty if this fails, because
+  /// some members would be more misleading than none.
   func memberObjects(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
     let list = list(of: object, relationship)
     do {
@@ -39,7 +40,7 @@ extension ManagedObjectContext {
     return registeredObjects(shownKeys(list))
   }
 
-  /// Those of some keys' objects that are in memory, in the order of the keys.
+  /// The objects with these keys that are in memory, in the order of the keys.
   private func registeredObjects(_ keys: ContiguousArray<Int64>) -> [ManagedObject] {
     var found: [ManagedObject] = []
     found.reserveCapacity(keys.count)
@@ -47,7 +48,8 @@ extension ManagedObjectContext {
     return found
   }
 
-  /// The keys of members without an object, in lists that were loaded by key only: of the object and of its siblings.
+  /// The keys of members without an object in memory, in lists of the object and its siblings that were loaded by key
+  /// only.
   private func missingMembers(like object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
     var missing: [Int64] = []
     for owner in siblings(of: object, relationship, loading: .rows) {
@@ -57,10 +59,10 @@ extension ManagedObjectContext {
     return missing.sortedWithoutRepeats
   }
 
-  /// Loads the members of many owners with their rows, in a few statements.
+  /// Loads the members of several owners with their rows, in a few statements.
   ///
-  /// - Parameter limit: so many members at most. When there are more, some objects are loaded, and no list is.
-  /// - Returns: whether all were loaded.
+  /// - Parameter limit: The maximum number of members. If there are more, some objects are loaded, but no list is.
+  /// - Returns: whether all members were loaded.
   @discardableResult func loadMembers(
     of owners: [ManagedObject], _ relationship: RelationshipInfo, atMost limit: Int = .max
   ) throws -> Bool {
@@ -87,7 +89,7 @@ extension ManagedObjectContext {
     return true
   }
 
-  /// Loads the keys of the members of many owners, without their rows.
+  /// Loads the keys of the members of several owners, without their rows.
   func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
     guard !owners.isEmpty else { return }
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
@@ -101,7 +103,7 @@ extension ManagedObjectContext {
     finish(loading, owners)
   }
 
-  /// A place among members is no part of a row's version, so that a row that is in memory may have an older one.
+  /// The position among the members is not part of a row's version, so a row in memory may have an older position.
   private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ row: RowReader) {
     guard relationship.isOrdered, let inverse = runtime.inverse(of: relationship),
       case .column(_, let column?) = inverse.home
@@ -110,7 +112,7 @@ extension ManagedObjectContext {
   }
 
   private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ place: Int64) {
-    // The parent of a child keeps its order without places.
+    // The parent of a child context keeps its order without stored positions.
     guard relationship.isOrdered, parent == nil, let inverse = runtime.inverse(of: relationship), inverse.isColumn,
       !member.accessFlags.contains(.fault), !member.hasOwnReference(inverse)
     else { return }
@@ -121,7 +123,7 @@ extension ManagedObjectContext {
     loading.forEachOwner { owner, keys in
       if let owner = map[owner] { take(keys, from: loading, for: owner) }
     }
-    // Those that the store has no member of.
+    // Owners without members in the store.
     for owner in owners where !list(of: owner, loading.relationship).isLoaded { take([], from: loading, for: owner) }
   }
 
@@ -134,11 +136,11 @@ extension ManagedObjectContext {
     checkNotes(list, of: owner, loading.relationship, keys)
     list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
     if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
-    // A rollback has to bring those back.
+    // A rollback has to restore these members.
     if !gone.isEmpty { noteListChanged(owner) }
   }
 
-  /// Takes those who are deleted out of a list that was just loaded, and keeps where they were.
+  /// Removes the deleted members from a list that was just loaded, and keeps their positions.
   private func takeOut(
     _ deleted: [Int64], of list: MemberList, _ owner: ManagedObject, _ relationship: RelationshipInfo
   ) {
@@ -165,18 +167,18 @@ extension ManagedObjectContext {
   }
 }
 
-/// The keys that a load has found so far. The members of one owner come together.
+/// The keys that a load has found so far. The members of one owner are adjacent.
 private struct ListLoading {
   let relationship: RelationshipInfo
   private let inverse: RelationshipInfo?
   private let deletedOwners: Set<Int64>
-  /// What the store has, one owner's behind the other's.
+  /// The members in the store, grouped by owner.
   private var keys: ContiguousArray<Int64> = []
-  /// Whose keys begin where.
+  /// The owners, and the positions where their keys begin.
   private var owners: ContiguousArray<(key: Int64, start: Int)> = []
-  /// Of these, who has gone by a change that is not saved, by owner.
+  /// The members in the store that were removed by unsaved changes, by owner.
   private(set) var gone: [Int64: Set<Int64>] = [:]
-  /// Of these, who is deleted, and would be a member otherwise, by owner.
+  /// The members in the store that are deleted and would be members otherwise, by owner.
   private(set) var deleted: [Int64: [Int64]] = [:]
 
   init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?, _ owners: [ManagedObject]) {
@@ -205,10 +207,10 @@ private struct ListLoading {
   /// Whether a member, which may have changed since it was saved, still refers to the owner.
   private func refers(_ member: ManagedObject, to owner: Int64) -> Bool {
     guard let inverse else { return true }
-    // Lists of others never show a deleted owner, whose own list is as it was.
+    // Lists of other objects never show a deleted owner, whose own list is unchanged.
     if inverse.isJoined {
       guard let list = member.extras?.list(inverse.property), !deletedOwners.contains(owner) else { return true }
-      // A list that was read before others added the owner knows nothing of it.
+      // A list that was read before another context added the owner has no note of it.
       return !list.hasLost(owner)
     }
     return member.accessFlags.contains(.fault) || member._reference(inverse.property) == owner

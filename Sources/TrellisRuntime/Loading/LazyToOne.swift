@@ -1,7 +1,7 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Loads the object at the other end of a to-one, and those of the object's siblings in the same statements.
+  /// Loads the partner of a to-one, together with the partners of the object's siblings in the same statements.
   func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> ManagedObject? {
     do {
       let wanted = partnersWanted(key, object, relationship)
@@ -21,16 +21,17 @@ extension ManagedObjectContext {
     for sibling in batch.siblings(from: object._key, property: relationship.property) {
       guard let sibling = map[sibling], !sibling.accessFlags.contains(.fault) else { continue }
       let reference = sibling._reference(relationship.property)
-      // Siblings in a row often share a partner: skipping repeats here keeps the sort below small.
+      // Adjacent siblings often share a partner: skipping repeats here keeps the sort below small.
       if reference > 0 && reference != last && map[reference] == nil { wanted.append(reference) }
       last = reference
     }
     return wanted.sortedWithoutRepeats
   }
 
-  /// Finds out the partner of a to-one whose reference lies in the partner's row, for the siblings too.
+  /// Loads the partner's key of a to-one whose reference is stored in the partner's row, together with those of the
+  /// siblings.
   ///
-  /// - Returns: the partner's key, 0 for nil.
+  /// - Returns: the partner's key; 0 for nil.
   func loadPartnerKeys(like object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
     var owners: [Int64] = []
     for owner in siblings(of: object, relationship) where owner.extras?.partner(relationship.property) == nil {
@@ -42,11 +43,11 @@ extension ManagedObjectContext {
       var found: [Int64: Int64] = [:]
       try connection(reading: relationship.destination).members(of: number, owners: owners) { owner, row in
         let partner = try self.object(of: row, batch: 0)
-        // A partner that was set to another one meanwhile does not count.
+        // A partner that was linked to another object meanwhile does not count.
         if let inverse, partner._reference(inverse.property) == owner {
           found[owner] = row.key
         } else if let owner = map[owner] {
-          // A rollback has to bring it back.
+          // A rollback has to restore it.
           noteListChanged(owner)
         }
       }
@@ -63,7 +64,7 @@ extension ManagedObjectContext {
     return object.extras?.partner(relationship.property) ?? 0
   }
 
-  /// The object and those that came with it, as far as one load takes them along.
+  /// The object and the siblings of its batch that one load includes.
   func siblings(
     of object: ManagedObject, _ relationship: RelationshipInfo, loading what: SiblingLoad = .members
   ) -> [ManagedObject] {
@@ -80,9 +81,9 @@ extension ManagedObjectContext {
   }
 }
 
-/// What is loaded for an object and its siblings; each kind counts its own windows.
+/// The kind of a load for an object and its siblings. Each kind has its own window sizes.
 enum SiblingLoad {
-  /// Who the members are.
+  /// The members of a relationship, by key or with their rows.
   case members
   /// The rows of members that are known by key.
   case rows

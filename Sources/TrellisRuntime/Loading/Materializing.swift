@@ -2,10 +2,10 @@ import TrellisSchema
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// The object of a row: the one that is in memory, brought up to date, or a new one.
+  /// The object of a row: the one in memory, updated if necessary, or a new one.
   ///
-  /// - Parameter batch: the number of the fetch that reads the row.
-  /// - Throws: ``StoreError`` when the row does not fit the model.
+  /// - Parameter batch: The number of the batch of the fetch that reads the row.
+  /// - Throws: ``StoreError`` if the row does not fit the model.
   func object(of row: RowReader, batch: UInt32) throws -> ManagedObject {
     if let object = map[row.key] {
       try bringUpToDate(object, with: row, batch: batch)
@@ -22,8 +22,8 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// A newer row replaces what a clean object holds; an object that was written to keeps its edits and its snapshot, and one that
-  /// waits for a merge is left to that, which tells its partners.
+  /// Replaces the values of an unchanged object with a newer row. An edited object keeps its edits and its committed
+  /// row. An object in the backlog is left to the merge, which invalidates its partners' lists.
   private func bringUpToDate(_ object: ManagedObject, with row: RowReader, batch: UInt32) throws {
     guard type(of: object)._entity == row.entity else { throw unreadable(row) }
     object.generation = sweeper.generation
@@ -38,7 +38,7 @@ extension ManagedObjectContext {
 
   func replaceRow(of object: ManagedObject, with row: RowReader) throws {
     row.problem = nil
-    // A fault was announced when it became one.
+    // Observers were notified when the object became a fault.
     if !object.accessFlags.contains(.fault) { object.announceAll() }
     object._read(row)
     if row.problem != nil { throw unreadable(row) }

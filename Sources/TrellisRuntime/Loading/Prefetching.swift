@@ -2,9 +2,9 @@ import TrellisQuery
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Loads what relationships lead to, for all objects at once.
+  /// Loads the objects at the end of relationship paths, for all objects at once.
   ///
-  /// - Throws: ``StoreError`` when the store fails; the objects themselves are there then.
+  /// - Throws: ``StoreError`` if the store fails; the objects themselves are loaded then.
   func prefetch(_ paths: [PropertyPath], for objects: [ManagedObject]) throws {
     for path in paths {
       var objects = objects
@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Each once, in the order of their keys.
+  /// The partners in ascending order of their keys, each once.
   private func partners(_ relationship: RelationshipInfo, of objects: [ManagedObject]) -> [ManagedObject] {
     partnerKeys(relationship, of: objects) { _ in true }.compactMap { map[$0] }
   }
@@ -46,7 +46,7 @@ extension ManagedObjectContext {
         continue
       }
       let key = partnerKey(of: object, relationship)
-      // Neighbours often share a partner.
+      // Adjacent objects often share a partner.
       if key > 0 && key != last && isWanted(key) { keys.append(key) }
       last = key
     }

@@ -1,17 +1,17 @@
 import Synchronization
 import TrellisSchema
 
-/// Where a context finds what others saved.
+/// The save notices that a context has received from other contexts and not merged yet.
 final class ContextInbox: Sendable {
   private let notices = Locked<[SaveNotice]>([])
-  /// Whether there is anything, to be asked without a lock.
+  /// Whether there are notices, readable without a lock.
   private let isFull = Atomic<Bool>(false)
-  /// Who waits for something to come.
+  /// The streams that are woken when a notice arrives.
   private let bells = Locked<[(number: Int, bell: AsyncStream<Void>.Continuation)]>([])
 
   func put(_ notice: SaveNotice) {
     notices.withLock { waiting in
-      // After news that anything may have changed, more of the kind says nothing more.
+      // A second notice of unknown changes adds nothing to the first.
       if notice.isUnknown && waiting.last?.isUnknown == true { return }
       waiting.append(notice)
     }
@@ -30,13 +30,13 @@ final class ContextInbox: Sendable {
 
   // MARK: Waking
 
-  /// Wakes whoever waits.
+  /// Wakes all streams.
   func ring() {
     let all = bells.withLock { $0.map(\.bell) }
     for bell in all { bell.yield() }
   }
 
-  /// A stream with an element whenever something has come since the last one, however much.
+  /// A stream with one element for all notices that arrived since the last element.
   func listen() -> AsyncStream<Void> {
     let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = bells.withLock { bells in
@@ -48,14 +48,14 @@ final class ContextInbox: Sendable {
     return stream
   }
 
-  /// Nothing comes any more.
+  /// Ends all streams; no more notices arrive.
   func finish() {
     let all = bells.withLock { $0.map(\.bell) }
     for bell in all { bell.finish() }
   }
 }
 
-/// Carries notices of saves between the contexts of one container, and to whoever listens.
+/// Delivers save notices to the contexts of one container and to its listeners.
 final class ChangeHub: Sendable {
   typealias Listener = @Sendable (SaveNotice) -> Void
 
@@ -78,7 +78,7 @@ final class ChangeHub: Sendable {
     inbox.finish()
   }
 
-  /// - Parameter end: called when nothing comes any more.
+  /// - Parameter end: called when no more notices arrive.
   /// - Returns: the number by which the listener is removed.
   func add(_ listener: @escaping Listener, end: @escaping @Sendable () -> Void) -> Int {
     state.withLock { state in
@@ -88,7 +88,7 @@ final class ChangeHub: Sendable {
     }
   }
 
-  /// Nothing comes any more.
+  /// Ends all listeners; no more notices arrive.
   func close() {
     let ends = state.withLock { $0.listeners.map(\.end) }
     for end in ends { end() }
@@ -102,7 +102,7 @@ final class ChangeHub: Sendable {
     state.withLock { state in !state.listeners.isEmpty || state.inboxes.contains { $0 !== inbox } }
   }
 
-  /// - Parameter sender: whose own save it is; nil when it is nobody's here.
+  /// - Parameter sender: The inbox of the context that saved; nil if no context of this container did.
   func post(_ notice: SaveNotice, from sender: ContextInbox?) {
     let (others, listeners) = state.withLock { state in
       (state.inboxes.filter { $0 !== sender }, state.listeners.map(\.hear))

@@ -3,10 +3,10 @@ import Synchronization
 import TrellisSchema
 import TrellisStorage
 
-/// Finds out that somebody outside the container, such as another process, wrote to the store.
+/// Detects writes to the store from outside the container, such as by another process.
 ///
-/// Every use of a context asks the store, which costs about as much as reading a number. Only while somebody waits for news,
-/// it is also asked ten times a second.
+/// Every use of a context checks the store, which costs about as much as reading a number. While anything waits for
+/// external changes, a timer also checks the store ten times a second.
 final class ExternalChangeMonitor: Sendable {
   private struct State {
     var watchers = 0
@@ -23,12 +23,12 @@ final class ExternalChangeMonitor: Sendable {
     self.connect = connect
   }
 
-  /// Asks the store, and tells everybody.
+  /// Checks the store, and posts a notice to all contexts if there are external changes.
   func look(through connection: (any StoreConnection)?) {
     if connection?.hasExternalChanges() == true { hub.post(.ofStrangers, from: nil) }
   }
 
-  /// Goes on looking until what this returns is released or ended.
+  /// Checks the store periodically until the returned watch is released or ended.
   func watch() -> StrangerWatch {
     state.withLock { state in
       state.watchers += 1
@@ -60,12 +60,12 @@ final class ExternalChangeMonitor: Sendable {
   }
 }
 
-/// The connection that a timer looks through. Sound because only the timer's handler touches it, which runs on one queue.
+/// The connection that the timer uses. Sound because only the timer's handler accesses it, which runs on one queue.
 private final class Eye: @unchecked Sendable {
   var connection: (any StoreConnection)?
 }
 
-/// Somebody's wish to hear of externalChanges, for as long as it is held.
+/// Keeps the monitor checking the store for as long as it is held.
 final class StrangerWatch: Sendable {
   private let externalChanges: ExternalChangeMonitor
   private let isOver = Atomic(false)

@@ -1,10 +1,10 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Takes over what waits, as far as it can be.
+  /// Merges the changes in the backlog, as far as possible.
   ///
-  /// - Parameter readsEdited: Whether the rows of objects with edits are read, too. They wait for a save, which the store
-  ///   compares with what was read.
+  /// - Parameter readsEdited: Whether the rows of edited objects are read as well. Otherwise they wait for a save,
+  ///   where the store compares them with the rows that were last read.
   /// - Complexity: linear in the size of the backlog.
   func settleBacklog(readingEdited readsEdited: Bool = false) {
     if backlog.isEmpty { return }
@@ -15,10 +15,10 @@ extension ManagedObjectContext {
         backlog.remove(key)
         continue
       }
-      // It waits for the save, or until it is back.
+      // A deleted object waits for the save, or until its delete is reverted.
       if object.phase == .deleted { continue }
       if backlog.gone.contains(key) {
-        // What its lists had noted may have been taken back.
+        // Changes that the object's lists had noted may have been reverted.
         forgetViews(of: object)
         if !object.hasChangesOfItsOwn { gone.append(object) }
       } else if isToBeRead(object), readsEdited || !object.isEdited {
@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     if !unread.isEmpty { mergeRows(of: unread) }
   }
 
-  /// A save has written the context's changes: nothing of them waits any more.
+  /// Removes the saved objects from the backlog and merges the rest, after a save wrote all changes of the context.
   func settleBacklog(afterSaving updated: [(object: ManagedObject, mask: ColumnMask)]) {
     backlog.forgetLinks()
     if backlog.isEmpty { return }
@@ -38,14 +38,15 @@ extension ManagedObjectContext {
     settleBacklog()
   }
 
-  /// Whether others' values are not known yet, or a conflict is none any more because the value here was set back.
+  /// Whether the stored row has not been read yet, or a conflict is resolved because a conflicting property was set
+  /// back to its former value.
   private func isToBeRead(_ object: ManagedObject) -> Bool {
     if backlog.unread.contains(object._key) { return true }
     guard let conflict = backlog.conflicts[object._key] else { return false }
     return !conflict.isSubset(of: object.changedNumbers)
   }
 
-  /// Objects without changes that others have deleted are deleted here, too.
+  /// Deletes objects without changes that other contexts have deleted.
   private func removeFromGraph(_ objects: [ManagedObject]) {
     if objects.isEmpty { return }
     forgetUnchanged(objects)
@@ -59,7 +60,8 @@ extension ManagedObjectContext {
     pending.dropUnchanged()
   }
 
-  /// An object loses the partner that was read as its partner and was given another one here, before its own row was known.
+  /// Unlinks a one-to-one partner that was read as the object's partner, but was assigned another partner in this
+  /// context before the object's own row was known.
   private func unlinkCouples(of object: ManagedObject) {
     for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
       guard let partner = map[object._reference(relationship.property)], partner !== object, partner.isAlive,
@@ -70,7 +72,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Takes objects that are gone out of everything that shows them, also where they were put here.
+  /// Removes deleted objects from every list and to-one that shows them, including those added in this context.
   ///
   /// - Complexity: linear in the number of objects in memory.
   func forgetMembers(_ gone: Set<Int64>) {
@@ -88,9 +90,9 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Reads the rows of objects, and merges them property by property.
+  /// Reads the rows of objects and merges them property by property.
   private func mergeRows(of objects: [ManagedObject]) {
-    // What was done here before is a step of its own; what others did is not.
+    // The earlier changes of this context belong to an undo step; changes of other contexts belong to none.
     undo.suspend()
     var gone: [ManagedObject] = []
     do {
@@ -110,8 +112,8 @@ extension ManagedObjectContext {
     forgetUnchanged(objects)
   }
 
-  /// Before edits are given up: the partners that the object had may belong to others by now, so those in the store are the ones
-  /// that it goes back to.
+  /// Adopts the stored references of an object before its edits are rolled back. Its former partners may have been
+  /// assigned to other objects meanwhile, so it returns to the partners in the store.
   func adoptStoredReferences(of object: ManagedObject, _ properties: [Int]) throws {
     guard backlog.contains(object._key), object.phase == .persistent,
       let theirs = try storedVersions(of: [object])[object._key]
@@ -119,8 +121,8 @@ extension ManagedObjectContext {
     try RowMerge(object, theirs, self).adoptReferences(Set(properties).intersection(object.changedNumbers), self)
   }
 
-  /// Reads the row of an edited object, and puts the edits on top of it: the object was told to be up to date, so none of them
-  /// is in conflict any more.
+  /// Reads the row of an edited object and reapplies the edits to it. None of them is in conflict any more, because the
+  /// caller refreshes the object.
   func mergeRow(of object: ManagedObject) throws {
     undo.suspend()
     let stored = try storedVersions(of: [object])
@@ -145,8 +147,8 @@ extension ManagedObjectContext {
     forgetViews(of: partners + partnersInRow(of: object))
   }
 
-  /// Objects that refer to an object in their rows, as they are here, and that the store does not name: others have deleted
-  /// them, and they live on; or they were set here while the object was gone.
+  /// The keys of objects whose rows refer to an owner in this context, but not in the store: other contexts have
+  /// deleted them while this one keeps them, or the reference was set here while the owner was deleted.
   func membersUnknownToStore(of owner: Int64, _ relationship: RelationshipInfo) -> [Int64] {
     if backlog.gone.isEmpty && !backlog.returning.contains(owner) { return [] }
     guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { return [] }

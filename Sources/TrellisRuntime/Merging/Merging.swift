@@ -1,21 +1,25 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Takes over what other contexts of the container saved, and what other programs wrote to the same file.
+  /// Merges the changes that other contexts of the container have saved, and those that other processes have written to
+  /// the same file.
   ///
-  /// The merge is three-way, between what was last read, what was changed here, and what others saved:
-  /// - Objects without changes are read again when they are next used; those that others deleted are deleted.
-  /// - Of an object with changes, the properties that were not changed here take the others' values. A property that both have
-  ///   changed keeps the value here, and the next save meets the conflict. So does the save of an object that others deleted.
-  /// - A to-many shows the members in the store, without those that were taken out here and with those that were added here.
+  /// The merge is three-way, between the last read state, the changes of this context, and the saved changes:
+  /// - Objects without changes are read again when they are next used; if they were deleted elsewhere, they are deleted
+  ///   here.
+  /// - Of an object with changes, the properties that are unchanged in this context get the saved values. A property
+  ///   that was changed on both sides keeps the value of this context, and the next save detects the conflict. The same
+  ///   holds for an object that was deleted elsewhere.
+  /// - A to-many shows the members in the store, without those that were removed in this context and with those that
+  ///   were added in it.
   ///
-  /// The context does this by itself at each fetch and save. The main context does it whenever another context saves; another one
-  /// does with ``mergeChangesContinuously()``. Observers of what changes are told.
+  /// A context does this automatically at each fetch and save. The main context also does it whenever another context
+  /// saves; other contexts do with ``mergeChangesContinuously()``. Observers of the changed objects are notified.
   ///
-  /// - Complexity: linear in the number of others' changes and of own unsaved ones.
+  /// - Complexity: linear in the number of saved changes and of unsaved changes of this context.
   public func mergeChanges() { mergeInbox() }
 
-  /// Takes over what others save as soon as they do, until the task is cancelled.
+  /// Merges the changes of other contexts as soon as they are saved, until the task is cancelled.
   ///
   /// ```swift
   /// actor Ledger {
@@ -23,9 +27,8 @@ extension ManagedObjectContext {
   ///   func follow() async { await context.mergeChangesContinuously() }
   /// }
   /// ```
-  /// It runs where the caller runs, between other work there, so objects never change in the middle of a piece of work
-  /// that does not await. Several saves are taken over together when they come close to each other. The context stays alive
-  /// as long as this runs.
+  /// This runs in the caller's isolation, between other work there, so objects never change in the middle of work that
+  /// does not await. Saves in quick succession are merged together. The context stays alive while this runs.
   ///
   /// - Complexity: linear in the number of changed objects that the context has in memory.
   public nonisolated(nonsending) func mergeChangesContinuously() async {
@@ -35,22 +38,22 @@ extension ManagedObjectContext {
     _ = externalChanges
   }
 
-  /// - Parameter readsEdited: Whether objects with edits take over the others' values at once. A save leaves them as they are,
-  ///   since the store compares their rows, and the merge policy decides.
+  /// - Parameter readsEdited: Whether edited objects get the saved values at once. A save passes false, because the
+  ///   store compares their rows and the merge policy resolves conflicts.
   func mergeInbox(readingEdited readsEdited: Bool = true) {
     guard !isPinned else { return }
     parent?.mergeInbox()
     core.externalChanges.look(through: openConnection)
     let notices = inbox.takeAll()
     for notice in notices { merge(notice) }
-    // A save hands its changes up, and the parent puts them together with its own.
+    // A save of a child context passes its changes to the parent, which merges them with its own.
     if readsEdited && parent != nil { mergeParent() }
     if !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
     checkInvariants()
     if !notices.isEmpty { refreshLiveResults(after: notices) }
   }
 
-  /// Forgets what a save has made stale. Nothing is read.
+  /// Invalidates what a save has made stale. Nothing is read.
   private func merge(_ notice: SaveNotice) {
     if notice.isUnknown { return forgetEverything() }
     for row in notice.updated {
@@ -71,7 +74,7 @@ extension ManagedObjectContext {
     for key in notice.relinked.map(\.key) + notice.referred {
       guard let object = map[key] else { continue }
       forgetViews(of: object)
-      // Its views are forgotten once it is back.
+      // The lists and partners of a deleted object are invalidated when its delete is reverted.
       if object.phase == .deleted { backlog.noteNewRow(key) }
     }
   }
@@ -83,7 +86,7 @@ extension ManagedObjectContext {
     forgetStoredMembers(Set(gone), of: isCertain ? Set(notice.deleted.map(\.entity)) : nil)
   }
 
-  /// Anything may have changed.
+  /// Invalidates all objects, after a change of unknown extent.
   private func forgetEverything() {
     map.forEach { object in
       forgetViews(of: object)
@@ -91,7 +94,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The row of an object is another one in the store.
+  /// Invalidates the row of an object, because the stored row has changed.
   func forgetRow(of object: ManagedObject) {
     switch object.phase {
     case .persistent where object.isInChangedList: backlog.noteNewRow(object._key)
@@ -101,21 +104,21 @@ extension ManagedObjectContext {
     }
   }
 
-  /// An object that others had deleted is in the store again.
+  /// Handles an object that another context had deleted and that is in the store again.
   func noteBack(_ key: Int64) {
     backlog.lostMembers.remove(key)
     if let object = map[key], object.phase == .inserted { return adopt(object) }
     if backlog.gone.contains(key) {
       backlog.remove(key)
       guard let object = map[key] else { return }
-      // The versions of the new row begin anew, and say nothing about the one that was read.
+      // The new row's versions start over and cannot be compared with the version that was read.
       if object.phase != .inserted { object.state.forgetVersion() }
       forgetRow(of: object)
     }
   }
 
-  /// An object that is new here, since its delete was undone, is in the store, since others have undone theirs. Its values are edits
-  /// on top of the row there.
+  /// Turns a new object into a changed one. It is new because its saved delete was undone here, and it is in the store
+  /// because another context undid the same delete. Its values become edits of the stored row.
   private func adopt(_ object: ManagedObject) {
     do {
       guard let theirs = try storedVersions(of: [object])[object._key] else { return }
@@ -131,9 +134,10 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The row of an object is gone from the store. An object that was changed here stays, so that the save tells of the conflict.
+  /// Handles an object whose row is gone from the store. An object that was changed here is kept, so that the save
+  /// reports the conflict.
   func noteGoneInStore(_ object: ManagedObject) {
-    // A child asks its parent, where the object may live on.
+    // The object of a child context may still be alive in its parent.
     if let parent, parent.map[object._key]?.isAlive == true { return forgetRow(of: object) }
     let partners = partnersInRow(of: object)
     defer { forgetViews(of: partners) }

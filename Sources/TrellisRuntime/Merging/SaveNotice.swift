@@ -1,29 +1,29 @@
 import TrellisStorage
 
-/// What one save changed, for everybody but the context that saved.
+/// The changes of one save, as delivered to all other contexts.
 struct SaveNotice: Sendable {
   struct Row: Sendable {
     let key: Int64
     let entity: Int
-    /// What changed of it, to-manys included.
+    /// The changed properties, including to-many relationships.
     var properties = ColumnMask(bits: 0)
   }
 
   var author: String?
-  /// Whether somebody outside the container wrote: then nobody knows what.
+  /// Whether the store was written from outside the container, so that the changes are unknown.
   var isUnknown = false
   var inserted: [Row] = []
-  /// Rows with other values, and objects of which only to-manys changed.
+  /// Rows with changed values, and objects of which only to-many relationships changed.
   var updated: [Row] = []
   var relinked: [Row] = []
   var deleted: [Row] = []
-  /// What the store deleted by itself.
+  /// Rows that the store deleted in cascades.
   var cascaded: [Int64] = []
-  /// Objects that changed ones refer to, or referred to, have other members now.
+  /// Objects that are or were the partners of changed objects, so that their members may have changed.
   var referred: [Int64] = []
-  /// Whether objects have other members now that nobody names.
+  /// Whether members of objects changed that are not listed here.
   var movesMembers = false
-  /// One-way references that the store may have cleared, in whatever rows.
+  /// One-way references that the store may have cleared, in any row.
   var cleared: [RelationshipNumber] = []
 
   static let ofStrangers = {
@@ -32,12 +32,13 @@ struct SaveNotice: Sendable {
     return notice
   }()
 
-  /// How many objects it names.
+  /// The number of changed objects.
   var count: Int { inserted.count + updated.count + relinked.count + deleted.count + cascaded.count }
 }
 
 extension SaveNotice {
-  /// What a plan is about to change. Lists forget what came and went as soon as it is saved, so this comes before.
+  /// Collects the changes of a save plan. This runs before the save, because lists forget their changes when they are
+  /// saved.
   init(_ plan: SavePlan, _ context: ManagedObjectContext) {
     author = context.author
     inserted = plan.inserted.map { Row($0) }
@@ -50,13 +51,13 @@ extension SaveNotice {
     for table in plan.request.pairs where table.added.count + table.removed.count > 0 {
       for pair in table.added + table.removed { referred += [pair.first, pair.partner] }
     }
-    // What was noted of objects that are not in memory.
+    // Changes of lists whose owners are not in memory.
     referred += context.pending.waiting.lists.filter { $0.value.hasChanges }.map(\.key.owner)
     cleared = plan.request.clearedReferences.map(\.relationship)
   }
 
-  /// Whom an object refers to, and whom it referred to before: they have other members now, even if others do not know the
-  /// object itself.
+  /// Adds the present and former partners of an object: their members change, even in contexts that do not have the
+  /// object itself in memory.
   private mutating func addPartners(of object: ManagedObject, _ context: ManagedObjectContext) {
     let isNew = object.phase == .inserted
     let committed = object.extras?.committed

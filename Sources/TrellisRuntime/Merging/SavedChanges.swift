@@ -1,7 +1,7 @@
 import TrellisSchema
 import TrellisStorage
 
-/// What one save changed: identities by entity, and the properties that have other values.
+/// The changes of one save: the IDs of the changed objects by entity, and their changed properties.
 ///
 /// ```swift
 /// for await changes in container.saves {
@@ -17,32 +17,32 @@ public struct SavedChanges: Sendable {
     self.runtime = runtime
   }
 
-  /// What the context that saved calls itself: its ``ManagedObjectContext/author``.
+  /// The ``ManagedObjectContext/author`` of the context that saved.
   public var author: String? { notice.author }
 
-  /// Whether this says what changed. It does for every save of the container; of what other programs, or other containers,
-  /// wrote to the same file it is known only that they did, and nothing is listed.
+  /// Whether the changes are known. They are for every save of the container. Of writes to the same file by other
+  /// processes or containers only the fact is known, and nothing is listed.
   public var isComplete: Bool { !notice.isUnknown }
 
-  /// The new objects.
+  /// The inserted objects.
   public var inserted: [AnyObjectID] { notice.inserted.map(id) }
 
-  /// The objects with other values or other members.
+  /// The objects with changed values or changed members.
   public var updated: [AnyObjectID] { (notice.updated + notice.relinked).map(id) }
 
-  /// The objects that were deleted. Those that the store took along in a cascade without the context loading them are not
-  /// named here, but ``contains(deleted:)`` knows them.
+  /// The deleted objects. Objects that the store deleted in a cascade without the context loading them are not listed;
+  /// use ``contains(deleted:)`` for these.
   public var deleted: [AnyObjectID] { notice.deleted.map(id) }
 
-  /// The new objects of a class and of those below it.
+  /// The inserted objects of a class and its subclasses.
   public func inserted<Object: ManagedObject>(of type: Object.Type) -> [ObjectID<Object>] { ids(notice.inserted) }
 
-  /// The objects of a class and of those below it that have other values or other members.
+  /// The objects of a class and its subclasses with changed values or changed members.
   public func updated<Object: ManagedObject>(of type: Object.Type) -> [ObjectID<Object>] {
     ids(notice.updated) + ids(notice.relinked)
   }
 
-  /// The deleted objects of a class and of those below it, as ``deleted``.
+  /// The deleted objects of a class and its subclasses, with the same limits as ``deleted``.
   public func deleted<Object: ManagedObject>(of type: Object.Type) -> [ObjectID<Object>] { ids(notice.deleted) }
 
   /// Whether an object was deleted, by the context or by the store in a cascade.
@@ -53,8 +53,8 @@ public struct SavedChanges: Sendable {
     return notice.deleted.contains { $0.key == id.key } || notice.cascaded.contains(id.key)
   }
 
-  /// The names of the properties of an object that have other values or other members, in the model's order; none for one
-  /// that did not change, or is new.
+  /// The names of an object's properties with changed values or changed members, in the order of the model; empty if
+  /// the object did not change or is new.
   ///
   /// - Complexity: linear in the number of updated objects.
   public func changedProperties(of id: AnyObjectID) -> [String] {
@@ -74,14 +74,14 @@ public struct SavedChanges: Sendable {
 }
 
 extension PersistentContainer {
-  /// What is saved from now on, by whichever context of this container, and word of what others write to the same file.
+  /// The saves of all contexts of this container from now on, and notices of external writes to the same file.
   ///
-  /// Each use makes a stream of its own; ask for it before what it is to tell of. It ends when its task is cancelled, and
-  /// when the container is closed. Saves wait in it until they are taken, so that none is missed; what keeps a stream takes
-  /// its elements, or lets go of it.
+  /// Each access creates a new stream, so access it before the first save of interest. The stream ends when its task is
+  /// cancelled or the container is closed. Saves are buffered without a limit so that none is missed; consume or
+  /// release a stream that you keep.
   ///
-  /// Saves of one context come in their order. Saves of different contexts may come in another order than they were made in;
-  /// who needs the present values fetches them.
+  /// Saves of one context arrive in order. Saves of different contexts may arrive in another order than they were made;
+  /// fetch to get the current values.
   public var saves: AsyncStream<SavedChanges> {
     let (stream, continuation) = AsyncStream.makeStream(of: SavedChanges.self)
     let core = core

@@ -1,13 +1,14 @@
 import TrellisStorage
 
-/// What objects show of others' rows and of join rows, when these have changed elsewhere. What was not changed here is forgotten and
-/// read again when it is next used; what was changed here stays, to be put on top of what is read.
+/// Invalidates the lists and partners of objects that depend on other rows and on join tables, after these have changed
+/// elsewhere. Unchanged parts are read again when they are next used; changes of this context are kept and reapplied to
+/// what is read.
 extension ManagedObjectContext {
-  /// All to-manys of a saved object, and its to-ones that lie in the partners' rows.
+  /// Invalidates all to-manys of a saved object, and its to-ones that are stored in the partners' rows.
   func forgetViews(of owner: ManagedObject) { forgetViews(of: owner, comparingPairs: true) }
 
-  /// - Parameter comparesPairs: Whether notes of pairs go that the partners know to be none; an object that comes back has to find its
-  ///   partners first.
+  /// - Parameter comparesPairs: Whether noted pairs are dropped if the partners show that the store has not changed.
+  ///   This is false for an object whose delete is reverted, since its partners are linked again after this.
   func forgetViews(of owner: ManagedObject, comparingPairs comparesPairs: Bool) {
     guard let extras = owner.extras, isPersistent(owner) else { return }
     for entry in extras.lists {
@@ -25,7 +26,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The partners that show an object by what its row refers to, and the relationships in which they do.
+  /// The partners that the object's row refers to or referred to, with their relationships that show the object.
   func partnersInRow(of object: ManagedObject) -> [(partner: ManagedObject, relationship: RelationshipInfo)] {
     guard !object.accessFlags.contains(.fault) else { return [] }
     var partners: [(partner: ManagedObject, relationship: RelationshipInfo)] = []
@@ -42,7 +43,7 @@ extension ManagedObjectContext {
     for (partner, relationship) in partners { forgetView(relationship, of: partner) }
   }
 
-  /// The partners that an object has had, or has got, by what others wrote.
+  /// Invalidates the former and present partners' view of an object whose row was changed by another context.
   func forgetViews(of object: ManagedObject, _ before: [(relationship: RelationshipInfo, key: Int64)]) {
     for (relationship, former) in before {
       let present = object._reference(relationship.property)
@@ -51,7 +52,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes the partners of an object show the reference that stays in its row, although the store has another one.
+  /// Makes the partners of an object show the reference of its row in this context, although the store has another one.
   func showAtPartner(_ object: ManagedObject, _ relationship: RelationshipInfo, insteadOf stored: Int64) {
     guard let inverse = runtime.inverse(of: relationship), !inverse.isColumn else { return }
     if let former = map[stored], former.isAlive {
@@ -80,10 +81,10 @@ extension ManagedObjectContext {
     owner.extras?.partner(relationship.property)
   }
 
-  /// Takes objects that are gone from the store out of the to-manys in join tables that show them.
+  /// Removes objects that are deleted in the store from all to-manys in join tables that show them.
   ///
   /// - Parameter entities: The entities of these objects; nil if any.
-  /// - Complexity: linear in the number of objects in memory, where such a to-many was ever used.
+  /// - Complexity: linear in the number of objects in memory, if such a to-many was ever used.
   func forgetStoredMembers(_ gone: Set<Int64>, of entities: Set<Int>?) {
     let shown = listed.compactMap(runtime.relationship).filter { relationship in
       guard let entities else { return true }
@@ -104,7 +105,8 @@ extension ManagedObjectContext {
 
   // MARK: One view
 
-  /// Whether the views of an object can be forgotten. Those of a deleted one are, once it is back.
+  /// Whether the lists and partners of an object can be invalidated now. Those of a deleted object are invalidated when
+  /// its delete is reverted.
   private func isPersistent(_ owner: ManagedObject) -> Bool {
     if owner.phase == .deleted { backlog.staleDeleted.insert(owner._key) }
     return owner.phase == .persistent
@@ -127,11 +129,11 @@ extension ManagedObjectContext {
     owner.announce(relationship.property)
     unload(list, of: owner, relationship, keepingOrder: true)
     if comparesPairs && relationship.isJoined { dropNotesOfUnchangedPairs(list, of: owner, relationship) }
-    // A list that was as the store had it may hold a member whose row was set here.
+    // A list that equalled the store may contain a member whose row was set in this context.
     if list.hasChanges { noteListChanged(owner) }
   }
 
-  /// A to-many goes back to knowing only what was changed here.
+  /// Unloads a to-many, so that it only holds the changes of this context.
   func unload(
     _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, keepingOrder keepsOrder: Bool
   ) {
@@ -148,10 +150,10 @@ extension ManagedObjectContext {
       if !victims.isEmpty { list.forgetRemoved(pending.deletions.dropLinks(of: owner, relationship, to: victims)) }
     }
     guard let inverse else { return }
-    // The members' rows are the truth.
+    // The list follows the members' rows.
     list.keepNotes { key in
       guard let member = map[key], member.isAlive else { return false }
-      // A member of a list that was not loaded may have been moved only, which its row does not say.
+      // A member of an unloaded list may have been moved only, which its row does not record.
       if member.accessFlags.contains(.fault) { return !wasLoaded && keepsOrder }
       guard member._reference(inverse.property) == owner._key else { return false }
       return !wasLoaded && keepsOrder || member.hasOwnReference(inverse)
@@ -160,15 +162,15 @@ extension ManagedObjectContext {
     }
   }
 
-  /// A list that was not loaded cannot tell a pair that is new from one that the store has. If the other end can and has no note of
-  /// the pair, nothing has changed.
+  /// Drops noted pairs that equal the store. A list that is not loaded cannot distinguish a new pair from a stored one.
+  /// If the other end can, and has no note of the pair, nothing has changed.
   private func dropNotesOfUnchangedPairs(
     _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo
   ) {
     guard list.hasChanges, owner.phase != .inserted, let inverse = runtime.inverse(of: relationship) else { return }
     list.keepNotes { key in
       guard key != owner._key, let member = map[key] else { return key == owner._key }
-      // A new object's list was complete from the start, and a deleted one keeps what it has.
+      // The list of a new object is complete from the start, and a deleted object keeps its notes.
       if member.phase != .persistent { return true }
       if member.extras?.list(inverse.property)?.notes(adding: owner._key) == true { return true }
       list.noteOnlyMoved(key)
@@ -181,13 +183,13 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether the list of an object that is not in memory notes that a member was taken out.
+  /// Whether the list of an object that is not in memory notes that a member was removed.
   private func waitingNote(of owner: Int64, _ relationship: RelationshipInfo, removing key: Int64) -> Bool {
     let id = DeferredMemberLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
     return pending.waiting.lists[id]?.notes(removing: key) == true
   }
 
-  /// Drops what a to-many has noted, as far as the members' rows, which are the truth, do not say the same.
+  /// Drops the notes of a to-many that contradict the members' rows, which are authoritative.
   ///
   /// - Parameter stored: The members in the store.
   func checkNotes(
@@ -212,7 +214,8 @@ extension ManagedObjectContext {
     return member.phase == .deleted || member._reference(inverse.property) != owner._key
   }
 
-  /// The partner whose row was set to the object here stays; once it goes, the store is asked.
+  /// Invalidates a to-one partner. A partner whose row was set to the object in this context is kept; once it is
+  /// unlinked, the store is read.
   private func forgetPartner(_ key: Int64, of owner: ManagedObject, _ relationship: RelationshipInfo) {
     guard !relationship.isTransient, let inverse = runtime.inverse(of: relationship) else { return }
     if key > 0, let partner = map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
@@ -227,7 +230,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-  /// Notes that others have given an object another partner, where its former one was set at the partner's half only.
+  /// Notes that another context has given an object another partner, while the former partner's reference was set in
+  /// this context.
   func noteContestedHalves(of object: ManagedObject, _ before: [(relationship: RelationshipInfo, key: Int64)]) {
     for (relationship, former) in before where relationship.isOwnInverse {
       guard former > 0, former != object._key, former != object._reference(relationship.property),
@@ -237,7 +241,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// An object that is given another partner here loses the one whose half still leads to it.
+  /// Unlinks the former partner whose reference still leads to an object, when the object is given another partner in
+  /// this context.
   func releaseContestedHalf(of object: ManagedObject, _ relationship: RelationshipInfo) {
     let place = ContestedPartner(owner: object._key, property: relationship.property)
     guard let former = backlog.contestedHalves.removeValue(forKey: place), let partner = map[former],
@@ -246,14 +251,14 @@ extension ManagedObjectContext {
     unlink(partner, relationship, object._key)
   }
 
-  /// Whether the store has to be asked for the partner of a to-one when the one here goes.
+  /// Whether the store has to be read for the partner of a to-one when the one in this context is unlinked.
   func isContested(_ owner: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
     if backlog.contestedPartners.isEmpty { return false }
     return backlog.contestedPartners.contains(ContestedPartner(owner: owner._key, property: relationship.property))
   }
 
-  /// The keys of a to-many's members, without those that were added here and that others have deleted since. These stay in the
-  /// list, so that a save tells of the conflict.
+  /// The keys of a to-many's members, without those that were added in this context and deleted by another one since.
+  /// These stay in the list, so that a save reports the conflict.
   func shownKeys(_ list: MemberList) -> ContiguousArray<Int64> {
     let lost = backlog.lostMembers
     return lost.isEmpty ? list.keys : list.keys.filter { !lost.contains($0) || map[$0]?.isAlive == true }
@@ -261,7 +266,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Whether a reference in the object's row was set here since it was last read or saved.
+  /// Whether a reference in the object's row was set in this context since it was last read or saved.
   final func hasOwnReference(_ reference: RelationshipInfo) -> Bool {
     if phase == .inserted { return true }
     guard changedBits & ColumnMask.bit(of: reference.property) != 0, let committed = extras?.committed else {
@@ -272,10 +277,10 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-  /// Whether the object's own row was changed here, or pairs were added to it.
+  /// Whether the object's own row was changed in this context, or pairs were added to it.
   ///
-  /// Pairs that were taken out are no change of an object that is gone, and members that hold the reference are changes of
-  /// their rows.
+  /// Removed pairs are no change of an object that is deleted, and members that hold the reference are changes of their
+  /// own rows.
   final var hasChangesOfItsOwn: Bool {
     guard let context = link.context else { return false }
     if isEdited { return true }
@@ -286,15 +291,15 @@ extension ManagedObject {
 }
 
 extension MemberList {
-  /// Whether the list says that a member was added since the last save.
+  /// Whether the list notes that a member was added since the last save.
   fileprivate func notes(adding key: Int64) -> Bool {
     guard contains(key) else { return false }
     return !isLoaded || committed?.contains(key) == false
   }
 
-  /// Whether the list says that a member of the store was taken out since the last save.
+  /// Whether the list notes that a member of the store was removed since the last save.
   fileprivate func notes(removing key: Int64) -> Bool { hasLost(key) }
 
-  /// Whether the list holds a key, or has noted one.
+  /// Whether the list contains a key or notes it as removed.
   func shows(_ key: Int64) -> Bool { contains(key) || removed.contains(key) }
 }

@@ -1,6 +1,7 @@
-/// What was changed in the to-manys of objects that are not in memory, until they are.
+/// The changes of to-manys whose owners are not in memory, until the owners are loaded.
 ///
-/// Only join tables need it: where members hold the reference in their own rows, those rows tell.
+/// Only relationships in join tables need this: if members hold the reference in their own rows, those rows record the
+/// changes.
 struct DeferredMemberLists {
   struct ID: Hashable {
     let owner: Int64

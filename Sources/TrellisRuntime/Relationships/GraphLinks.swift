@@ -1,20 +1,20 @@
 import TrellisStorage
 
-/// Keeps both ends of relationships in step, for every shape by the same four steps: who holds the old partner lets go on
-/// both sides, then both sides take the new one.
+/// Keeps both ends of relationships consistent, for every kind by the same four steps: the old partners are unlinked at
+/// both ends, then the new ones are linked at both ends.
 ///
-/// Nothing here loads a to-many; an end whose members are not loaded notes what came and went.
+/// No function here loads a to-many; an end whose members are not loaded notes which were added and removed.
 extension ManagedObjectContext {
   // MARK: Whole links
 
-  /// Makes two objects partners. Partners that a to-one end had before let go.
+  /// Links two objects. A to-one end is unlinked from its former partner first.
   ///
-  /// - Parameter place: where the partner goes among the members of an ordered to-many; nil for the end.
+  /// - Parameter place: The position of the partner among the members of an ordered to-many; nil for the end.
   func connect(
     _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
   ) {
     let inverse = runtime.inverse(of: relationship)
-    // Without an order there is nothing to do for a member that is one already.
+    // Adding a present member to an unordered to-many changes nothing.
     if relationship.isToMany, !relationship.isOrdered, relationship.home == .inverseColumn, let inverse,
       knownReference(of: partner, inverse) == object._key, showsOwnMember(partner._key, of: object, relationship)
     {
@@ -30,7 +30,7 @@ extension ManagedObjectContext {
       let old = partnerKey(of: partner, inverse)
       if old != 0 && old != object._key { disconnect(partner, inverse, old) }
     }
-    // A pair that is there already moves at one end only.
+    // A pair that exists already is moved at one end only.
     let isMove =
       relationship.isJoined
       && (isKnownMember(partner._key, of: object, relationship)
@@ -41,20 +41,20 @@ extension ManagedObjectContext {
     if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
   }
 
-  /// Whether a to-many shows a member whose row refers to its owner. A list that is complete may not, where the owner is made anew
-  /// after the reference was left to it.
+  /// Whether a to-many shows a member whose row refers to its owner. A complete list may not show it if the owner was
+  /// inserted again after its delete left the reference in place.
   private func showsOwnMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
     guard let list = object.extras?.list(relationship.property) else { return object.phase != .inserted }
     return !list.isLoaded || list.contains(key)
   }
 
-  /// Whether a list that is loaded has a member.
+  /// Whether a loaded list contains a member.
   func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
     guard let list = object.extras?.list(relationship.property), list.isLoaded else { return false }
     return list.contains(key)
   }
 
-  /// Makes an object and the partner of a key let go of each other.
+  /// Unlinks an object and the partner with a key from each other.
   func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
     prepareRecording(object, relationship, partner)
     unlink(object, relationship, partner)
@@ -77,8 +77,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The other end takes a partner, too. Who is a member of a many-to-many already stays where it is, since each end has an
-  /// order of its own.
+  /// Links the other end. A present member of a many-to-many keeps its position, since each end has its own order.
   private func follow(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     guard relationship.isToMany && (relationship.isJoined || relationship.isTransient) else {
       return take(object, relationship, key)
@@ -106,8 +105,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The other end lets go, which may not be in memory: then a row that holds a reference is loaded to be changed, an owner
-  /// whose members are counted at save is loaded to be counted, and a list of members notes who went.
+  /// Unlinks the other end, which may not be in memory: a row that holds a reference is loaded to be changed, an owner
+  /// whose members are counted at save is loaded to be counted, and a list in a join table notes the removed member.
   private func unlink(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
     if let partner = map[key] {
       unlink(partner, relationship, gone)
@@ -122,7 +121,8 @@ extension ManagedObjectContext {
 
   private func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     if relationship.isColumn {
-      // A deleted object, too, loses a partner that goes elsewhere: only so it stands in nobody's way any more.
+      // A deleted object also loses a partner that is linked elsewhere. Otherwise it would still prevent the partner's
+      // delete.
       if object.phase == .deleted {
         object.willChangeValues()
         object.state.markAssigned(ColumnMask.bit(of: relationship.property))
@@ -147,15 +147,15 @@ extension ManagedObjectContext {
     }
   }
 
-  // MARK: Who is there
+  // MARK: Present partners
 
-  /// The key of a to-one's partner, loaded if need be; 0 for nil.
+  /// The key of a to-one's partner, loaded if necessary; 0 for nil.
   func partnerKey(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
     let known = knownReference(of: object, relationship)
     return known >= 0 ? known : loadPartnerKeys(like: object, relationship)
   }
 
-  /// The key of a to-one's partner as far as it is in memory; -1 where the store has to be asked.
+  /// The key of a to-one's partner as far as it is in memory; -1 if the store has to be read.
   func knownReference(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
     if relationship.isColumn {
       object._willRead(relationship.property)
@@ -165,7 +165,7 @@ extension ManagedObjectContext {
     return object.phase == .inserted || relationship.isTransient ? 0 : -1
   }
 
-  /// The list of a to-many, made if there is none. A new object's list is complete from the start.
+  /// The list of a to-many, created if there is none. The list of a new object is complete from the start.
   func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
     let extras = object.needExtras()
     if let list = extras.list(relationship.property) {

@@ -1,7 +1,7 @@
-/// What a change of a link needs in memory is loaded before anything changes: if that fails, which is reported, the change is
-/// left undone, not half done.
+/// Loads the objects that a change of links needs before anything changes. If this fails, the failure is reported and
+/// the change is not made, instead of being half done.
 extension ManagedObjectContext {
-  /// Loads what connecting two objects changes beside them.
+  /// Loads the other objects that linking two objects changes.
   func isReady(
     toConnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
   ) -> Bool {
@@ -22,14 +22,14 @@ extension ManagedObjectContext {
       }
     }
     prepareRecording(object, relationship, partner._key)
-    // A pair that the other end knows of only moves, which takes an order to move in.
+    // A pair that the other end contains already is only moved, which needs the order.
     if relationship.isJoined && relationship.isOrdered, let inverse, isKnownMember(object._key, of: partner, inverse) {
       _ = loadedList(of: object, relationship)
     }
     return failures == failedLoads
   }
 
-  /// Loads what letting go of partners changes at their end.
+  /// Loads what unlinking partners changes at their end.
   func isReady(
     toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partners: [Int64]
   ) -> Bool {
@@ -54,12 +54,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Brings the rows of partners into memory, in a few statements.
+  /// Loads the rows of partners, in a few statements.
   func loadForChange(_ partners: some Sequence<Int64>, of relationship: RelationshipInfo) throws {
     try loadForChange(partners, entity: relationship.destination)
   }
 
-  /// Brings the rows of objects of an entity, and of those below it, into memory.
+  /// Loads the rows of objects of an entity and its subentities.
   func loadForChange(_ keys: some Sequence<Int64>, entity: Int) throws {
     var missing: [Int64] = []
     var faults: [ManagedObject] = []

@@ -1,25 +1,26 @@
-/// The members of one to-many of one object, by key: loaded from the store, or only what was changed since.
+/// The keys of the members of one object's to-many: all of them, or only the changes since the last save.
 ///
-/// For a relationship whose reference lies in the members' rows the rows are the truth and this is a view of them; for one
-/// in a join table this is the truth until it is saved.
+/// If the reference is stored in the members' rows, the rows are authoritative and this is a view of them; for a join
+/// table this is authoritative until it is saved.
 final class MemberList {
-  // Only the methods below touch the fields, and none calls out while it does: nothing can overlap, so nothing is checked.
+  // Only the methods below access the fields, and none calls other code while it does: accesses cannot overlap, so they
+  // are not checked.
 
-  /// Whether ``keys`` are all members. If not, they are those that were added, and ``removed`` those that went.
+  /// Whether ``keys`` are all members. If not, they are the added members, and ``removed`` the removed ones.
   @exclusivity(unchecked) private(set) var isLoaded: Bool
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
   @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
-  /// Of the members added while not loaded, those that stay where they are if the store has them already.
+  /// Of the members added while not loaded, those that keep their position if the store has them already.
   @exclusivity(unchecked) private(set) var unmoved: Set<Int64> = []
-  /// Of the members added while not loaded, those that only move, if the store still has them.
+  /// Of the members added while not loaded, those that are only moved, if the store still has them.
   @exclusivity(unchecked) private var onlyMoved: Set<Int64> = []
-  /// The members as they are in the store, kept from the first change of a loaded list until it is saved.
+  /// The members in the store, kept from the first change of a loaded list until it is saved.
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
-  /// The order that was changed here, of a list that was unloaded since: as it was read, and as it is wanted.
+  /// The changed order of a list that was unloaded since: the order that was read, and the wanted one.
   @exclusivity(unchecked) private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
-  /// How many of the context's ``DeletionLog`` the list has looked at.
+  /// The number of entries of the context's ``DeletionLog`` that the list has processed.
   @exclusivity(unchecked) var seenGone = 0
-  /// The keys again, once there are too many to look through.
+  /// The keys as a set, once there are too many for a linear search.
   @exclusivity(unchecked) private var lookup: Set<Int64>?
 
   private static let smallCount = 32
@@ -31,7 +32,7 @@ final class MemberList {
     self.isOrdered = isOrdered
   }
 
-  /// Another list that holds the same.
+  /// Returns another list with the same contents.
   func copy() -> MemberList {
     let list = MemberList(isLoaded: isLoaded, isOrdered: isOrdered)
     list.keys = keys
@@ -50,7 +51,7 @@ final class MemberList {
     return isOrdered || committed.count != keys.count || Set(committed) != Set(keys)
   }
 
-  /// Whether the key is among ``keys``.
+  /// Whether a key is among ``keys``.
   func contains(_ key: Int64) -> Bool {
     if keys.count <= Self.smallCount { return keys.contains(key) }
     if let lookup { return lookup.contains(key) }
@@ -59,23 +60,23 @@ final class MemberList {
     return made.contains(key)
   }
 
-  /// Whether a member of the store was taken out here.
+  /// Whether a member of the store was removed in this context.
   func hasLost(_ key: Int64) -> Bool {
     isLoaded ? !contains(key) && committed?.contains(key) == true : removed.contains(key)
   }
 
-  /// Where a key stands among ``keys``. The end is looked at first, where most changes are.
+  /// The position of a key among ``keys``. The end is checked first, because most changes are there.
   func place(of key: Int64) -> Int? {
     if keys.last == key { return keys.count - 1 }
     return contains(key) ? keys.firstIndex(of: key) : nil
   }
 
-  /// Where a key belongs that the store has among the members: behind the one that it is behind there.
+  /// The position of a key that is a member in the store: behind the member that it follows there.
   func committedPlace(of key: Int64) -> Int? {
     committed.flatMap { place(of: key, as: $0) }
   }
 
-  /// Where a key belongs that had a place in another order: behind the one that it is behind there.
+  /// The position of a key that had a position in another order: behind the member that it follows there.
   func place(of key: Int64, as order: ContiguousArray<Int64>) -> Int? {
     guard let former = order.firstIndex(of: key) else { return nil }
     for before in order[..<former].reversed() { if let place = place(of: before) { return place + 1 } }
@@ -84,23 +85,23 @@ final class MemberList {
 
   // MARK: Changing
 
-  /// Adds a member at a place, or at the end. One that is there already moves.
+  /// Adds a member at a position, or at the end. A present member is moved.
   func insert(_ key: Int64, at place: Int? = nil) {
     noteChange()
     if contains(key) { drop(key) }
     if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
     lookup?.insert(key)
     if !isLoaded {
-      // Most lists have noted nothing of the kind, and a set that is empty would hash the key all the same.
+      // Most lists have no such notes, and an empty set would still hash the key.
       if !removed.isEmpty { removed.remove(key) }
       if !unmoved.isEmpty { unmoved.remove(key) }
       if !onlyMoved.isEmpty { onlyMoved.remove(key) }
-      // It goes to the end, whatever place was wanted before.
+      // The member moves to the end, whatever position was wanted before.
       arrangement?.wanted.removeAll { $0 == key }
     }
   }
 
-  /// Adds a member at the end, unless it is there: then it stays where it is.
+  /// Adds a member at the end, unless it is present: then it keeps its position.
   func include(_ key: Int64) {
     guard !contains(key) else { return }
     let mayBeStored = !isLoaded && (removed.isEmpty || !removed.contains(key))
@@ -112,7 +113,7 @@ final class MemberList {
     }
   }
 
-  /// Takes a member out.
+  /// Removes a member.
   func remove(_ key: Int64) {
     noteChange()
     if contains(key) { drop(key) }
@@ -122,7 +123,7 @@ final class MemberList {
     }
   }
 
-  /// Takes out members that are gone from the store; that is no change to be saved.
+  /// Removes members that are gone from the store; this is no change to be saved.
   func forget(_ gone: Set<Int64>) {
     keys.removeAll(where: gone.contains)
     committed?.removeAll(where: gone.contains)
@@ -130,7 +131,8 @@ final class MemberList {
     lookup = nil
   }
 
-  /// Takes out members that are gone from the store. Those that were added here stay, so that a save refuses them.
+  /// Removes members that are gone from the store. Members that were added in this context stay, so that a save refuses
+  /// them.
   ///
   /// - Returns: the members that stay.
   func forgetStored(_ gone: Set<Int64>) -> [Int64] {
@@ -145,7 +147,7 @@ final class MemberList {
     return keys.filter(gone.contains)
   }
 
-  /// Takes out members that were added here; those that the store has stay.
+  /// Removes members that were added in this context; members in the store stay.
   func forgetAdded(_ gone: Set<Int64>) {
     let stored = isLoaded ? Set(committed ?? keys) : []
     keys.removeAll { gone.contains($0) && !stored.contains($0) }
@@ -159,7 +161,7 @@ final class MemberList {
     keys = order
   }
 
-  /// Puts what a list that is not loaded has noted about a key to what it had noted before a change.
+  /// Restores the notes of an unloaded list about a key to those before a change.
   func restoreNote(_ trace: MemberTrace) {
     let key = trace.key
     if contains(key) { drop(key) }
@@ -180,9 +182,9 @@ final class MemberList {
 
   // MARK: Loading and saving
 
-  /// Takes over what the store holds; changes made here stay.
+  /// Merges the members in the store with the changes of this context.
   ///
-  /// - Parameter gone: Stored members that are none any more, by changes that were made on their side.
+  /// - Parameter gone: Members in the store that are no longer members, by changes at their own end.
   func load(_ stored: ContiguousArray<Int64>, without gone: Set<Int64> = []) {
     guard !isLoaded else { return }
     let added = keys
@@ -199,7 +201,7 @@ final class MemberList {
       let stored = Set(keys)
       let wanted = ContiguousArray(arrangement.wanted.filter(members.contains))
       var arranged = MemberOrder.moved(in: wanted, since: arrangement.base)
-      // One that is in the order here and in the store no more was added here.
+      // A member of the wanted order that is not in the store was added in this context.
       for key in wanted where !stored.contains(key) { arranged.insert(key) }
       keys = MemberOrder.merged(arranged, as: wanted, into: keys)
     }
@@ -214,11 +216,11 @@ final class MemberList {
     arrangement = nil
   }
 
-  /// Goes back to knowing only what was changed here, so that the members are read from the store again.
+  /// Unloads the list, so that it only holds the changes of this context and the members are read from the store again.
   ///
   /// - Parameters:
-  ///   - keepsOrder: Whether the order is kept as well, where it is more than members at the end.
-  ///   - isOwn: Whether a member is one by what was set here, even if the store has had it already.
+  ///   - keepsOrder: Whether the order is kept as well, if it is more than members added at the end.
+  ///   - isOwn: Whether a key is a member because of a change in this context, even if the store has it already.
   func unload(keepingOrder keepsOrder: Bool, own isOwn: (Int64) -> Bool) {
     guard isLoaded else {
       if !keepsOrder { arrangement = nil }
@@ -237,10 +239,10 @@ final class MemberList {
     lookup = nil
   }
 
-  /// Drops what a list that is not loaded has noted, as far as the members' rows do not say the same.
+  /// Drops the notes of an unloaded list that the members' rows do not confirm.
   func keepNotes(added isAdded: (Int64) -> Bool, removed isRemoved: (Int64) -> Bool) {
     guard !isLoaded else { return }
-    // The list may be asked meanwhile.
+    // The predicates may read the list meanwhile.
     keys = keys.filter(isAdded)
     removed = removed.filter(isRemoved)
     unmoved.formIntersection(keys)
@@ -250,20 +252,20 @@ final class MemberList {
 
   func onlyMoves(_ key: Int64) -> Bool { onlyMoved.contains(key) }
 
-  /// Notes of a member added while not loaded that it is one in the store, so that it only moves.
+  /// Notes that a member, added while not loaded, is a member in the store, so that it is only moved.
   func noteOnlyMoved(_ key: Int64) {
     if !isLoaded && isOrdered && contains(key) && !unmoved.contains(key) { onlyMoved.insert(key) }
   }
 
-  /// Drops the notes of members that were taken out of a list that is not loaded.
+  /// Drops the notes of members that were removed from an unloaded list.
   func forgetRemoved(_ keys: Set<Int64>) { removed.subtract(keys) }
 
-  /// Whether the order is another one than that of members taken out and members added at the end.
+  /// Whether the order differs from the stored one by more than removed members and members added at the end.
   private func isArranged(_ committed: ContiguousArray<Int64>, _ added: [Int64]) -> Bool {
     keys != committed.filter(contains) + added
   }
 
-  /// What is in the list is in the store now.
+  /// Makes the present members the committed ones, after a save.
   func didSave() {
     committed = nil
     if !isLoaded {
@@ -276,7 +278,7 @@ final class MemberList {
     }
   }
 
-  /// Members that came and went since the last save.
+  /// The members that were added and removed since the last save.
   var difference: (added: [Int64], removed: [Int64]) {
     guard isLoaded else { return (Array(keys), Array(removed)) }
     guard let committed, committed != keys else { return ([], []) }
@@ -285,9 +287,9 @@ final class MemberList {
     return (keys.filter { !before.contains($0) }, committed.filter { !after.contains($0) })
   }
 
-  /// How the order differs from the stored one: the members from some place on come behind all others, in this order.
+  /// The difference from the stored order: the members from some position on stand last, in this order.
   ///
-  /// - Returns: those members, and whether each goes there even if the store has it somewhere already.
+  /// - Returns: those members, and whether each is moved there even if the store has it at another position.
   var tail: [(key: Int64, isMoved: Bool)] {
     guard isLoaded else { return keys.map { ($0, !unmoved.contains($0)) } }
     guard let committed, committed != keys else { return [] }

@@ -1,9 +1,10 @@
 /// The three-way merge of an ordered to-many.
 ///
-/// A member that was moved or added on one side stands behind the member that it follows there, and at the end if only such
-/// members follow it. All others stand in the order of the other side.
+/// A member that was moved or added on one side follows the member that it follows there, or stands at the end if only
+/// such members follow it. All other members have the order of the other side.
 enum MemberOrder {
-  /// The members that an order has put somewhere: the fewest whose moves make it from another, and those that are new in it.
+  /// The members that an order has moved or added: the fewest whose moves lead from the base to the order, and those
+  /// that are not in the base.
   ///
   /// - Complexity: n log n in the number of members.
   static func moved(in order: ContiguousArray<Int64>, since base: ContiguousArray<Int64>) -> Set<Int64> {
@@ -12,12 +13,12 @@ enum MemberOrder {
     return Set(zip(order, zip(former, PlaceNumbering.arrange(former))).filter { $1.0 != $1.1 }.map(\.0))
   }
 
-  /// Puts moved members into another order.
+  /// Merges moved members into another order.
   ///
   /// - Parameters:
   ///   - moved: The members that `mine` has moved or added.
-  ///   - mine: The order in which they stand; its other members are in `theirs` as well.
-  ///   - theirs: The order of all others. Moved members in it are left out.
+  ///   - mine: The order of the moved members; its other members are in `theirs` as well.
+  ///   - theirs: The order of all other members. Moved members in it are ignored.
   /// - Returns: The members of both, each once.
   /// - Complexity: linear in the number of members.
   static func merged(

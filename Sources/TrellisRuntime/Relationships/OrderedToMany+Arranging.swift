@@ -1,8 +1,8 @@
-/// Changing the order of several members at once. Each is one step, in which the members are loaded; where they cannot be,
-/// nothing happens.
+/// Changes of the order of several members at once. Each is one step, which loads the members. If they cannot be
+/// loaded, nothing changes.
 extension OrderedToMany {
-  /// Adds objects so that the first of them stands at a position, in their order; those that are members already move there.
-  /// A position beyond the end counts as the end, one before the start as the start.
+  /// Inserts objects in their order, so that the first of them is at a position. Present members are moved there. A
+  /// position beyond the end counts as the end, one before the start as the start.
   ///
   /// - Complexity: linear in the number of members.
   public func insert(contentsOf objects: some Sequence<Member>, at position: Int) {
@@ -14,19 +14,18 @@ extension OrderedToMany {
     }
   }
 
-  /// Sorts the members: what stands first according to the predicate comes first, and stays so in the store. Members that are equal
-  /// keep their order.
+  /// Sorts the members by a predicate. The order is saved in the store. Members that compare as equal keep their order.
   ///
   /// ```swift
   /// diary.images.sort { $0.imagePath < $1.imagePath }
   /// ```
-  /// - Throws: what the predicate throws; the order is as before then.
+  /// - Throws: what the predicate throws; then the order is unchanged.
   /// - Complexity: O(*n* log *n*).
   public func sort(by areInIncreasingOrder: (Member, Member) throws -> Bool) rethrows {
     try change { try $0.sort(by: areInIncreasingOrder) }
   }
 
-  /// Exchanges two members. Where there is none at one of the positions, nothing happens.
+  /// Swaps two members. Does nothing if there is no member at one of the positions.
   public func swapAt(_ first: Int, _ second: Int) {
     change { members in
       guard members.indices.contains(first), members.indices.contains(second) else { return }
@@ -34,13 +33,13 @@ extension OrderedToMany {
     }
   }
 
-  /// Moves the members at some positions, in their order, before the one at another, which is counted as they stand now: what
-  /// a list in SwiftUI asks for in `onMove`.
+  /// Moves the members at some positions, in their order, before the member at another position, which counts in the
+  /// present order. This matches `onMove` of a list in SwiftUI.
   ///
   /// ```swift
   /// ForEach(diary.images) { … }.onMove { diary.images.move(fromOffsets: $0, toOffset: $1) }
   /// ```
-  /// Positions without a member are left out; a destination beyond the end counts as the end.
+  /// Positions without a member are ignored; a destination beyond the end counts as the end.
   public func move(fromOffsets source: some Sequence<Int>, toOffset destination: Int) {
     let offsets = Set(source)
     change { members in
@@ -53,7 +52,7 @@ extension OrderedToMany {
     }
   }
 
-  /// Takes out the members at some positions: what a list in SwiftUI asks for in `onDelete`. They are not deleted.
+  /// Removes the members at some positions, without deleting them. This matches `onDelete` of a list in SwiftUI.
   public func remove(atOffsets offsets: some Sequence<Int>) {
     let offsets = Set(offsets)
     change { members in

@@ -1,11 +1,11 @@
-/// The members of a to-many relationship without an order.
+/// The members of an unordered to-many relationship.
 ///
 /// ```swift
 /// diary.tags.append(tag)        // tag.diaries contains diary from now on
 /// diary.tags = [tag, another]
 /// for tag in diary.tags { print(tag.name) }
 /// ```
-/// The collection has positions, as every collection has, but which member stands where is nobody's promise.
+/// Like every collection this has positions, but the order of the members is unspecified.
 public struct ToMany<Member: ManagedObject>: ToManyView, ExpressibleByArrayLiteral {
   public typealias Element = Member
   public typealias Index = Int
@@ -21,7 +21,7 @@ public struct ToMany<Member: ManagedObject>: ToManyView, ExpressibleByArrayLiter
   public init(arrayLiteral elements: Member...) { _storage = .members(elements) }
 }
 
-/// The members of an ordered to-many relationship. No object is in it twice.
+/// The members of an ordered to-many relationship. Each object is a member at most once.
 ///
 /// ```swift
 /// diary.images.append(image)             // at the end; image.diary === diary from now on
@@ -42,14 +42,14 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
   public init(_ members: some Sequence<Member>) { _storage = .members(Array(members)) }
   public init(arrayLiteral elements: Member...) { _storage = .members(elements) }
 
-  /// Adds an object before the one at a position; one that is a member already moves there. A position beyond the end
+  /// Inserts an object before the member at a position. A present member is moved there. A position beyond the end
   /// counts as the end, one before the start as the start.
   public func insert(_ object: Member, at position: Int) {
     guard case .relationship(let owner, let property) = _storage else { return }
     owner.addMember(property, object, at: Swift.max(0, position))
   }
 
-  /// Takes out the object at a position and gives it back; nil, and nothing happens, where there is none.
+  /// Removes the member at a position and returns it. Returns nil and does nothing if there is none.
   @discardableResult public func remove(at position: Int) -> Member? {
     let all = objects
     guard all.indices.contains(position) else { return nil }
@@ -57,7 +57,7 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
     return all[position]
   }
 
-  /// Moves the object at a position so that it stands at another. Where there is none, nothing happens.
+  /// Moves the member at a position to another position. Does nothing if there is none.
   public func move(from source: Int, to destination: Int) {
     let all = objects
     guard all.indices.contains(source), source != destination else { return }

@@ -1,27 +1,27 @@
 extension ManagedObject {
-  /// The keys of the members, loaded if need be; none when there is no context to find the members in.
+  /// The keys of the members, loaded if necessary; empty if there is no context to read the members from.
   final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
     guard let (context, relationship) = place(of: property) else { return [] }
     let list = context.loadedList(of: self, relationship, isAsked: true)
-    // Some of the members, those that were added since, would be worse than none.
+    // The added members alone would be more misleading than no members.
     return list.isLoaded ? context.shownKeys(list) : []
   }
 
-  /// The members, loaded if need be.
+  /// The members, loaded if necessary.
   final func members<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> [Member] {
     guard let (context, relationship) = place(of: property) else { return [] }
     let members = context.memberObjects(of: self, relationship)
     if members.allSatisfy({ Swift.type(of: $0) == Member.self }) {
-      // Sound because arrays of class instances have one layout, and each is of this very class.
+      // Sound because arrays of class instances have one layout, and each instance is of exactly this class.
       return unsafeBitCast(members, to: [Member].self)
     }
     return members.compactMap { $0 as? Member }
   }
 
-  /// The member at a position, which must be one of the collection's, as with every Swift collection. Where the members are
-  /// not to be had any more an object that says so stands in.
+  /// The member at a position, which must be valid, as for every Swift collection. If the members cannot be loaded any
+  /// more, a placeholder object is returned.
   final func member<Member: ManagedObject>(_ property: Int, at position: Int, as type: Member.Type) -> Member {
-    // Positions that were right before the context went, or the store failed, lead nowhere now.
+    // Positions that were valid before the context was released, or before the store failed, may be invalid now.
     guard let (context, relationship) = place(of: property) else {
       return Member.standIn(for: 0, isDeleted: false, in: link)
     }
@@ -37,7 +37,7 @@ extension ManagedObject {
 
   final func hasMember(_ property: Int, _ object: ManagedObject) -> Bool {
     guard let (context, relationship) = place(of: property), object.link === link else { return false }
-    // A member that holds the reference itself tells without loading anything.
+    // A member that holds the reference itself is checked without loading anything.
     if let inverse = context.runtime.inverse(of: relationship), inverse.isColumn {
       return object.phase != .deleted && context.knownReference(of: object, inverse) == _key
     }
@@ -67,7 +67,7 @@ extension ManagedObject {
     guard context.isUsable(self, as: "the owner", in: relationship) else { return }
     let failures = context.failedLoads
     let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
-    // Who cannot be loaded is not to be left out: then the change is left undone.
+    // An object that cannot be loaded must not be left out, so the change is not made.
     guard failures == context.failedLoads else { return }
     let wanted = Set(usable.map(\._key))
     let list = context.loadedList(of: self, relationship)
@@ -81,7 +81,7 @@ extension ManagedObject {
     if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key)) }
   }
 
-  /// Changes the members as an array does, in one step. Nothing happens where they cannot be loaded.
+  /// Changes the members with the operations of an array, in one step. Does nothing if they cannot be loaded.
   final func changeMembers<Member: ManagedObject>(
     _ property: Int, as type: Member.Type, _ change: (inout [Member]) throws -> Void
   ) rethrows {
@@ -105,7 +105,7 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
-  /// Puts the members of an ordered to-many into the order in which their keys come first in a list.
+  /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
   func arrange(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: [Int64]) {
     var seen: Set<Int64> = []
     let order = ContiguousArray(keys.filter { seen.insert($0).inserted })

@@ -1,32 +1,32 @@
-/// What the two to-many collections have in common: a live view of the members of one object's relationship.
+/// The interface of both to-many collections: a live view of the members of one object's relationship.
 ///
-/// A view costs nothing to make and keeps its owner. It always shows the present members; a loop walks those that were there
-/// when it began. Members are objects of the owner's context.
+/// A view is free to create and retains its owner. It always shows the present members; a loop iterates over the
+/// members at its start. Members are objects of the owner's context.
 public protocol ToManyView: RandomAccessCollection
 where Element: ManagedObject, Index == Int, Iterator == IndexingIterator<[Element]> {
-  /// Makes a collection of its own, to be assigned to a relationship.
+  /// Creates a collection of objects that can be assigned to a relationship.
   init(_ members: some Sequence<Element>)
 
   @_spi(Generated) var _storage: ToManyStorage<Element> { get }
 }
 
-/// Where a to-many collection gets its members from.
+/// The source of the members of a to-many collection.
 @_spi(Generated) public enum ToManyStorage<Member: ManagedObject> {
   /// The relationship of an object.
   case relationship(ManagedObject, Int)
-  /// Objects that are to be assigned to one.
+  /// Objects to be assigned to a relationship.
   case members([Member])
 }
 
 extension ToManyView {
   public var startIndex: Int { 0 }
 
-  /// How many members there are. Counting loads their keys, not the objects.
+  /// The number of members. Counting loads their keys, not the objects.
   ///
   /// - Complexity: constant once the keys are loaded.
   public var endIndex: Int { count }
 
-  /// How many members there are. Counting loads their keys, not the objects.
+  /// The number of members. Counting loads their keys, not the objects.
   ///
   /// - Complexity: constant once the keys are loaded.
   public var count: Int {
@@ -36,23 +36,25 @@ extension ToManyView {
     }
   }
 
-  /// As many as there are: who asks is about to walk them all, so the objects are loaded, their keys with them.
+  /// The number of members. A caller of this is about to iterate over all members, so the objects are loaded together
+  /// with their keys.
   public var underestimatedCount: Int { objects.count }
 
-  /// What the standard library makes arrays with; its own would count first.
+  /// The members as a contiguous array. The standard library creates arrays with this; its default implementation would
+  /// count first.
   public func _copyToContiguousArray() -> ContiguousArray<Element> { ContiguousArray(objects) }
 
-  /// What a function makes of each member.
+  /// Returns the results of calling a function with each member.
   ///
-  /// - Complexity: as ``objects``.
+  /// - Complexity: that of ``objects``.
   public func map<Result, Failure: Error>(
     _ transform: (Element) throws(Failure) -> Result
   ) throws(Failure) -> [Result] {
-    // The standard library's would count first, and so load the keys apart from the objects.
+    // The standard library's implementation would count first, and so load the keys separately from the objects.
     try objects.map(transform)
   }
 
-  /// Whether there are no members. Asking loads their keys, not the objects.
+  /// Whether there are no members. This loads their keys, not the objects.
   public var isEmpty: Bool { count == 0 }
 
   /// The member at a position.
@@ -65,12 +67,13 @@ extension ToManyView {
     }
   }
 
-  /// Walks the members that are there now, whatever happens to the relationship meanwhile.
+  /// Returns an iterator over the present members. Later changes of the relationship do not affect it.
   public func makeIterator() -> IndexingIterator<[Element]> { objects.makeIterator() }
 
   /// The members as an array.
   ///
-  /// - Complexity: linear in their number; unloaded ones come in a few statements, the siblings' with them.
+  /// - Complexity: linear in the number of members; unloaded ones are loaded in a few statements, together with those
+  ///   of the owner's siblings.
   public var objects: [Element] {
     switch _storage {
     case .relationship(let owner, let property): owner.members(property, as: Element.self)
@@ -88,45 +91,45 @@ extension ToManyView {
     }
   }
 
-  /// Adds an object at the end; one that is a member already moves there. The other end of the relationship follows at once.
-  /// The members are not loaded.
+  /// Adds an object at the end; a present member is moved there. The inverse is updated immediately. The members are
+  /// not loaded.
   ///
   /// - Complexity: constant on average.
   public func append(_ object: Element) {
     if case .relationship(let owner, let property) = _storage { owner.addMember(property, object, at: nil) }
   }
 
-  /// Adds objects at the end, in order.
+  /// Adds objects at the end, in their order.
   public func append(contentsOf objects: some Sequence<Element>) {
     for object in Array(objects) { append(object) }
   }
 
-  /// Takes an object out, if it is a member. It is not deleted; the other end of the relationship lets go of its owner.
+  /// Removes an object if it is a member, without deleting it. The inverse is updated.
   public func remove(_ object: Element) {
     if case .relationship(let owner, let property) = _storage { owner.removeMember(property, object) }
   }
 
-  /// Adds objects at the end, in order, as ``append(contentsOf:)`` does.
+  /// Adds objects at the end, in their order, like ``append(contentsOf:)``.
   public static func += (members: Self, objects: some Sequence<Element>) { members.append(contentsOf: objects) }
 
-  /// Takes out the objects for which a predicate holds. They are not deleted.
+  /// Removes the members that satisfy a predicate, without deleting them.
   ///
-  /// - Throws: what the predicate throws; nothing is taken out then.
-  /// - Complexity: linear in the number of members, which are loaded; where they cannot be, nothing happens.
+  /// - Throws: what the predicate throws; then nothing is removed.
+  /// - Complexity: linear in the number of members, which are loaded; if they cannot be loaded, nothing happens.
   public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
     guard case .relationship(let owner, let property) = _storage else { return }
     try owner.changeMembers(property, as: Element.self) { try $0.removeAll(where: shouldBeRemoved) }
   }
 
-  /// Takes all objects out. They are not deleted.
+  /// Removes all members, without deleting them.
   public func removeAll() { replaceAll(with: []) }
 
-  /// Makes these objects the members, in this order. Those that were members and are not among them let go.
+  /// Makes these objects the members, in this order. Former members that are not among them are unlinked.
   public func replaceAll(with objects: some Sequence<Element>) {
     if case .relationship(let owner, let property) = _storage { owner.replaceMembers(property, Array(objects)) }
   }
 
-  /// What a generated setter calls.
+  /// Assigns the members to a relationship. Generated setters call this.
   @_spi(Generated) public func _assign(to owner: ManagedObject, _ property: Int) {
     owner.replaceMembers(property, objects)
   }

@@ -1,7 +1,7 @@
 import TrellisStorage
 
 extension ManagedObject {
-  /// The object at the other end of a to-one, loaded if need be, its siblings' partners along with it.
+  /// The partner of a to-one, loaded if necessary, together with the partners of the object's siblings.
   @_spi(Generated) @inlinable public final func _partner<Partner: ManagedObject>(_ property: Int) -> Partner? {
     _willRead(property)
     return _findPartner(property) as? Partner
@@ -11,7 +11,7 @@ extension ManagedObject {
     var key = _reference(property)
     if key == 0 { return nil }
     guard let context = link.context else {
-      // A partner that is not there is no more than was known.
+      // The missing context is not reported if the partner is known to be nil.
       if key > 0 || extras?.partner(property) != 0 { reportContextGone(property) }
       return nil
     }
@@ -27,7 +27,7 @@ extension ManagedObject {
     return context.loadPartner(key, of: self, relationship)
   }
 
-  /// Sets a to-one and keeps the other end in step.
+  /// Sets the partner of a to-one and updates the inverse.
   @_spi(Generated) public final func _setPartner(_ property: Int, _ partner: ManagedObject?) {
     guard let context = link.context else { return reportContextGone(property, isWrite: true) }
     guard let relationship = context.relationship(property, of: self) else { return }
@@ -37,7 +37,7 @@ extension ManagedObject {
       if old > 0 && context.isReady(toDisconnect: self, relationship, old) {
         context.disconnect(self, relationship, old)
       } else if old == 0, phase == .inserted, relationship.isColumn {
-        // A new object that is told to have nobody was given that.
+        // An explicit nil counts as an assigned value of a new object.
         _markAssigned(ColumnMask.bit(of: property))
       }
       return
@@ -55,7 +55,7 @@ extension ManagedObjectContext {
     return property >= 0 && property < all.count ? all[property] : nil
   }
 
-  /// Whether an object may take part in a change of relationships here; if not, that is reported.
+  /// Whether an object may take part in a change of relationships of this context; if not, this is reported.
   func isUsable(_ object: ManagedObject, as role: String, in relationship: RelationshipInfo) -> Bool {
     let isOurs = object.link === link
     if isOurs && object.accessFlags.contains(.fault) { fulfilFault(of: object) }
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
           "\(relationship.entityName).\(relationship.name) was left as it is, since \(role), \(object), \(why)."))
       return false
     }
-    // What could not be loaded was reported already.
+    // A failure to load the object was reported already.
     return !object.accessFlags.contains(.fault)
   }
 }

@@ -1,9 +1,11 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Gives properties of a saved object the values that were last fetched or saved. The other ends of relationships follow.
+  /// Restores the last fetched or saved values of properties of a saved object. The inverses of relationships are
+  /// updated.
   ///
-  /// - Throws: ``StoreError`` or ``ContextError`` when what has to follow cannot be loaded; then nothing has changed.
+  /// - Throws: ``StoreError`` or ``ContextError`` if objects that have to be updated cannot be loaded; then nothing has
+  ///   changed.
   func rollback(_ object: ManagedObject, _ numbers: some Sequence<Int>) throws {
     let all = info(of: object).relationships
     var attributes: [Int] = []
@@ -22,7 +24,7 @@ extension ManagedObjectContext {
     forgetUnchanged([object])
   }
 
-  /// Makes a new object none. Saved objects that it had for partners have their former ones again.
+  /// Withdraws a new object. Saved objects that were its partners are linked to their former partners again.
   func withdraw(_ object: ManagedObject) throws {
     for relationship in info(of: object).allRelationships {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
@@ -37,10 +39,10 @@ extension ManagedObjectContext {
     markDeleted(object)
   }
 
-  /// Gives up the edits that lie in an object's own row and in its pairs, so that both ends of its relationships still agree.
-  /// To-manys that others' rows hold keep who came and went, without order.
+  /// Reverts the edits of an object's own row and of its pairs, so that both ends of its relationships stay consistent.
+  /// To-manys that are stored in the members' rows keep their added and removed members, but not their order.
   ///
-  /// - Throws: as ``rollback(_:_:)``.
+  /// - Throws: the same errors as ``rollback(_:_:)``.
   func discardChanges(of object: ManagedObject) throws {
     adoptWaitingLists(of: object)
     guard object.isInChangedList else { return }
@@ -51,7 +53,7 @@ extension ManagedObjectContext {
     forgetUnchanged([object])
   }
 
-  /// What was noted about an object's to-manys before it was in memory is known to the object from now on.
+  /// Transfers changes of an object's to-manys that were noted before the object was in memory to the object.
   func adoptWaitingLists(of object: ManagedObject) {
     if pending.waiting.lists.isEmpty { return }
     for relationship in info(of: object).allRelationships where relationship.isJoined {
@@ -59,12 +61,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Takes objects that are as they were last fetched or saved off the list of changed ones.
+  /// Removes objects that equal their last fetched or saved state from the list of changed objects.
   func forgetUnchanged(_ objects: [ManagedObject]) {
     var isAny = false
     for object in objects where object.isInChangedList && object.phase == .persistent && !object.hasChanges {
       if object.changedBits & info(of: object).transients.bits != 0 { continue }
-      // Partners whose rows refer to the object may have changes, of which the store knows nothing.
+      // Partners whose rows refer to the object may have unsaved changes.
       if object.extras?.partners.isEmpty == false { continue }
       object.state.didSave()
       object.extras?.forgetCommitted()
@@ -80,13 +82,13 @@ extension ManagedObjectContext {
     if attributes.isEmpty { return }
     object.willChangeValues()
     for mask in ColumnMask.masks(of: attributes) { object.restoreCommitted(mask) }
-    // The last bit may stand for others, which are compared anyway.
+    // Bit 63 may stand for several properties, which are compared anyway.
     for number in attributes where number < 63 { object.state.unmark(ColumnMask.bit(of: number)) }
   }
 
   // MARK: Partners
 
-  /// The partners that a saved object had when it was last fetched or saved; nil where it has them still.
+  /// The partners that a saved object had when it was last fetched or saved; nil if they are unchanged.
   func formerPartners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
     if relationship.isToMany { return try formerMembers(of: object, relationship) }
     let present = partnerKey(of: object, relationship)
@@ -115,7 +117,7 @@ extension ManagedObjectContext {
     return Array(list.committed ?? list.keys)
   }
 
-  /// Loads what changes when former partners are partners again and others are none any more.
+  /// Loads the objects that change when former partners are linked again and others are unlinked.
   private func prepare(_ object: ManagedObject, _ relationship: RelationshipInfo, for former: [Int64]) throws {
     let present = Set(presentPartners(of: object, relationship))
     try loadForChange(former, of: relationship)
@@ -123,12 +125,12 @@ extension ManagedObjectContext {
     let coming = former.filter { !present.contains($0) }.compactMap { map[$0] }.filter(\.isAlive)
     for partner in coming { isReady = self.isReady(toConnect: object, relationship, partner) && isReady }
     if !isReady { try throwPendingFailure() }
-    // Only who knows all members can put one where it was.
+    // The position of a member can only be restored in a list with all members.
     guard let inverse = runtime.inverse(of: relationship), inverse.isOrdered else { return }
     try loadKeys(of: coming.filter { !list(of: $0, inverse).isLoaded }, inverse)
   }
 
-  /// Makes former partners partners again, as far as they live, and lets go of the others.
+  /// Links former partners that are alive again, and unlinks the others.
   private func link(_ object: ManagedObject, _ relationship: RelationshipInfo, to former: [Int64]) {
     let present = Set(presentPartners(of: object, relationship))
     for key in present.subtracting(former).sorted() { disconnect(object, relationship, key) }
@@ -144,8 +146,8 @@ extension ManagedObjectContext {
     if relationship.isToMany { rearrange(object, relationship) }
   }
 
-  /// Whether a former partner was not the object's partner in its own row. A parent shows its child such a couple while its own
-  /// edit of the partner is unsaved; going back to it is no reason to edit the partner.
+  /// Whether a former partner's own row did not refer to the object. A parent shows its child such a pair while the
+  /// parent's edit of the partner is unsaved; rolling back to it must not edit the partner.
   private func isHalfOfCouple(
     _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
   ) -> Bool {
@@ -156,7 +158,7 @@ extension ManagedObjectContext {
     return committed.key != object._key
   }
 
-  /// Moves a member to where it was among the members that were last fetched or saved.
+  /// Moves a member to its position among the members that were last fetched or saved.
   private func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: RelationshipInfo) {
     let list = list(of: owner, relationship)
     guard let place = list.committedPlace(of: member) else { return }
@@ -165,17 +167,18 @@ extension ManagedObjectContext {
     arrange(owner, relationship, keys)
   }
 
-  /// Puts members into the order in which they were last fetched or saved; others stay behind them.
+  /// Restores the order in which members were last fetched or saved, with new members behind them.
   private func rearrange(_ owner: ManagedObject, _ relationship: RelationshipInfo) {
     guard let list = owner.extras?.list(relationship.property), let committed = list.committed else { return }
     let former = Set(committed)
     arrange(owner, relationship, committed.filter(list.contains) + list.keys.filter { !former.contains($0) })
   }
 
-  /// A list in a join table is loaded anew; one that shows what lies in other rows keeps who came and went.
+  /// Drops a list in a join table, so that it is loaded again. A list that is stored in the members' rows keeps its
+  /// added and removed members.
   private func loadAnew(_ relationship: RelationshipInfo, of object: ManagedObject) {
     if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
-    // An order that is given up can be undone like any other.
+    // A reverted order can be undone like any other change.
     if recorder != nil && relationship.home == .inverseColumn { rearrange(object, relationship) }
     guard relationship.home == .inverseColumn, let list = object.extras?.list(relationship.property) else { return }
     unload(list, of: object, relationship, keepingOrder: false)

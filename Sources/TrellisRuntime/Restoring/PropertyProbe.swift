@@ -1,8 +1,9 @@
 extension IdentifiedObject {
-  /// The numbers of the properties that a key path reads: one for a property of the model, those behind it for one that
-  /// somebody has computed from others.
+  /// The numbers of the properties that a key path reads: one number for a property of the model, several for a
+  /// property that is computed from others.
   ///
-  /// The object is asked while it notes what is read, so that generated code need not name its properties once more.
+  /// The property is read while the object records its reads, so that generated code need not list its properties
+  /// again.
   func numbers<Value>(of path: KeyPath<Self, Value>) -> [Int] {
     guard let context = link.context else { return [] }
     _willRead(-1)
@@ -17,7 +18,7 @@ extension IdentifiedObject {
 }
 
 extension ToManyView {
-  /// The property's number, if this is the relationship of an object.
+  /// The property's number if this is the relationship of an object; nil otherwise.
   fileprivate func property(of object: ManagedObject) -> Int? {
     if case .relationship(object, let property) = _storage { property } else { nil }
   }

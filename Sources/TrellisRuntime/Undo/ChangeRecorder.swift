@@ -1,12 +1,12 @@
-/// Records what is done to the graph of a context, at the few places that every change goes through.
+/// Records the changes of a context's objects, at the few functions that every change passes through.
 ///
-/// An object's values are copied before the first of them is set; after that its setters do not stop any more until the set of
-/// changes is closed. Then the objects in it are marked, so that the next write stops again.
+/// An object's values are copied before the first of them is set; its other setters are not intercepted until the set
+/// of changes is closed. Then the objects of the set are marked, so that the next write is intercepted again.
 final class ChangeRecorder {
   private var changes = ChangeSet()
-  /// The objects whose values are copied already.
+  /// The objects whose values were copied.
   private var copied: Set<ObjectIdentifier> = []
-  /// How many of the context's new objects belong to sets that are closed.
+  /// The number of the context's new objects that belong to closed sets.
   private var knownInserts: Int
 
   init(_ context: ManagedObjectContext) {
@@ -15,7 +15,7 @@ final class ChangeRecorder {
     for object in context.changed { object.state.setUnrecorded(true) }
   }
 
-  // MARK: What changes call, before they are made
+  // MARK: Recording, before a change is made
 
   func recordValues(of object: ManagedObject) {
     if copied.insert(ObjectIdentifier(object)).inserted { changes.append(.values(RecordedValues(object))) }
@@ -34,7 +34,7 @@ final class ChangeRecorder {
 
   // MARK: Sets
 
-  /// Closes the set of changes, and begins a new one.
+  /// Closes the set of changes and begins a new one.
   func take(_ context: ManagedObjectContext) -> ChangeSet {
     addInserts(of: context)
     var taken = changes
@@ -45,19 +45,19 @@ final class ChangeRecorder {
     return taken
   }
 
-  /// New objects need not be recorded one by one: the context lists them in order.
+  /// Adds the new objects. They are not recorded one by one, because the context lists them in order.
   func addInserts(of context: ManagedObjectContext) {
     if knownInserts < context.inserted.count { changes.inserted += context.inserted[knownInserts...] }
     knownInserts = context.inserted.count
   }
 
-  /// The context's list of new objects was made anew; all of them are known.
+  /// Counts all new objects as known, after the context's list of them was rebuilt.
   func forgetInserts(of context: ManagedObjectContext) { knownInserts = context.inserted.count }
 }
 
 extension ManagedObjectContext {
-  /// Loads the ends of a link whose order a change would disturb, since only then can it be put back; and those in a join
-  /// table, where only the store knows whether the two are linked already.
+  /// Loads both ends of a link before a change: ordered lists, because their order can only be restored if it is known,
+  /// and lists in a join table, because only the store knows whether the two objects are linked already.
   func prepareRecording(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
     guard recorder != nil else { return }
     if relationship.isOrdered || relationship.isJoined { _ = loadedList(of: object, relationship) }

@@ -1,12 +1,13 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Takes back changes, the last one first. What this does is recorded in turn, so that it can be taken back itself.
+  /// Reverts changes in reverse order. The reverting changes are recorded in turn, so that they can be reverted as
+  /// well.
   ///
-  /// - Parameter isExact: Whether nothing is done but what the changes say, since all objects are as they were right after them.
-  ///   Otherwise an object that is deleted again takes others along by its delete rules, and both halves of couples are made
-  ///   to agree.
-  /// - Throws: ``StoreError`` when something has to be loaded and the store fails; then the changes are as they were.
+  /// - Parameter isExact: Whether only the recorded changes are reverted, because all objects are in the state right
+  ///   after them. Otherwise deleting an object again applies its delete rules, and both ends of one-to-one
+  ///   relationships are made consistent.
+  /// - Throws: ``StoreError`` if objects have to be loaded and the store fails; then nothing is reverted.
   func takeBack(_ changes: ChangeSet, isExact: Bool = false) throws {
     try prepareToTakeBack(changes)
     var taking = ChangeReverter(self, isExact: isExact)
@@ -17,7 +18,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-  /// Loads what changes look at when they are taken back, so that nothing is half done when that fails.
+  /// Loads the objects that reverting the changes needs, so that a failure leaves nothing half done.
   fileprivate func prepareToTakeBack(_ changes: ChangeSet) throws {
     var leaving = changes.inserted
     for change in changes.changes {
@@ -29,7 +30,7 @@ extension ManagedObjectContext {
         if let owner, owner.isAlive, member.relationship.isOrdered { _ = loadedList(of: owner, member.relationship) }
       case .order(let owner, let relationship, _):
         if owner.isAlive { _ = loadedList(of: owner, relationship) }
-      // Whom it leaves stays known to it: those let go first, and that is no reason not to deny its delete.
+      // The object keeps its former partners in memory, because a delete rule of `deny` still has to find them.
       case .revived(let object): leaving.append(object)
       case .partner, .deleted: break
       }
@@ -39,23 +40,23 @@ extension ManagedObjectContext {
   }
 }
 
-/// The work of taking back one set of changes.
+/// Reverts one set of changes.
 private struct ChangeReverter {
   private let context: ManagedObjectContext
   private let isExact: Bool
-  /// Objects whose return is taken back, by key.
+  /// Objects whose restoring is reverted, by key.
   private var doomed: [Int64: ManagedObject] = [:]
-  /// Objects that are back although their delete was saved: they are new again.
+  /// Objects that are restored after their delete was saved: they are new again.
   private var reborn: [ManagedObject] = []
-  /// All objects that are back.
+  /// The keys of all restored objects.
   private var revived: Set<Int64> = []
-  /// References that were restored, with the partners that they led to before.
+  /// References that were restored, with the keys of the partners before.
   private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
-  /// Members that are back in a to-many, not all of which may be there any more.
+  /// Members that were added to a to-many again, some of which may no longer exist.
   private var returned: [(owner: Int64, list: MemberList, key: Int64, relationship: RelationshipInfo)] = []
   /// To-ones that show a partner whose row holds the reference.
   private var shown: [(object: ManagedObject, relationship: RelationshipInfo)] = []
-  /// Objects whose view of who refers to them was put right.
+  /// Objects whose lists or partners were corrected to match the references to them.
   private(set) var corrected: [ManagedObject] = []
 
   init(_ context: ManagedObjectContext, isExact: Bool) {
@@ -107,7 +108,8 @@ private struct ChangeReverter {
     if member.trace.wasMember { returned.append((member.ownerKey, list, member.trace.key, relationship)) }
   }
 
-  /// The list of a to-many, loaded where the order matters. One of an object that will only come back later is as it was left.
+  /// The list of a to-many, loaded if the order matters. The list of an object that is restored only later is in the
+  /// state in which it was left.
   private func list(of owner: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
     relationship.isOrdered && owner.isAlive
       ? context.loadedList(of: owner, relationship) : context.list(of: owner, relationship)
@@ -127,8 +129,8 @@ private struct ChangeReverter {
     context.noteListChanged(object)
   }
 
-  /// The other ends of a reference show it. Those that were not in memory when it was set noted nothing then, and may have
-  /// been loaded since.
+  /// Makes the other ends of a reference show it. Ends that were not in memory when the reference was set have no note
+  /// of it and may have been loaded since.
   private mutating func correctViews(
     of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
   ) throws {
@@ -136,12 +138,12 @@ private struct ChangeReverter {
     try context.letGoOfLost(object, relationship)
     guard let inverse = context.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
     let present = object._reference(relationship.property)
-    // One that is deleted again keeps its own lists.
+    // A partner that is deleted again keeps its own lists.
     if former > 0, former != present, let partner = context.map[former], partner.isAlive, doomed[former] == nil {
       if inverse.isToMany {
         if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
       } else if inverse.isColumn {
-        // Both rows hold the reference, and others may have written one of them since.
+        // Both rows hold the reference, and another context may have written one of them since.
         if partner !== object, !partner.accessFlags.contains(.fault) { context.unlink(partner, inverse, object._key) }
       } else if partner.extras?.partner(inverse.property) == object._key {
         partner.needExtras().setPartner(inverse.property, 0)
@@ -170,7 +172,8 @@ private struct ChangeReverter {
     corrected.append(partner)
   }
 
-  /// A partner that was shown before is forgotten where its row does not say so, since others have written it; the store tells.
+  /// Forgets a partner whose row contradicts it, because another context has written the row; it is read from the store
+  /// again.
   private func forgetWrongPartner(of object: ManagedObject, _ relationship: RelationshipInfo) {
     guard object.phase == .persistent, !relationship.isTransient,
       let inverse = context.runtime.inverse(of: relationship),
@@ -185,7 +188,8 @@ private struct ChangeReverter {
     object.extras?.partners.removeAll { $0.property == relationship.property }
   }
 
-  /// Partners that were in memory while the object was deleted, and were loaded after that, know nothing of its reference.
+  /// Restores a reference at the partners' end. Partners that had been in memory while the object was deleted, or were
+  /// loaded after that, do not show it.
   private func showAgain(_ object: ManagedObject) {
     for relationship in context.info(of: object).allRelationships where relationship.isColumn {
       guard let inverse = context.runtime.inverse(of: relationship) else { continue }
@@ -209,7 +213,7 @@ private struct ChangeReverter {
     case .deleted: object.state.revive()
     case .detached where context.map[object._key] == nil: becomeNew(object)
     default:
-      // It was deleted and brought back in one step.
+      // The object was deleted and restored in one step.
       doomed[object._key] = nil
       return
     }
@@ -218,7 +222,7 @@ private struct ChangeReverter {
   }
 
   private mutating func becomeNew(_ object: ManagedObject) {
-    // What it has was given to it, wherever it is new.
+    // All values of a new object count as changed.
     object.state.becomeNew(changed: context.info(of: object).storedMask.bits)
     object.extras?.forgetCommitted()
     for entry in object.extras?.lists ?? [] { entry.list.load([]) }
@@ -243,14 +247,14 @@ private struct ChangeReverter {
     try forgetLost()
     forgetWrongMembers()
     let back = doomed.values.sorted { $0._key < $1._key }
-    // What took them back is undone already; the delete is to note their partners, though.
+    // Restoring these objects was reverted already, but the delete has to note their partners.
     for object in back + inserted where object.isAlive { context.reunite(object) }
     try context.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
   }
 }
 
 extension ChangeReverter {
-  /// Members whose rows say otherwise, since others have written them, are none.
+  /// Removes members whose rows contradict the list, because other contexts have written the rows.
   private func forgetWrongMembers() {
     for (owner, list, key, relationship) in returned {
       guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn, let member = context.map[key],
@@ -260,7 +264,7 @@ extension ChangeReverter {
     }
   }
 
-  /// Members that are gone from the store meanwhile are none again.
+  /// Removes members that were deleted from the store meanwhile.
   private func forgetLost() throws {
     for (destination, members) in Dictionary(grouping: returned, by: \.relationship.destination) {
       let missing = Set(members.map(\.key).filter { context.map[$0] == nil })

@@ -1,16 +1,16 @@
 import TrellisStorage
 
-/// Changes of a graph in the order in which they were made, each with what it takes to take it back.
+/// Changes of objects in the order in which they were made, each with the state that is needed to revert it.
 struct ChangeSet {
   private(set) var changes: [RecordedChange] = []
-  /// Objects that were made meanwhile.
+  /// Objects that were inserted meanwhile.
   var inserted: [ManagedObject] = []
 
   var isEmpty: Bool { changes.isEmpty && inserted.isEmpty }
 
   mutating func append(_ change: RecordedChange) { changes.append(change) }
 
-  /// Finds out which values were set, now that nothing more is recorded; what was set back is no change.
+  /// Finds the values that were set, after the last change is recorded; a value that was set back does not count.
   mutating func close() {
     changes = changes.compactMap { change in
       guard case .values(var values) = change else { return change }
@@ -18,7 +18,7 @@ struct ChangeSet {
     }
   }
 
-  /// The same without what was done to objects that are of no context any more, as others stand for them.
+  /// The set without the changes of objects that were replaced by other objects and belong to no context any more.
   func without(_ replaced: [Int64: ManagedObject]) -> ChangeSet {
     var left = self
     left.inserted.removeAll { replaced[$0._key] != nil }
@@ -29,23 +29,23 @@ struct ChangeSet {
     return left
   }
 
-  /// The objects that something was done to.
+  /// The objects that were changed.
   var touched: [ManagedObject] { inserted + changes.compactMap(\.object) }
 }
 
-/// One change, with what was there before.
+/// One change, with the previous state.
 enum RecordedChange {
   case values(RecordedValues)
   case member(RecordedMember)
-  /// The members of a to-many were put into another order.
+  /// The members of a to-many were reordered.
   case order(ManagedObject, RelationshipInfo, ContiguousArray<Int64>)
-  /// A to-one that lies at the other end got another partner.
+  /// The partner of a to-one that is stored in the partner's row changed.
   case partner(ManagedObject, RelationshipInfo, Int64)
   case deleted(ManagedObject)
-  /// A deleted object was brought back.
+  /// A deleted object was restored.
   case revived(ManagedObject)
 
-  /// The object that was changed; nil when it is not in memory.
+  /// The object that was changed; nil if it is not in memory.
   var object: ManagedObject? {
     switch self {
     case .values(let values): values.object
@@ -60,9 +60,9 @@ struct RecordedValues {
   let object: ManagedObject
   let row: RowCopyBase
   let transients: RowCopyBase?
-  /// The values that were set, among them every transient one, which are compared with nothing.
+  /// The properties whose values were set. They include all transient ones, which are not compared.
   private(set) var differences: [Int] = []
-  /// What was set already, and in which version of the row.
+  /// The values that were changed before, and the row version at that time.
   private let changedBefore: UInt64
   private let version: Int64
 
@@ -74,11 +74,11 @@ struct RecordedValues {
     transients = object._copyTransients()
   }
 
-  /// - Returns: whether any value is another one now.
+  /// - Returns: whether any value has changed.
   mutating func findDifferences() -> Bool {
     guard let info = object.link.context?.info(of: object) else { return false }
     differences = []
-    // While the row is of one version, a value can only differ that has been set, or was set before and has been put back.
+    // If the row version is the same, only values can differ that were set, or were changed before and set back.
     let candidates = object.version == version ? changedBefore | object.changedBits : info.storedMask.bits
     object.collectDifferences(from: row, among: candidates, info, into: &differences)
     if transients != nil { differences += info.transientNumbers }
@@ -86,9 +86,9 @@ struct RecordedValues {
   }
 }
 
-/// A member that came to a to-many, left it, or moved in it.
+/// A member that was added to a to-many, removed from it, or moved in it.
 struct RecordedMember {
-  /// The object that has the to-many; nil when it was not in memory.
+  /// The object that has the to-many; nil if it was not in memory.
   let owner: ManagedObject?
   let ownerKey: Int64
   let relationship: RelationshipInfo

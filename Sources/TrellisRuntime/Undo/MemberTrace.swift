@@ -1,29 +1,29 @@
-/// What a list held of one key before a change, to be taken back later, when the list may have been loaded or saved.
+/// The state of one key in a list before a change, to be restored later, when the list may have been loaded or saved.
 struct MemberTrace {
   let key: Int64
-  /// Whether the change made it a member, or moved it; else it took it out.
+  /// Whether the change added or moved the member; otherwise it removed it.
   let isComing: Bool
   let wasLoaded: Bool
-  /// Whether it was a member; of a list that is not loaded this is known from what was done.
+  /// Whether the key was a member. For a list that is not loaded this is inferred from the change.
   let wasMember: Bool
-  /// Where it was among the list's keys; nil where that is not known, too.
+  /// The position among the list's keys; nil if the key was not among them or the position is unknown.
   let place: Int?
-  /// How many keys were behind it.
+  /// The number of keys behind it.
   let behind: Int
-  /// Whether it was a member in the store, as far as the list knew.
+  /// Whether the key was a member in the store, as far as the list knew.
   let wasStored: Bool
-  /// How often the context had been saved.
+  /// The number of saves of the context at that time.
   let saves: Int
-  /// Whether the list had noted that it left.
+  /// Whether the list had noted the key as removed.
   let wasRemoved: Bool
-  /// Whether the list had noted it as one that stays where it is if the store has it.
+  /// Whether the list had noted the key as a member that keeps its position if the store has it.
   let wasUnmoved: Bool
-  /// The members among which it was, where these are kept.
+  /// The members in their order, if these are kept.
   var order: ContiguousArray<Int64>?
 }
 
 extension MemberTrace {
-  /// What a loaded list would hold if a member were not deleted.
+  /// The trace of a deleted member, as if a loaded list still contained it.
   init(ofDeleted key: Int64, in order: ContiguousArray<Int64>) {
     self.init(
       key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, behind: 0, wasStored: true, saves: -1,
@@ -32,7 +32,7 @@ extension MemberTrace {
 }
 
 extension MemberList {
-  /// - Parameter saves: How often the context has been saved.
+  /// - Parameter saves: The number of saves of the context.
   func trace(of key: Int64, isComing: Bool, saves: Int) -> MemberTrace {
     let place = place(of: key)
     let wasRemoved = removed.contains(key)
@@ -43,7 +43,8 @@ extension MemberList {
       saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key))
   }
 
-  /// Where a key was before a change. What a list had noted as added before it was loaded stands at its end since.
+  /// The position of a key before a change. Keys that the list had noted as added before it was loaded are at its end
+  /// since.
   private func formerPlace(_ trace: MemberTrace) -> Int? {
     if let order = trace.order { return place(of: trace.key, as: order) }
     guard let place = trace.place else { return committedPlace(of: trace.key) }
@@ -51,9 +52,9 @@ extension MemberList {
     return (trace.wasUnmoved ? committedPlace(of: trace.key) : nil) ?? max(0, keys.count - trace.behind)
   }
 
-  /// Makes a key what it was before a change.
+  /// Restores the state of a key before a change.
   ///
-  /// - Parameter saves: How often the context has been saved.
+  /// - Parameter saves: The number of saves of the context.
   func takeBack(_ trace: MemberTrace, saves: Int) {
     if trace.wasStored && !trace.isComing && trace.saves == saves && isTakenOutByOthers(trace.key) { return }
     let isUntouched =
@@ -61,7 +62,7 @@ extension MemberList {
     if isUntouched {
       restoreNote(trace)
     } else if trace.isComing && trace.wasMember && !contains(trace.key) {
-      // A move, of a member that others have taken out since.
+      // A move of a member that another context has removed since.
     } else if trace.wasMember {
       insert(trace.key, at: formerPlace(trace))
     } else {
@@ -71,7 +72,7 @@ extension MemberList {
 }
 
 extension MemberList {
-  /// Whether a member of the store was taken out here, and is no member of the store any more.
+  /// Whether a member of the store was removed in this context and is no longer a member in the store.
   ///
   /// A list that is not loaded and has no note of a member is as the store has it.
   private func isTakenOutByOthers(_ key: Int64) -> Bool {
@@ -81,7 +82,7 @@ extension MemberList {
 }
 
 extension ManagedObjectContext {
-  /// Makes a member of a to-many what it was before a change.
+  /// Restores the state of a member of a to-many before a change.
   func takeBack(
     _ trace: MemberTrace, in list: MemberList, of owner: ManagedObject?, _ ownerKey: Int64,
     _ relationship: RelationshipInfo

@@ -1,7 +1,7 @@
-// What an object that is back finds of its partners.
+// The relationships of restored objects.
 
 extension ManagedObjectContext {
-  /// The partners that an object kept while it was deleted take it back, unless they have somebody else.
+  /// Links the partners that an object kept while it was deleted to it again, unless they are linked to another object.
   func reunite(_ object: ManagedObject) {
     for relationship in info(of: object).allRelationships {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
@@ -13,7 +13,7 @@ extension ManagedObjectContext {
         } else {
           let taken = partnerKey(of: partner, inverse)
           if taken == 0 { take(partner, inverse, object._key) }
-          // The partner shows it already, which is unsaved all the same.
+          // The partner already shows the object, which is an unsaved change all the same.
           if taken == object._key { noteListChanged(partner) }
           if taken != 0 && taken != object._key { unlink(object, relationship, key) }
         }
@@ -21,18 +21,18 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Lets go of a partner that is gone meanwhile, unless the rule is to do nothing about that.
+  /// Unlinks a partner that was deleted meanwhile, unless the delete rule is `noAction`.
   func letGoOfLost(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
     let key = object._reference(relationship.property)
     guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
     if try storedObject(key, entity: relationship.destination) == nil { unlink(object, relationship, key) }
   }
 
-  /// Objects that are back after a saved delete let go of partners that are gone meanwhile.
+  /// Unlinks objects, restored after a saved delete, from partners that were deleted meanwhile.
   func forgetLostPartners(of objects: [ManagedObject]) throws {
     for object in objects {
       for relationship in info(of: object).allRelationships {
-        // What no action left behind stays.
+        // References that the rule `noAction` left behind stay.
         if !relationship.isToMany && runtime.inverse(of: relationship)?.deleteRule == .noAction { continue }
         let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
         if missing.isEmpty { continue }

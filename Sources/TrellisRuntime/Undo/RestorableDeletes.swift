@@ -1,7 +1,8 @@
 extension ManagedObjectContext {
-  /// Loads what a saved delete would lose: who the victims' partners are, and who refers to them by one-way relationships.
+  /// Loads the links that a saved delete would lose: the partners of the victims, and the objects that refer to them by
+  /// one-way relationships.
   ///
-  /// - Returns: those who refer to them, as far as the store knows.
+  /// - Returns: the objects with one-way references to the victims in the store.
   func loadToRestore(_ victims: [ManagedObject]) throws -> [ManagedObject] {
     for victim in victims where victim.phase == .persistent {
       victim._willRead(-1)
@@ -24,7 +25,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Loads the ends of a victim's relationships that let go of it, whose order only they know.
+  /// Loads the ends of relationships from which a victim will be unlinked, because only they know its position.
   private func prepareToLoosen(_ victim: ManagedObject) {
     for relationship in info(of: victim).allRelationships where runtime.inverse(of: relationship) != nil {
       for key in presentPartners(of: victim, relationship) { prepareRecording(victim, relationship, key) }

@@ -1,7 +1,7 @@
-/// What was done in a context, step by step, to be undone and done again.
+/// The undo and redo history of a context.
 ///
-/// It is off until it is enabled. A step is what is done between ``beginGroup(_:)`` and ``endGroup()``, or, outside of groups,
-/// what is done until the next group, the next save, or ``endStep(_:)``.
+/// The history is off until it is enabled. A step consists of the changes between ``beginGroup(_:)`` and ``endGroup()``
+/// or, outside of groups, of the changes until the next group, the next save, or ``endStep(_:)``.
 ///
 /// ```swift
 /// context.undo.enable()
@@ -11,17 +11,17 @@
 /// try context.save()
 /// try context.undo.redo()
 /// ```
-/// Attributes, transient ones too, relationships with their order, inserts, and deletes with what they took along can all be
-/// undone, also after they were saved: what comes back has its old identity. A new object that a save has made one with a stored
-/// one does not come back: undoing takes back what the stored one was given. What other contexts save is no step. A rollback or
-/// reset of the context clears the history.
+/// Changes of attributes, including transient ones, of relationships with their order, inserts, and deletes with their
+/// cascades can all be undone, even after they were saved: restored objects keep their identity. A new object that a
+/// save has merged into a stored one is not restored: undoing reverts the changes that the stored one got. Saves of
+/// other contexts are no steps. A rollback or reset of the context clears the history.
 ///
-/// The history keeps the objects of its steps in memory, and deletes load what they would lose.
+/// The history keeps the objects of its steps in memory, and deletes load the links that they would lose.
 public final class UndoHistory {
   private let link: ContextLink
   private var done: [UndoStep] = []
   private var undone: [UndoStep] = []
-  /// What belongs to the step that is under way.
+  /// The changes of the unfinished step.
   private var open = UndoStep()
   private var depth = 0
   private var limit = 0
@@ -33,9 +33,9 @@ public final class UndoHistory {
   /// Whether changes are recorded.
   public private(set) var isEnabled = false
 
-  /// Begins to record changes. Those made before cannot be undone.
+  /// Starts recording changes. Earlier changes cannot be undone.
   ///
-  /// - Parameter limit: How many steps are kept at most; older ones are forgotten. Less than 1 counts as 1.
+  /// - Parameter limit: The maximum number of steps; older ones are dropped. A value less than 1 counts as 1.
   /// - Complexity: linear in the number of unsaved changes.
   public func enable(limit: Int = 100) {
     self.limit = max(1, limit)
@@ -45,7 +45,7 @@ public final class UndoHistory {
     context.record(with: ChangeRecorder(context))
   }
 
-  /// Stops recording and forgets every step.
+  /// Stops recording and drops all steps.
   public func disable() {
     guard isEnabled else { return }
     clear()
@@ -53,7 +53,7 @@ public final class UndoHistory {
     link.context?.record(with: nil)
   }
 
-  /// Forgets every step. The changes stay.
+  /// Drops all steps. The changes stay.
   public func clear() {
     done = []
     undone = []
@@ -64,9 +64,9 @@ public final class UndoHistory {
 
   // MARK: Steps
 
-  /// Begins a step that lasts until ``endGroup()``. A group within a group belongs to the outer one's step.
+  /// Begins a step that lasts until ``endGroup()``. A group within a group belongs to the step of the outer one.
   ///
-  /// - Parameter name: What a person calls the step. An inner group's name counts where the outer one has none.
+  /// - Parameter name: The name of the step for the user. The name of an inner group is used if the outer one has none.
   public func beginGroup(_ name: String? = nil) {
     guard isEnabled else { return }
     if depth == 0 { endStep() }
@@ -74,18 +74,18 @@ public final class UndoHistory {
     if open.name == nil { open.name = name }
   }
 
-  /// Ends what ``beginGroup(_:)`` began. One call too many does nothing.
+  /// Ends the group that ``beginGroup(_:)`` began. Does nothing if no group is open.
   public func endGroup() {
     guard depth > 0 else { return }
     depth -= 1
     if depth == 0 { close() }
   }
 
-  /// Makes what is done in a closure one step.
+  /// Makes the changes of a closure one step.
   ///
   /// - Parameters:
-  ///   - name: What a person calls the step.
-  ///   - body: The work. When it throws, what it did until then is the step.
+  ///   - name: The name of the step for the user.
+  ///   - body: The changes. If it throws, the changes until then are the step.
   /// - Returns: what the closure returns.
   /// - Throws: what the closure throws.
   @discardableResult public func group<Result>(_ name: String? = nil, _ body: () throws -> Result) rethrows -> Result {
@@ -94,9 +94,9 @@ public final class UndoHistory {
     return try body()
   }
 
-  /// Makes what was done since the last step one of its own. Within a group nothing happens.
+  /// Makes the changes since the last step a step of their own. Does nothing within a group.
   ///
-  /// - Parameter name: What a person calls the step.
+  /// - Parameter name: The name of the step for the user.
   public func endStep(_ name: String? = nil) {
     guard isEnabled, depth == 0 else { return }
     open.name = name
@@ -113,7 +113,7 @@ public final class UndoHistory {
     open = UndoStep()
   }
 
-  /// Takes over what was recorded since the last time.
+  /// Adds the changes since the last call to the unfinished step.
   private func collect() {
     guard let context = link.context, let recorder = context.recorder else { return }
     open.append(recorder.take(context))
@@ -125,34 +125,34 @@ public final class UndoHistory {
 
   // MARK: Undoing
 
-  /// Whether there is anything to undo.
+  /// Whether there is a step to undo.
   public var canUndo: Bool {
     guard isEnabled, depth == 0 else { return false }
     collect()
     return !open.isEmpty || !done.isEmpty
   }
 
-  /// Whether there is anything to do again.
+  /// Whether there is a step to redo.
   public var canRedo: Bool {
     guard isEnabled, depth == 0 else { return false }
     collect()
     return open.isEmpty && !undone.isEmpty
   }
 
-  /// The name of the step that ``undo()`` would undo; nil where it has none.
+  /// The name of the step that ``undo()`` would undo; nil if it has none.
   public var undoName: String? {
     guard canUndo else { return nil }
     return open.isEmpty ? done.last?.name : open.name
   }
 
-  /// The name of the step that ``redo()`` would do again; nil where it has none.
+  /// The name of the step that ``redo()`` would redo; nil if it has none.
   public var redoName: String? { canRedo ? undone.last?.name : nil }
 
-  /// Undoes the last step. What comes of it are changes like others: they are saved by the next save.
+  /// Undoes the last step. The resulting changes are ordinary unsaved changes.
   ///
-  /// - Returns: whether there was one.
-  /// - Throws: ``ContextError`` within a group or a hook; ``StoreError`` when something has to be loaded and the store fails.
-  ///   Then nothing is undone.
+  /// - Returns: whether there was a step to undo.
+  /// - Throws: ``ContextError`` within a group or a hook; ``StoreError`` if objects have to be loaded and the store
+  ///   fails. Then nothing is undone.
   /// - Complexity: linear in the size of the step.
   @discardableResult public func undo() throws -> Bool {
     try checkAllowed("undo")
@@ -162,10 +162,10 @@ public final class UndoHistory {
     return true
   }
 
-  /// Does again what was undone last, unless something else was done meanwhile.
+  /// Redoes the step that was undone last, unless other changes were made since.
   ///
-  /// - Returns: whether there was anything.
-  /// - Throws: as ``undo()``.
+  /// - Returns: whether there was a step to redo.
+  /// - Throws: the same errors as ``undo()``.
   /// - Complexity: linear in the size of the step.
   @discardableResult public func redo() throws -> Bool {
     try checkAllowed("redo")
@@ -180,9 +180,9 @@ public final class UndoHistory {
     if depth > 0 { throw ContextError(.openGroup, "\(operation) was called before the group was ended.") }
   }
 
-  /// Takes a step back.
+  /// Reverts a step.
   ///
-  /// - Returns: the step that takes that back.
+  /// - Returns: the step that reverts this.
   private func turn(_ step: UndoStep, onFailure restore: () -> Void) throws -> UndoStep {
     guard let context = link.context, let recorder = context.recorder else { return step }
     var opposite = UndoStep(name: step.name)
@@ -201,20 +201,21 @@ public final class UndoHistory {
     return opposite
   }
 
-  // MARK: What the context calls
+  // MARK: Calls of the context
 
-  /// A save ends a step, unless a group is open.
+  /// Ends the step after a save, unless a group is open.
   func didSave() { endStep() }
 
-  /// Whether a save records what it takes over of what others wrote, to take it back if it fails: none of that is a step.
+  /// Whether a save records the changes that it merges from other contexts, to revert them if it fails. They belong to
+  /// no step.
   var isMergeRecorded = false
 
-  /// Sets apart what was done until now, before hooks run or others' rows are merged.
+  /// Collects the changes until now, before hooks run or rows of other contexts are merged.
   func suspend() {
     if isEnabled && !isMergeRecorded { collect() }
   }
 
-  /// What hooks did in a save belongs to the step that was saved.
+  /// Adds the changes that hooks made in a save to the step that was saved.
   func add(_ changes: [ChangeSet]) {
     guard isEnabled else { return }
     if depth > 0 || !open.isEmpty || done.isEmpty {
@@ -226,8 +227,9 @@ public final class UndoHistory {
 }
 
 extension UndoHistory {
-  /// What a save did to make objects one with others belongs to the step that made these objects. As they are of no context
-  /// any more, the steps since then are one; a step that has done nothing else does not count.
+  /// Adds the changes with which a save merged new objects into stored ones to the step that inserted the new objects.
+  /// Since these belong to no context any more, that step and all later ones become one; a step without other changes
+  /// is dropped.
   func unite(_ changes: [ChangeSet], _ replaced: [Int64: ManagedObject]) {
     guard isEnabled else { return }
     var united = UndoStep()
@@ -237,7 +239,7 @@ extension UndoHistory {
     } else if !open.touches(replaced) {
       return
     }
-    // In a group, or when nothing was done before, the step is still under way.
+    // Within a group, or if the open step has changes, the united step stays open.
     let isOpen = depth > 0 || !open.isEmpty
     if isOpen { united.append(open) }
     for set in changes { united.append(set) }
@@ -246,7 +248,7 @@ extension UndoHistory {
   }
 }
 
-/// What is undone at once.
+/// The changes that are undone together.
 struct UndoStep {
   var name: String?
   private(set) var parts: [ChangeSet] = []
@@ -257,7 +259,7 @@ struct UndoStep {
     if !changes.isEmpty { parts.append(changes) }
   }
 
-  /// Adds what another step did after this one, whose name counts if it has one.
+  /// Appends the changes of a later step, and takes over its name if it has one.
   mutating func append(_ step: UndoStep) {
     parts += step.parts
     name = step.name ?? name
@@ -267,7 +269,7 @@ struct UndoStep {
     parts.contains { part in part.touched.contains { objects[$0._key] != nil } }
   }
 
-  /// The same without what was done to objects for which others stand.
+  /// The step without the changes of objects that were replaced by other objects.
   func without(_ replaced: [Int64: ManagedObject]) -> UndoStep {
     var left = UndoStep(name: name)
     for part in parts { left.append(part.without(replaced)) }
