@@ -263,6 +263,12 @@ extension ManagedObjectContext {
     let lost = backlog.lostMembers
     return lost.isEmpty ? list.keys : list.keys.filter { !lost.contains($0) || map[$0]?.isAlive == true }
   }
+
+  /// Whether a key is among the ``shownKeys(_:)`` of a to-many.
+  func shows(_ key: Int64, in list: MemberList) -> Bool {
+    guard list.contains(key) else { return false }
+    return !backlog.lostMembers.contains(key) || map[key]?.isAlive == true
+  }
 }
 
 extension ManagedObject {

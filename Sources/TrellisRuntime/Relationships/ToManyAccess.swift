@@ -41,7 +41,7 @@ extension ManagedObject {
     if let inverse = context.runtime.inverse(of: relationship), inverse.isColumn {
       return object.phase != .deleted && context.knownReference(of: object, inverse) == _key
     }
-    return context.loadedList(of: self, relationship, isAsked: true).contains(object._key)
+    return context.shows(object._key, in: context.loadedList(of: self, relationship, isAsked: true))
   }
 
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
@@ -62,7 +62,9 @@ extension ManagedObject {
     context.disconnect(self, relationship, object._key)
   }
 
-  final func replaceMembers(_ property: Int, _ objects: [ManagedObject]) {
+  /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are not
+  ///   shown, so an operation on the shown members is no reason to give them up before a save reports them.
+  final func replaceMembers(_ property: Int, _ objects: [ManagedObject], keepsLost: Bool = false) {
     guard let (context, relationship) = place(of: property, isWrite: true) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship) else { return }
     let failures = context.failedLoads
@@ -71,14 +73,16 @@ extension ManagedObject {
     guard failures == context.failedLoads else { return }
     let wanted = Set(usable.map(\._key))
     let list = context.loadedList(of: self, relationship)
-    let leaving = list.keys.filter { !wanted.contains($0) }
+    let former = keepsLost ? context.shownKeys(list) : list.keys
+    let leaving = former.filter { !wanted.contains($0) }
+    let lost = keepsLost ? list.keys.filter { !former.contains($0) } : []
     let coming = usable.filter { !list.contains($0._key) }
     guard list.isLoaded, context.isReady(toDisconnect: self, relationship, leaving),
       coming.allSatisfy({ context.isReady(toConnect: self, relationship, $0) })
     else { return }
     for key in leaving { context.disconnect(self, relationship, key) }
     for object in coming { context.connect(self, relationship, object) }
-    if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key)) }
+    if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key) + lost) }
   }
 
   /// Changes the members with the operations of an array, in one step. Does nothing if they cannot be loaded.
@@ -90,7 +94,7 @@ extension ManagedObject {
     var all = members(property, as: type)
     guard failures == context.failedLoads else { return }
     try change(&all)
-    replaceMembers(property, all)
+    replaceMembers(property, all, keepsLost: true)
   }
 
   private final func place(of property: Int, isWrite: Bool = false) -> (ManagedObjectContext, RelationshipInfo)? {

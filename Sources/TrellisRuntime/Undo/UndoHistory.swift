@@ -99,7 +99,7 @@ public final class UndoHistory {
   /// - Parameter name: The name of the step for the user.
   public func endStep(_ name: String? = nil) {
     guard isEnabled, depth == 0 else { return }
-    open.name = name
+    open.name = name ?? open.name
     close()
   }
 
