@@ -18,11 +18,11 @@ import TrellisStorage
 /// Invariants:
 /// 1. No object in memory counts as saved before the transaction of step 7 has succeeded.
 /// 2. Steps 3 to 7 change memory only by ``SaveMerge`` and ``ConcurrentReferences``, which can take back all of their
-/// changes. If the save throws, both are taken back, the merge first. The order keys that a plan has assigned are taken
-/// back with that plan.
+///    changes. If the save throws, both are taken back, the merge first. The order keys that a plan has assigned are
+///    taken back with that plan.
 /// 3. The changes of willSave are taken back after these, by ``ManagedObjectContext/withWillSave(_:)``.
 /// 4. A refusal is settled at most ``attempts`` times. A refusal whose reason cannot be found is retried three times
-/// and then thrown.
+///    and then thrown.
 /// 5. After step 8 ``PendingChanges`` is empty, and no object is marked as changed.
 struct SaveOperation {
   /// Passes a plan to the store.
@@ -63,7 +63,7 @@ struct SaveOperation {
     operationDidEnd(plan, context)
   }
 
-  /// Performs a save without writing anything and takes back all changes.
+  /// Performs a save and takes back all of its changes, in memory and in the store.
   ///
   /// - Throws: the error that a save would throw now.
   static func rehearse(_ context: ManagedObjectContext) throws {
