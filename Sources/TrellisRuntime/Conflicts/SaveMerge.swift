@@ -113,8 +113,7 @@ struct SaveMerge {
   }
 
   /// Whether to try again a save that the store has refused for a reason that was not found, because other contexts may
-  /// have resolved it meanwhile. False after three such refusals, so that the store's error is
-  /// thrown.
+  /// have resolved it meanwhile. False after three such refusals, so that the store's error is thrown.
   mutating func isPatient() -> Bool {
     patience -= 1
     return patience >= 0
