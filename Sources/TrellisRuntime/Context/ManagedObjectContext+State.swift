@@ -37,8 +37,8 @@ extension ManagedObjectContext {
   /// - Throws: ``ValidationError`` with every broken rule, whether the violation is in memory or was written by another
   ///   context since; ``SaveConflict`` if another context changed or deleted a row meanwhile and the policy does not
   ///   settle the conflict; ``StoreError`` if the store fails, with the code `contended` if other contexts kept writing
-  ///   the same objects during many attempts; ``ContextError`` if a lazy load failed before, inside a hook, and if
-  ///   hooks keep changing each other's objects; the errors of `willSave` hooks.
+  ///   the same objects during many attempts; ``ContextError`` if a lazy load failed before, if this is called
+  ///   inside a hook, and if hooks keep changing each other's objects; the errors of `willSave` hooks.
   /// - Complexity: linear in the number of changed objects, independent of the other objects in memory.
   public func save(mergePolicy: MergePolicy? = nil) throws {
     try checkAllowed("save")

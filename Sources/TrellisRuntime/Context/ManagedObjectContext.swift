@@ -24,7 +24,7 @@ public final class ManagedObjectContext {
   /// The changes since the last save.
   @exclusivity(unchecked) var pending = PendingChanges()
   /// The maximum number of members that a cascade loads instead of leaving them to the store. A few members are deleted
-  /// faster than the store's members are searched for in memory.
+  /// faster than the objects in memory are searched for members.
   package var fewMembers = 1000
   /// The recorder of changes. Nil unless changes may have to be taken back.
   @exclusivity(unchecked) private(set) var recorder: ChangeRecorder?
