@@ -1,5 +1,5 @@
 extension ManagedObjectContext {
-  /// Makes a child of this context, for changes that may be thrown away, as in a form.
+  /// Creates a child of this context, for changes that may be discarded, as in a form.
   ///
   /// ```swift
   /// let form = context.newChildContext()
@@ -8,15 +8,16 @@ extension ManagedObjectContext {
   /// try form.save()        // now diary.content has it, too, unsaved
   /// try context.save()     // now the store has it
   /// ```
-  /// The child sees what this context holds, unsaved changes included. What is changed in the child stays there until
-  /// ``save(mergePolicy:)``, which hands it to this context as unsaved changes, one step of its ``undo``; to throw it away let go
-  /// of the child. The model's rules and hooks are asked in the child, and again when this context is saved. Unique keys are
-  /// looked for in the store and here.
+  /// The child reads the objects of this context, including unsaved changes. Changes of the child stay there until
+  /// ``save(mergePolicy:)``, which passes them to this context as unsaved changes and as one step of its ``undo``. To
+  /// discard them, release the child. The model's rules and hooks apply in the child, and again when this context is
+  /// saved. Unique keys are searched for in the store and in this context.
   ///
-  /// An object that this context has changed since the child read it is a conflict, settled property by property as between
-  /// any two contexts: see ``mergePolicy``. Transient properties do not go from one to the other. A child may have children.
+  /// An object that this context has changed since the child read it is a conflict. It is settled property by property
+  /// as between any two contexts; see ``mergePolicy``. Transient properties are not passed in either direction. A child
+  /// may have children.
   ///
-  /// - Returns: a context in this one's isolation domain that keeps this one alive.
+  /// - Returns: a context in the isolation domain of this one, which it retains.
   public func newChildContext() -> ManagedObjectContext {
     ManagedObjectContext(core: core, parent: self)
   }

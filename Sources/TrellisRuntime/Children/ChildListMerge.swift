@@ -1,6 +1,6 @@
 import TrellisStorage
 
-/// The changes of one to-many of a child that go to its parent's.
+/// The changes of one to-many relationship in a child, applied to the same relationship in the parent.
 struct ChildListMerge {
   private let list: MemberList
   private let owner: ManagedObject
@@ -8,9 +8,9 @@ struct ChildListMerge {
   private let isNew: Bool
 
   /// - Parameters:
-  ///   - list: the child's.
-  ///   - owner: the parent's object.
-  ///   - isNew: whether the owner is new in the child.
+  ///   - list: The list of the child.
+  ///   - owner: The object of the parent.
+  ///   - isNew: Whether the owner is new in the child.
   init(_ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, isNew: Bool) {
     self.list = list
     self.owner = owner
@@ -18,9 +18,11 @@ struct ChildListMerge {
     self.isNew = isNew
   }
 
-  /// Members that came and went in the child come and go; who came and went in the parent meanwhile stays as it is there.
+  /// Adds and removes the members that were added and removed in the child. Members that the parent has added or
+  /// removed meanwhile stay as they are there.
   func link(in parent: ManagedObjectContext) {
-    // Where members hold the reference they have been told already, but for those that it was left to when a new owner was gone.
+    // Where members hold the reference, setting it has linked them already, except those of a new owner that was
+    // deleted in the parent.
     guard relationship.isJoined else { return isNew ? showMembersLeft(in: parent) : () }
     let difference = isNew ? whole(in: parent) : list.difference
     for key in difference.removed where parent.loadedList(of: owner, relationship).contains(key) {
@@ -46,13 +48,14 @@ struct ChildListMerge {
     }
   }
 
-  /// What makes the parent's list the child's.
+  /// The changes that make the parent's list equal to the child's.
   private func whole(in parent: ManagedObjectContext) -> (added: [Int64], removed: [Int64]) {
     let kept = Set(list.keys)
     return (Array(list.keys), parent.loadedList(of: owner, relationship).keys.filter { !kept.contains($0) })
   }
 
-  /// Members that were moved in the child stand behind whom they stand behind there; those that are behind all others stay so.
+  /// Places members that were moved in the child behind the same members as there. Members that are behind all others
+  /// there stay so.
   func arrange(in parent: ManagedObjectContext) {
     guard relationship.isOrdered else { return }
     let present = parent.loadedList(of: owner, relationship)
@@ -72,14 +75,14 @@ struct ChildListMerge {
     return Array(MemberOrder.merged(moved, as: ContiguousArray(list.keys.filter(isPresent.contains)), into: present))
   }
 
-  /// The members that the child has put somewhere; the others stand in the order in which it found them.
+  /// The members that the child has moved. The other members keep the order that the child has read.
   private var moved: Set<Int64> {
     guard list.isLoaded else { return Set(list.tail.filter(\.isMoved).map(\.key)) }
     guard let committed = list.committed, !isNew else { return isNew ? Set(list.keys) : [] }
     return MemberOrder.moved(in: list.keys, since: committed)
   }
 
-  /// Whether the parent has those that the child has not moved in the child's order.
+  /// Whether the members that the child has not moved have the same order in the parent as in the child.
   private func isSameOrder(_ present: ContiguousArray<Int64>, without moved: Set<Int64>) -> Bool {
     present.filter { !moved.contains($0) } == list.keys.filter { !moved.contains($0) }
   }

@@ -1,15 +1,15 @@
 import TrellisSchema
 import TrellisStorage
 
-/// The work of one save of a child: its changes become changes of the parent, by the ways that every change there takes, so
-/// that other ends, observers and the undo history follow.
+/// One save of a child. The changes are applied to the parent through the same functions as all of its changes, so the
+/// other ends of relationships, observers and the undo history follow.
 struct ChildSave {
-  /// An object of the child, its parent's, and the stored properties that are handed up.
+  /// An object of the child, the same object of the parent, and the stored properties that are passed up.
   private struct Pair {
     let object: ManagedObject
     let twin: ManagedObject
     let properties: [Int]
-    /// Whether everything is handed up, not only what has changed.
+    /// Whether all properties are passed up, not only the changed ones.
     let isWhole: Bool
   }
 
@@ -20,9 +20,10 @@ struct ChildSave {
   private let updated: [ManagedObject]
   private let deleted: [ManagedObject]
 
-  /// Loads what is needed, so that little can go wrong later.
+  /// Loads everything needed, so that few errors are possible later.
   ///
-  /// - Throws: ``StoreError`` with the code `danglingReference` when something leads to an object that the parent has deleted.
+  /// - Throws: ``StoreError`` with the code `danglingReference` if a reference leads to an object that the parent has
+  ///   deleted.
   init(
     _ request: SaveRequest, from child: ManagedObjectContext, through connection: ParentConnection
   ) throws {
@@ -51,7 +52,7 @@ struct ChildSave {
 
   private func checkPartners() throws {
     var wanted: [Int: Set<Int64>] = [:]
-    // Whom a reference may outlive takes part if it is there.
+    // The targets of references that may outlive them. They are loaded if they exist.
     var left: [Int: Set<Int64>] = [:]
     for object in inserted + updated {
       let changed = Set(object.changedNumbers)
@@ -76,7 +77,7 @@ struct ChildSave {
     for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) { try check(keys, entity) }
   }
 
-  /// Whether a reference may lead to what is deleted.
+  /// Whether a reference may lead to a deleted object.
   private func mayDangle(_ relationship: RelationshipInfo) -> Bool {
     child.runtime.inverse(of: relationship)?.deleteRule == .noAction
   }
@@ -92,8 +93,8 @@ struct ChildSave {
 
   // MARK: Objects
 
-  /// Objects that are back in the child, and deleted in the parent, are back there, too. Who comes back with them, since one
-  /// delete took all of them, goes again.
+  /// Restores objects that are deleted in the parent and restored in the child. The other objects of the same delete
+  /// return with them and are deleted again.
   private func bringBack() throws {
     let gone = inserted.compactMap { parent.map[$0._key] }.filter { $0.phase == .deleted }
     guard !gone.isEmpty else { return }
@@ -103,7 +104,8 @@ struct ChildSave {
     try parent.deleteAll(victims.filter { $0.isAlive && !wanted.contains($0._key) }, callsHooks: false)
   }
 
-  /// Makes the parent's object of a new one. One that is back in the child is perhaps still there.
+  /// Creates the parent's object for a new object of the child. An object that was restored in the child may still
+  /// exist in the parent.
   private func insert(_ object: ManagedObject) throws -> Pair {
     let info = child.info(of: object)
     let properties = info.entity.storedProperties
@@ -114,7 +116,7 @@ struct ChildSave {
     }
     let made = info.type.init(connection.show(object, in: child, version: 0), in: parent.link)
     made.state.becomeInserted(changed: object.changedBits)
-    // They follow, with their other ends.
+    // The references are set later, with their other ends.
     for relationship in info.allRelationships where relationship.isColumn {
       made._setReference(relationship.property, 0)
       made._setPlace(relationship.property, nil)
@@ -160,7 +162,7 @@ struct ChildSave {
           parent.disconnect(twin, relationship, present)
         }
         parent.take(twin, relationship, wanted)
-        // It is a member again if its owner comes back.
+        // The object is a member again if its owner is restored.
         if let inverse = parent.runtime.inverse(of: relationship), inverse.isToMany, let gone = parent.map[wanted] {
           parent.list(of: gone, inverse).include(twin._key)
         }
@@ -168,7 +170,8 @@ struct ChildSave {
     }
   }
 
-  /// Whom an object let go of before it was deleted is none of those that its delete has to do with.
+  /// Deletes objects. Their changed links are merged first, because the delete must not affect partners that an object
+  /// lost before.
   private func delete() throws {
     let pairs = deleted.compactMap(pair)
     for pair in pairs { unlink(pair) }

@@ -1,7 +1,8 @@
 import TrellisStorage
 
 extension ParentConnection {
-  /// Does to the parent's objects what was done to the child's. Nothing is written to a store, and nothing is half done.
+  /// Applies the changes of the child's objects to the parent's objects, all of them or none. Nothing is written to a
+  /// store.
   func save(_ request: SaveRequest) throws -> SaveOutcome {
     guard let handing = try checked(request) else { return SaveOutcome() }
     parent.undo.beginGroup()
@@ -15,15 +16,17 @@ extension ParentConnection {
       throw error
     }
     noteVersions(request)
-    // What the parent does to them from now on is the child's to see.
+    // Later changes of the parent to these objects are merged into the child.
     changedInParent.formUnion(parent.keysOfChanges)
     return SaveOutcome()
   }
 
   func rehearse(_ request: SaveRequest) throws { _ = try checked(request) }
 
-  /// - Returns: the work to do; nil when the child is gone.
-  /// - Throws: whatever the parent has against the request.
+  /// Checks a request.
+  ///
+  /// - Returns: the save to carry out. Nil if the child no longer exists.
+  /// - Throws: the parent's conflicts with the request.
   private func checked(_ request: SaveRequest) throws -> ChildSave? {
     guard let child = child.context else { return nil }
     try parent.checkAllowed("save in a child")
@@ -32,7 +35,7 @@ extension ParentConnection {
     return try ChildSave(request, from: child, through: self)
   }
 
-  /// The parent may have changed or deleted what the child has read.
+  /// Finds rows of the request that the parent has changed or deleted since the child read them.
   private func checkVersions(_ request: SaveRequest, _ child: ManagedObjectContext) throws {
     var stale: [SaveConflict.Row] = []
     for group in request.updates {
@@ -57,7 +60,8 @@ extension ParentConnection {
     .map { SaveConflict.Row(entity: entity, key: $0.0) }
   }
 
-  /// Whether the parent's row is what the child takes for saved. Both forget one-way references to what the child has deleted.
+  /// Whether the parent's row equals the child's committed row. One-way references to objects that the child has
+  /// deleted are nil in both.
   private func isSame(_ object: ManagedObject, as known: ManagedObject) -> Bool {
     var differences: [Int] = []
     let row = known.extras?.committed ?? known._copyRow()
@@ -65,7 +69,8 @@ extension ParentConnection {
     return differences.isEmpty
   }
 
-  /// A key or a partner that somebody has, in the parent or in the store, is found before the parent's own save finds it.
+  /// Finds unique keys and partners that are taken in the parent or in the store, before the parent's own save finds
+  /// them.
   private func checkKeys(_ request: SaveRequest, _ child: ManagedObjectContext) throws {
     var keys = UniqueConflictFinder(child)
     var partners = OneToOneConflictFinder(child)

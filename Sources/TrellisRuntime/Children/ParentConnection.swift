@@ -2,16 +2,17 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// A child's way to its parent, which is the only store that it knows: rows are the parent's objects as they are now.
+/// The connection of a child to its parent, which is the child's only store: the rows are the present objects of the
+/// parent.
 ///
-/// So a child fetches, loads and saves like every other context. Places of members are left out on both ways: the parent's lists
-/// have an order without them.
+/// A child therefore fetches, loads and saves like every other context. The places of members are not passed in either
+/// direction, because the parent's lists have an order without them.
 final class ParentConnection: StoreConnection {
   let parent: ManagedObjectContext
-  /// Whose way it is.
+  /// The child.
   let child: ContextLink
   var seen = ParentRowVersions()
-  /// The parent's objects that had unsaved changes when the child looked last.
+  /// The keys of the parent's objects that had unsaved changes at the child's last merge.
   var changedInParent: Set<Int64> = []
   private let reader = ValueReader()
   private let writer = ValueWriter()
@@ -46,7 +47,7 @@ final class ParentConnection: StoreConnection {
 
   func plan(of request: StoreRequest) throws -> QueryPlan { try parent.connection().plan(of: request) }
 
-  /// Whether the parent has changed nothing that matters to a request.
+  /// Whether no unsaved change of the parent affects a request.
   private func isStored(_ request: StoreRequest) throws -> Bool {
     try parent.prepareFetch()
     return try parent.influence(on: request, rules) == .none
@@ -86,13 +87,13 @@ final class ParentConnection: StoreConnection {
       remedy: "Use pinned of a context without a parent.")
   }
 
-  /// The parent's objects of some keys, with their values, in that order; those that are deleted are left out.
+  /// The parent's objects with some keys, in that order and with their values loaded. Deleted objects are left out.
   func objects(_ keys: [Int64], of entity: Int) throws -> [ManagedObject] {
     try parent.loadForChange(keys, entity: entity)
     return keys.compactMap { parent.map[$0] }.filter(\.isAlive)
   }
 
-  /// Makes the parent load those of a child's objects that it has not in memory, so that it says whether they exist.
+  /// Makes the parent load the objects of a child that it does not have in memory, to determine whether they exist.
   func load(_ keys: Set<Int64>, asIn child: ManagedObjectContext) throws {
     let missing = keys.filter { parent.map[$0] == nil }.sorted().compactMap { child.map[$0] }
     for (entity, objects) in Dictionary(grouping: missing, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key })
@@ -122,7 +123,7 @@ final class ParentConnection: StoreConnection {
     return found
   }
 
-  /// The row of a parent's object as it is now.
+  /// The present row of an object of the parent.
   private func row(of object: ManagedObject) -> RowReader {
     show(object, in: parent, version: seen.version(of: object, parent.info(of: object)))
   }

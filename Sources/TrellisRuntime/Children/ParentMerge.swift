@@ -1,5 +1,5 @@
 extension ManagedObjectContext {
-  /// A child takes over what its parent has changed, saved or not, as if the parent had saved it.
+  /// Merges the parent's changes into a child, saved or not, as if the parent had saved them.
   ///
   /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge.
   func mergeParent() {

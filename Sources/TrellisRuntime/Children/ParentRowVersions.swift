@@ -1,14 +1,14 @@
 import TrellisStorage
 
-/// The rows of a parent's objects as its child last saw them. Each has a version that grows when the row has become another
-/// one, however that has come about: the parent's saves alone are no change.
+/// The rows of a parent's objects as the child last read them. The version of a row grows whenever its values differ,
+/// for whatever reason. A save of the parent alone does not change it.
 struct ParentRowVersions {
   private var rows: [Int64: (row: RowCopyBase, version: Int64)] = [:]
 
-  /// Whether the child has ever seen an object in its parent.
+  /// Whether the child has ever read the parent's object with a key.
   func contains(_ key: Int64) -> Bool { rows[key] != nil }
 
-  /// The version of an object's row as it is now.
+  /// The version of an object's present row.
   ///
   /// - Complexity: linear in the number of properties.
   mutating func version(of object: ManagedObject, _ info: EntityInfo) -> Int64 {
@@ -24,7 +24,7 @@ struct ParentRowVersions {
     return version + 1
   }
 
-  /// What the object holds now is known to the child under a version.
+  /// Stores the present row of an object under a version.
   mutating func note(_ object: ManagedObject, version: Int64) {
     rows[object._key] = (object._copyRow(), version)
   }

@@ -1,7 +1,8 @@
 import TrellisSchema
 public import TrellisStorage
 
-/// Says of a row that nobody wins what it was, what it is here and what it is in the store.
+/// Describes a row whose conflict the merge policy does not settle: as it was read, as it is in this context, and as it
+/// is in the store.
 struct ConflictedRow {
   private let object: ManagedObject
   private let info: EntityInfo
@@ -26,7 +27,7 @@ struct ConflictedRow {
     return row
   }
 
-  /// The object's row is the same everywhere, but another one refers to it here than in the store.
+  /// The object's row is the same here and in the store, but a different object refers to it here than in the store.
   func partnerTakenByBoth(_ relationship: RelationshipInfo) -> SaveConflict.Row {
     var row = row
     row.kind = .changedByBoth
@@ -61,7 +62,7 @@ struct ConflictedRow {
 }
 
 extension SaveConflict.Row {
-  /// The object as it was when this context read it; nil when the row is not of this entity.
+  /// The object as this context read it. Nil if the row is not of this entity.
   ///
   /// ```swift
   /// for row in conflict.rows {
@@ -70,17 +71,17 @@ extension SaveConflict.Row {
   ///   show(mine.content, beside: theirs.content)
   /// }
   /// ```
-  /// - Parameter type: The snapshot of the row's entity or of one above it.
+  /// - Parameter type: The snapshot of the row's entity or of one of its ancestors.
   public func original<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(original) }
 
-  /// The object as it is in this context; nil when it is deleted here, or the row is not of this entity.
+  /// The object as it is in this context. Nil if it is deleted here, or if the row is not of this entity.
   ///
-  /// - Parameter type: The snapshot of the row's entity or of one above it.
+  /// - Parameter type: The snapshot of the row's entity or of one of its ancestors.
   public func mine<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(mine) }
 
-  /// The object as somebody else has saved it; nil when they have deleted it, or the row is not of this entity.
+  /// The object as another context has saved it. Nil if it is deleted there, or if the row is not of this entity.
   ///
-  /// - Parameter type: The snapshot of the row's entity or of one above it.
+  /// - Parameter type: The snapshot of the row's entity or of one of its ancestors.
   public func theirs<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(theirs) }
 
   private func snapshot<Snapshot: EntitySnapshot>(_ values: [StoredValue]?) -> Snapshot? {

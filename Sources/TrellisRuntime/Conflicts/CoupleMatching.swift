@@ -1,24 +1,24 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Makes partners of one-to-ones that are their own inverse agree again, after rows were merged one by one.
+/// Makes the partners of one-to-one relationships that are their own inverse agree after rows were merged one by one.
 ///
-/// Such a reference lies in the rows of both partners, and only one of the two rows may have been merged, or each for another
-/// reason. So both halves of a couple are written, or neither.
+/// Such a reference is stored in the rows of both partners. A merge may have changed only one of the two rows, or each
+/// for a different reason. A save writes both halves of a couple, or neither.
 struct CoupleMatching {
   fileprivate struct Half {
     let object: ManagedObject
     let relationship: RelationshipInfo
-    /// The partner in the store, and the one here before the merge.
+    /// The partner in the store, and the partner here before the merge.
     let theirs: Int64
     let former: Int64
-    /// Whether the partner was set here.
+    /// Whether the partner was set in this context.
     let isMine: Bool
   }
 
   private let context: ManagedObjectContext
   private var halves: [Half] = []
-  /// The partners whose own halves were set here, by relationship.
+  /// The partners whose own halves were set in this context, by relationship.
   private var setHere: Set<SetHalf> = []
 
   private struct SetHalf: Hashable {
@@ -26,7 +26,7 @@ struct CoupleMatching {
     let relationship: RelationshipNumber
   }
 
-  /// Notes what is about to be merged.
+  /// Notes the halves before the merge.
   init(_ objects: [ManagedObject], _ stored: [Int64: StoredVersion], _ context: ManagedObjectContext) {
     self.context = context
     for object in objects {
@@ -46,7 +46,7 @@ struct CoupleMatching {
     }
   }
 
-  /// What was merged decides; partners that are as they were read follow it.
+  /// Makes the halves agree. Merged halves win; partners that are unchanged since they were read follow them.
   func match() throws {
     let halves = halves.filter { $0.object.phase == .persistent }
     for half in halves { try context.bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
@@ -64,12 +64,13 @@ struct CoupleMatching {
     let wasSetHere = setHere.contains(
       SetHalf(object: partner._key, relationship: context.number(of: relationship)))
     if half.present == half.theirs, isSetHere, !wasSetHere {
-      // Giving up the object's half has changed the partner's, which is to be as the store has it.
+      // Rolling back the object's half has changed the partner's half, which must equal the stored one.
       context.take(partner, relationship, object._key)
       return
     }
     if half.present == half.theirs || (isSetHere && !half.isMine) {
-      // A partner that is as the store has it now is another one since: then the rows are merged again.
+      // A partner whose half was set here keeps it. Otherwise its row in the store has changed since, and the rows are
+      // merged again.
       if isSetHere { context.unlink(object, relationship, half.present) }
       return
     }
@@ -79,7 +80,7 @@ struct CoupleMatching {
     context.take(partner, relationship, object._key)
   }
 
-  /// The object of a key loses a partner that it should not have any more.
+  /// Clears a reference to a partner in the object with a key.
   private func unlink(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
     guard key > 0, let object = context.map[key], object !== partner, object.isAlive else { return }
     context.unlink(object, relationship, partner._key)
@@ -87,7 +88,7 @@ struct CoupleMatching {
 }
 
 extension ManagedObjectContext {
-  /// Loads objects. Those that are in memory and not edited take over the rows of the store.
+  /// Loads objects. Objects that are in memory and not edited take over their rows in the store.
   func bringUpToDate(_ keys: Set<Int64>, _ relationship: RelationshipInfo) throws {
     let wanted = keys.filter { key in
       guard let object = map[key] else { return key > 0 }

@@ -1,22 +1,25 @@
-/// Who wins when a save finds that somebody else has written the same objects since they were read.
+/// How a save settles conflicts with other contexts that have written the same objects since they were read.
 ///
-/// Each property is compared three ways: as it was read, as it is here, as it is in the store. What only one side has changed
-/// is no conflict and is merged, except under ``overwrite`` and ``rollback``, which take one side's object as a whole. Members
-/// that came to to-manys or left them are always merged. What is merged is checked by the model's rules before it is written.
+/// Each property is compared three ways: as it was read, as it is in this context, and as it is in the store. A
+/// property that only one side has changed is no conflict and is merged, except under ``overwrite`` and ``rollback``,
+/// which take one side's object as a whole. Members that were added to to-many relationships or removed from them are
+/// always merged. The merged objects are checked against the model's rules before they are written.
 ///
 /// ```swift
 /// context.mergePolicy = .objectTrump            // for every save of the context
 /// try context.save(mergePolicy: .storeTrump)    // for one
 /// ```
 public enum MergePolicy: Hashable, Sendable, CaseIterable {
-  /// Nobody: the save throws ``SaveConflict`` with all three values of each property.
+  /// Neither side wins: the save throws ``SaveConflict`` with all three values of each property.
   case error
-  /// The values set here, property by property. What others deleted and is changed here still throws.
+  /// The values of this context win, property by property. A change of an object that another context has deleted still
+  /// throws.
   case objectTrump
-  /// The values in the store, property by property. What others deleted is deleted here, what they changed is not deleted.
+  /// The values in the store win, property by property. An object that another context has deleted is deleted here, and
+  /// an object that another context has changed is not deleted.
   case storeTrump
-  /// The object as it is here, including properties that only others have changed.
+  /// The object of this context wins as a whole, including properties that only other contexts have changed.
   case overwrite
-  /// The object as it is in the store: everything that was done to it here is given up.
+  /// The object in the store wins as a whole: all changes of the object in this context are discarded.
   case rollback
 }

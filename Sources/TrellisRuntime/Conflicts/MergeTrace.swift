@@ -1,13 +1,14 @@
 import TrellisSchema
 import TrellisStorage
 
-/// What a save has changed in its context by taking over what others wrote, to be taken back when it fails after all.
+/// The changes that a save makes to its context by merging the changes of other contexts. They are taken back if the
+/// save fails.
 final class MergeTrace {
   private let context: ManagedObjectContext
   private let recorder: ChangeRecorder
   private let endRecording: () -> Void
   private var changes: [ChangeSet] = []
-  /// Objects that have become one with others, by key, and what that has changed.
+  /// Objects that were replaced by the survivors of their unique keys, by key, and the changes of that replacement.
   private var replaced: [Int64: ManagedObject] = [:]
   private var unions: [ChangeSet] = []
   private var former: [ObjectIdentifier: FormerObject] = [:]
@@ -18,18 +19,19 @@ final class MergeTrace {
     self.context = context
     pending = context.pending
     backlog = context.backlog
-    // What the user did before is a step of its own.
+    // The changes before the save are an undo step of their own.
     context.undo.suspend()
     context.undo.isMergeRecorded = true
     (recorder, endRecording) = context.beginRecording()
   }
 
-  /// Notes what an object is like, before it changes.
+  /// Notes the state of an object before it changes.
   func note(_ object: ManagedObject) {
     if former[ObjectIdentifier(object)] == nil { former[ObjectIdentifier(object)] = FormerObject(object, context) }
   }
 
-  /// Notes what an object is like before another row is merged into it, and those of its partners that will see that.
+  /// Notes the state of an object before another row is merged into it, and the states of the partners that show the
+  /// change.
   func note(_ object: ManagedObject, _ theirs: RowCopyBase?) {
     note(object)
     let rows = [object._copyRow(), object.extras?.committed, theirs].compactMap(\.self)
@@ -38,10 +40,10 @@ final class MergeTrace {
     }
   }
 
-  /// Sets apart what was taken over until now: it is no step of the user's.
+  /// Separates the changes until now from later ones: they are no undo step.
   func close() { changes.append(recorder.take(context)) }
 
-  /// Sets apart what came of making objects one with others, which is undone with them.
+  /// Separates the changes that the replacement of objects has made. They are undone together with the objects.
   func close(uniting objects: [ManagedObject]) {
     let set = recorder.take(context)
     changes.append(set)
@@ -55,12 +57,12 @@ final class MergeTrace {
     if !replaced.isEmpty { context.undo.unite(unions, replaced) }
   }
 
-  /// First the links of the graph go back one by one, then the objects that were merged become what they were.
+  /// Takes back all changes: first the links of the graph one by one, then the values of the merged objects.
   func takeBack() {
     close()
-    // Links to objects that have gone, or become one with others, are links to them again.
+    // Objects that were detached or replaced return first, because links may lead to them.
     for object in former.values { object.reenter(context) }
-    // What it needs was in memory a moment ago; a failure leaves a list to be asked anew.
+    // The members that this needs were in memory a moment ago. After a failure the list is loaded again.
     for set in changes.reversed() { try? context.takeBack(set, isExact: true) }
     _ = recorder.take(context)
     context.undo.isMergeRecorded = false
@@ -69,7 +71,7 @@ final class MergeTrace {
     let noted = Set(pending.changed.lazy.map(ObjectIdentifier.init))
     for object in context.changed {
       object.state.setInChangedList(false)
-      // One that counts as written would not be noted by its next edit.
+      // An object that counts as changed would not be noted by its next edit.
       if !noted.contains(ObjectIdentifier(object)) {
         object.state.replaceChanged(by: 0)
         object.extras?.forgetCommitted()
@@ -83,7 +85,7 @@ final class MergeTrace {
     forgetPairsOfDeleted()
   }
 
-  /// Lists that were loaded while a deleted object was back are asked anew.
+  /// Unloads lists that were loaded while a deleted object was restored.
   private func forgetPairsOfDeleted() {
     let deleted = Set(former.values.lazy.filter(\.isDeleted).map(\.key))
     if deleted.isEmpty || context.listed.isEmpty { return }
@@ -92,7 +94,7 @@ final class MergeTrace {
         guard let relationship = context.relationship(entry.property, of: owner), relationship.isJoined,
           deleted.contains(where: entry.list.contains)
         else { continue }
-        // Links that were made here are noted by the delete.
+        // Links that were added here are noted by the delete.
         entry.list.forgetAdded(deleted)
         context.unload(entry.list, of: owner, relationship, keepingOrder: true)
       }
@@ -101,11 +103,11 @@ final class MergeTrace {
 }
 
 extension StoredValue {
-  /// The key in a column of references; 0 for nil.
+  /// The key in a column of references; 0 for null.
   var key: Int64 { if case .integer(let key) = self { key } else { 0 } }
 }
 
-/// An object as it was before a merge.
+/// The state of an object before a merge.
 private struct FormerObject {
   private let object: ManagedObject
   private let state: ObjectState

@@ -1,37 +1,38 @@
 import TrellisStorage
 
-/// A partner of a one-to-one that several objects have: one here, and another one that another context has given it to since.
+/// A partner of a one-to-one relationship that several objects refer to: one in this context, and another one that
+/// another context has assigned it to since.
 struct PartnerClash {
-  /// The object that has the partner here; its row holds the reference.
+  /// The object that refers to the partner in this context. Its row holds the reference.
   let object: ManagedObject
   let relationship: RelationshipInfo
   let inverse: RelationshipInfo
   let partner: Int64
-  /// The other object that has the partner, and keeps it.
+  /// The other object, which still refers to the partner after the save.
   let holder: ManagedObject
-  /// Whether that one has it in the store; else both are written by the save.
+  /// Whether the other object refers to the partner in the store. If not, the save writes both objects.
   let isStored: Bool
 }
 
-/// Finds partners of one-to-ones that a save wants and others have.
+/// Finds the partners of one-to-one relationships that a save assigns to an object while another object refers to them.
 ///
-/// It runs only when the store has refused a save because of a key, so that others pay nothing.
+/// It runs only after the store has refused a save because of a key, so other saves have no cost.
 struct OneToOneConflictFinder {
   fileprivate struct Wanted {
     let relationship: RelationshipInfo
     let inverse: RelationshipInfo
-    /// The objects that want a partner, by the partner's key.
+    /// The objects that refer to a partner, by the partner's key.
     var objects: [Int64: [ManagedObject]] = [:]
   }
 
   private let context: ManagedObjectContext
   private var wanted: [RelationshipNumber: Wanted] = [:]
-  /// What is written of each saved object.
+  /// The written properties of each saved object.
   private var written: [Int64: ColumnMask] = [:]
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Adds the partners that an object has taken, as far as they are among the properties that are written.
+  /// Adds the partners of an object's references, if the references are among the written properties.
   mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
     if object.phase == .persistent { written[object._key] = mask }
     for relationship in context.info(of: object).allRelationships where mask.contains(relationship.property) {
@@ -44,6 +45,8 @@ struct OneToOneConflictFinder {
     }
   }
 
+  /// Finds the conflicts.
+  ///
   /// - Complexity: one search in the store for each relationship.
   func clashes() throws -> [PartnerClash] {
     var found: [PartnerClash] = []
@@ -65,13 +68,13 @@ struct OneToOneConflictFinder {
     return found
   }
 
-  /// The one of several objects that the partner itself knows of.
+  /// The object that the partner itself refers to, among several objects.
   private func taker(of partner: Int64, among objects: [ManagedObject], _ inverse: RelationshipInfo) -> ManagedObject {
     let known = context.map[partner].map { context.presentPartners(of: $0, inverse) } ?? []
     return objects.first { known.contains($0._key) } ?? objects[0]
   }
 
-  /// Whether an object of the store has its partner after the save, too.
+  /// Whether an object in the store keeps its partner after the save.
   private func keeps(_ holder: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
     holder.phase == .persistent && written[holder._key]?.contains(relationship.property) != true
   }
@@ -88,7 +91,7 @@ extension OneToOneConflictFinder.Wanted {
 }
 
 extension PartnerClash {
-  /// What nobody wins: the partner has got another object at both sides.
+  /// The conflict under a policy that does not settle it: both sides have assigned another object to the partner.
   func conflict(_ context: ManagedObjectContext) throws -> SaveConflict.Row {
     let shared = try context.object(partner, entity: relationship.destination)
     guard let shared else {
@@ -98,7 +101,7 @@ extension PartnerClash {
     return ConflictedRow(shared, context).partnerTakenByBoth(inverse)
   }
 
-  /// The partner stays here, and the other object loses it.
+  /// Keeps the partner here. The other object loses it.
   func insist(_ context: ManagedObjectContext) throws {
     guard context.isReady(toDisconnect: holder, relationship, partner) else { return }
     guard isStored else { return context.unlink(holder, relationship, partner) }
@@ -106,7 +109,7 @@ extension PartnerClash {
     if let shared = context.map[partner], shared.isAlive { context.take(shared, inverse, object._key) }
   }
 
-  /// The object gives the partner up, and has the one again that it was read with.
+  /// Removes the partner from the object and restores the partner that was read.
   func yield(_ context: ManagedObjectContext, isWhole: Bool) throws {
     if object.phase == .inserted {
       context.disconnect(object, relationship, partner)

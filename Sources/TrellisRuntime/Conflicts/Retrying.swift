@@ -2,29 +2,30 @@ import Foundation
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Runs some changes and saves them; when somebody else has written the same objects meanwhile, runs them again on what is
-  /// in the store then.
+  /// Runs changes and saves them. If another context has written the same objects meanwhile, the changes are run again
+  /// on the present state of the store.
   ///
   /// ```swift
   /// try context.saveRetrying {
   ///   try context.object(with: id)?.count += 1
   /// }
   /// ```
-  /// Before it is run again everything that the body did in the context is rolled back, and what is in memory is read again
-  /// when it is used. So the body must find its way from there: it asks for objects that it needs, and does nothing outside
-  /// of the context that may not happen twice. Objects that were unsaved before the call would be lost, so there may be none.
+  /// Before each further run, all changes of the body in the context are rolled back, and objects in memory are read
+  /// again when they are next used. Therefore the body must fetch the objects that it needs, and must have no side
+  /// effects outside of the context that may not happen twice. Unsaved changes from before the call would be lost, so
+  /// there may be none.
   ///
-  /// It is run again after a ``SaveConflict`` under the policy `error`, and after a ``ValidationError`` that only tells of
-  /// unique keys and of partners that others have deleted, and when a save gave up because of others. Between later attempts the thread sleeps some milliseconds, so that
-  /// crowds thin out.
+  /// The body is run again after a ``SaveConflict`` under the policy `error`, after a ``ValidationError`` whose
+  /// failures concern only unique keys and partners that other contexts have deleted, and after a save that gave up
+  /// because of other writers. Between later attempts the thread sleeps for some milliseconds to reduce contention.
   ///
   /// - Parameters:
-  ///   - retries: How often it is run again at most; 0 or less for never.
-  ///   - mergePolicy: How conflicts are settled that need no second run; ``mergePolicy`` unless given.
+  ///   - retries: The maximum number of further runs; 0 or less for none.
+  ///   - mergePolicy: The policy for conflicts that need no second run; ``mergePolicy`` by default.
   ///   - body: The changes.
-  /// - Returns: what the body returned the last time.
-  /// - Throws: what the body throws; what ``save(mergePolicy:)`` throws the last time, with everything rolled back;
-  ///   ``ContextError`` with the code `unsaved-changes` when there are any before.
+  /// - Returns: the result of the last run of the body.
+  /// - Throws: the errors of the body; the errors of the last ``save(mergePolicy:)``, after everything was rolled back;
+  ///   ``ContextError`` with the code `unsaved-changes` if the context has unsaved changes before the call.
   public func saveRetrying<Result>(
     atMost retries: Int = 10, mergePolicy: MergePolicy? = nil, _ body: () throws -> Result
   ) throws -> Result {
@@ -51,7 +52,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether an error may be gone on what others have written.
+  /// Whether an error may be resolved by running the changes again on what other contexts have written.
   private static func comesOfOthers(_ error: any Error) -> Bool {
     if error is SaveConflict || (error as? StoreError)?.code == .contended { return true }
     guard let failures = (error as? ValidationError)?.failures, !failures.isEmpty else { return false }

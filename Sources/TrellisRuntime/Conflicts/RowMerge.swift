@@ -1,13 +1,14 @@
 import TrellisStorage
 
-/// One object that is changed here and in the store, property by property.
+/// The merge of one object that was changed here and in the store, property by property.
 struct RowMerge {
   let object: ManagedObject
   let theirs: StoredVersion
-  /// The properties that differ from what was read, here and there.
+  /// The properties that differ from the values that were read: in this context, and in the store.
   private(set) var mine: Set<Int> = []
   private(set) var others: Set<Int> = []
-  /// Those that both have set. The same value is no agreement: who counts up reads one number and writes the next.
+  /// The properties that both sides have set. Equal values conflict as well, because two writers that increment a
+  /// counter read the same number and write the same number.
   private(set) var conflicting: Set<Int> = []
 
   init(_ object: ManagedObject, _ theirs: StoredVersion, _ context: ManagedObjectContext) {
@@ -24,25 +25,25 @@ struct RowMerge {
     conflicting = mine.intersection(others)
   }
 
-  /// Makes the stored row the one that was read, and puts what was set here on top of it.
+  /// Makes the stored row the committed one and reapplies the changes of this context.
   ///
   /// - Parameters:
-  ///   - isWhole: Whether every value of the object stays as it is here.
-  ///   - given: The properties that take the stored values, whatever was set here.
+  ///   - isWhole: Whether all values of the object stay as they are here.
+  ///   - given: The properties that take the stored values even if they were set here.
   func apply(_ context: ManagedObjectContext, keepingAll isWhole: Bool = false, yielding given: Set<Int> = []) {
     let kept = isWhole ? context.info(of: object).entity.storedProperties : object.changedNumbers
     put(on: context, keeping: kept.filter { !given.contains($0) })
     object.state.takeVersion(theirs.version)
   }
 
-  /// Takes over the properties that were not changed here. Of those that both have changed, the value that was read and the
-  /// row's version stay as they are, so that a save finds the conflict.
+  /// Takes over the properties that were not changed here. The committed values of conflicting properties and the row
+  /// version stay unchanged, so that a save detects the conflict.
   func applyBesideConflicts(_ context: ManagedObjectContext) {
     put(on: context, keeping: object.changedNumbers, asRead: conflicting.sorted())
   }
 
-  /// Makes the partners in the store those that the object goes back to when its edits are given up. Those that were read may
-  /// belong to others by now.
+  /// Replaces committed references by those in the store, because the object returns to them when its edits are
+  /// discarded. The partners that were read may belong to other objects by now.
   func adoptReferences(_ properties: Set<Int>, _ context: ManagedObjectContext) throws {
     let references = context.info(of: object).allRelationships.filter {
       $0.isColumn && properties.contains($0.property)
@@ -51,7 +52,7 @@ struct RowMerge {
     for relationship in references {
       let key = theirs.row.value(relationship.property).key
       if key > 0 { try context.bringUpToDate([key], relationship) }
-      // What an edit of the object itself took away is given back with it.
+      // The edit of the object has changed the partner's half as well, so that half is rolled back too.
       if relationship.isOwnInverse, let partner = context.map[object._reference(relationship.property)],
         partner !== object, partner._key != key, partner.isAlive, partner.hasOwnReference(relationship)
       {
@@ -97,7 +98,7 @@ extension ColumnMask {
 }
 
 extension ManagedObject {
-  /// The partners that the object's own row refers to.
+  /// The references in the object's own row.
   final func references(_ context: ManagedObjectContext) -> [(relationship: RelationshipInfo, key: Int64)] {
     context.info(of: self).allRelationships.filter(\.isColumn).map { ($0, _reference($0.property)) }
   }

@@ -1,14 +1,14 @@
 import TrellisSchema
 import TrellisStorage
 
-/// What one save takes over of what others have written, so that it can be tried again; and how to take that back.
+/// The changes of other contexts that one save merges so that it can be tried again, and the means to take them back.
 ///
-/// Everything is decided before anything is done, so a conflict that the policy does not settle leaves no trace.
+/// All decisions are made before any change, so a conflict that the policy does not settle leaves no trace.
 struct SaveMerge {
   let context: ManagedObjectContext
   let policy: MergePolicy
   private(set) var trace: MergeTrace?
-  /// How often a refusal may still be without a reason that can be found.
+  /// The number of further refusals for which no reason is found before the save gives up.
   private var patience = 3
 
   init(_ context: ManagedObjectContext, _ policy: MergePolicy) {
@@ -16,30 +16,30 @@ struct SaveMerge {
     self.policy = policy
   }
 
-  /// What is to be done to one object.
+  /// The action for one object.
   private enum Step {
     case merge(RowMerge)
-    /// It is deleted in the store: here, too.
+    /// The object is deleted in the store, so it is deleted here as well.
     case delete(ManagedObject)
-    /// Both have deleted it.
+    /// The object is deleted here and in the store.
     case forget(ManagedObject)
-    /// The delete goes on, whatever the row holds by now.
+    /// The object is deleted regardless of changes to its row.
     case insist(ManagedObject, StoredVersion)
     case bringBack(ManagedObject, StoredVersion)
   }
 
-  /// Takes over the rows that a save has found to be others than it knew.
+  /// Merges the rows whose versions a save has found to be changed.
   ///
-  /// - Throws: ``SaveConflict`` with all values where the policy does not say who wins.
+  /// - Throws: ``SaveConflict`` with all values if the policy does not settle the conflict.
   mutating func settle(_ conflict: SaveConflict) throws {
     let objects = conflict.rows.compactMap { context.map[$0.key] }
     let stored = try context.storedVersions(of: objects)
-    // A store that refuses a row which is as it was read would refuse it again.
+    // If a row still has the version that was read, the store would refuse it again.
     if objects.contains(where: { stored[$0._key]?.version == $0.version }) { throw conflict }
     var unsettled: [SaveConflict.Row] = []
     let steps = objects.compactMap { step(for: $0, stored[$0._key], &unsettled) }
     if !unsettled.isEmpty { throw SaveConflict(rows: unsettled) }
-    // Without an object there is nothing to merge, and trying again would not help.
+    // Without an object there is nothing to merge, and another attempt would not help.
     guard !steps.isEmpty else { throw conflict }
     begin()
     guard let trace else { return }
@@ -54,7 +54,7 @@ struct SaveMerge {
     try couples.match()
   }
 
-  /// Makes both halves of every couple agree that the save writes.
+  /// Makes both halves of every couple that the save writes agree.
   mutating func agreeCouples() throws {
     let disagreements = try context.coupleDisagreements()
     if disagreements.isEmpty { return }
@@ -66,10 +66,10 @@ struct SaveMerge {
     trace?.close()
   }
 
-  /// Objects that are found to have the same unique key become one, as the policy says.
+  /// Makes one object of objects with the same unique key, as the policy determines.
   ///
   /// - Returns: whether there were any.
-  /// - Throws: ``ValidationError`` where the policy does not say who wins.
+  /// - Throws: ``ValidationError`` if the policy does not settle the conflict.
   mutating func settleKeys(of plan: SavePlan) throws -> Bool {
     var search = UniqueConflictFinder(context)
     for object in plan.inserted { search.add(object, .all) }
@@ -86,10 +86,11 @@ struct SaveMerge {
     return true
   }
 
-  /// Partners of one-to-ones that others have given to somebody else stay where they are or come here, as the policy says.
+  /// Settles conflicts about the partners of one-to-one relationships that other contexts have assigned to other
+  /// objects: the partner stays there or comes here, as the policy determines.
   ///
   /// - Returns: whether there were any.
-  /// - Throws: ``SaveConflict`` where the policy does not say who wins.
+  /// - Throws: ``SaveConflict`` if the policy does not settle the conflict.
   mutating func settlePartners(of plan: SavePlan) throws -> Bool {
     var search = OneToOneConflictFinder(context)
     for object in plan.inserted { search.add(object, .all) }
@@ -111,25 +112,25 @@ struct SaveMerge {
     return true
   }
 
-  /// Whether a save is to be tried again that the store has refused for a reason which was gone when it was looked for, as
-  /// others have put it right meanwhile. A store that goes on refusing is believed.
+  /// Whether to try again a save that the store has refused for a reason that was not found, because other contexts may
+  /// have resolved it meanwhile. False after three such refusals, so that the store's error is thrown.
   mutating func isPatient() -> Bool {
     patience -= 1
     return patience >= 0
   }
 
-  /// Notes from now on what changes, so that it can be taken back.
+  /// Starts to note changes, so that they can be taken back.
   private mutating func begin() {
     if trace != nil { return }
     trace = MergeTrace(context)
-    // Both halves of a couple are settled here.
+    // Both halves of a couple are settled by the merge.
     context.backlog.contestedHalves = [:]
   }
 
-  /// Keeps what was taken over. Merges are no steps to be undone.
+  /// Keeps the merged changes. Merges are no undo steps.
   func finish() { trace?.finish() }
 
-  /// Takes everything back: the save has failed.
+  /// Takes back all merged changes after the save has failed.
   func takeBack() { trace?.takeBack() }
 
   // MARK: Deciding
@@ -173,20 +174,21 @@ struct SaveMerge {
     case .bringBack(let object, let theirs):
       context.undelete(object)
       guard object.phase == .persistent else { return }
-      // Its edits may have given it members, too.
+      // Edits of the object may have added members, too.
       context.forgetViews(of: object)
       try carryOut(RowMerge(object, theirs, context))
     }
   }
 
-  /// Notes the partners by pairs of an object that others have deleted, which lose the pairs with it.
+  /// Notes the partners of an object that another context has deleted. They lose their pairs with it.
   private func notePartners(of object: ManagedObject, in trace: MergeTrace) {
     for entry in object.extras?.lists ?? [] {
       for key in entry.list.keys { if let partner = context.map[key] { trace.note(partner) } }
     }
   }
 
-  /// Saved objects that were given to one here that others have deleted are given back: its delete is not to take them along.
+  /// Returns saved objects that were added here to an owner that another context has deleted to their former owner,
+  /// because the delete of the owner must not cascade to them.
   private func giveBackMembers(of owner: ManagedObject) throws {
     for relationship in context.info(of: owner).allRelationships {
       guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn else { continue }
@@ -200,18 +202,18 @@ struct SaveMerge {
   }
 
   private func carryOut(_ merge: RowMerge) throws {
-    // What is given up may have hidden from a partner what others have given it.
+    // The discarded edits may have hidden changes of other contexts from the partners.
     let partners = context.partnersInRow(of: merge.object)
     defer { context.forgetViews(of: partners) }
     switch policy {
     case .error, .objectTrump: merge.apply(context)
     case .storeTrump:
-      // What is given up goes back to what was read, with the other ends of relationships.
+      // Conflicting properties return to the values that were read, including the other ends of relationships.
       if !merge.conflicting.isEmpty {
         try merge.adoptReferences(merge.conflicting, context)
         try context.rollback(merge.object, merge.conflicting)
       }
-      // A former partner may be gone; what is there stands all the same.
+      // A former partner may be deleted; the stored values apply regardless.
       merge.apply(context, yielding: merge.conflicting)
     case .overwrite: merge.apply(context, keepingAll: true)
     case .rollback:

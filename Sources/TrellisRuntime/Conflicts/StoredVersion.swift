@@ -1,14 +1,14 @@
 import TrellisSchema
 import TrellisStorage
 
-/// An object's row as the store has it now.
+/// The present row of an object in the store.
 struct StoredVersion {
   let row: RowCopyBase
   let version: Int64
-  /// The places among the members of ordered to-manys, by the to-one that leads to their owner.
+  /// The places among the members of ordered to-many relationships, by the to-one relationship to the owner.
   let places: [(property: Int, place: Int64?)]
 
-  /// An object that is in no map and nobody sees carries the values over, since a reader is good for one call only.
+  /// Copies the values into an object that is in no identity map, because a reader is valid only during one call.
   init(_ reader: RowReader, _ context: ManagedObjectContext) throws {
     reader.problem = nil
     let carrier = context.runtime.types[reader.entity].init(reader, in: context.link)
@@ -21,7 +21,7 @@ struct StoredVersion {
 }
 
 extension ManagedObjectContext {
-  /// The rows of objects as they are in the store now; those that are gone are left out.
+  /// The present rows of objects in the store. Deleted rows are left out.
   func storedVersions(of objects: [ManagedObject]) throws -> [Int64: StoredVersion] {
     var found: [Int64: StoredVersion] = [:]
     for (root, group) in Dictionary(grouping: objects, by: { info(of: $0).root }).sorted(by: { $0.key < $1.key }) {

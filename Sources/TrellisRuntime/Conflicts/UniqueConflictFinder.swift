@@ -2,33 +2,34 @@ import TrellisQuery
 import TrellisSchema
 import TrellisStorage
 
-/// Objects of which only one can have the unique key that all have.
+/// Objects that have the same unique key.
 struct KeyClash {
   let key: UniqueKey
-  /// The one that stays: the store's, else the first of those that were saved before, else the first new one.
+  /// The object that stays: the one in the store, otherwise the first one that was saved before, otherwise the first
+  /// new one.
   let survivor: ManagedObject
   let others: [ManagedObject]
 }
 
-/// Finds objects with the same unique key among those that a save writes and in the store.
+/// Finds objects with the same unique key among the objects that a save writes and the rows in the store.
 ///
-/// It runs only when the store has refused a save because of a key, so that others pay nothing.
+/// It runs only after the store has refused a save because of a key, so other saves have no cost.
 struct UniqueConflictFinder {
   private struct Contenders {
     let key: UniqueKey
-    /// The properties that make up the key and their values, in the order in which the objects are written.
+    /// The values of the key's properties, in the order in which the objects are written.
     var values: [[StoredValue]] = []
     var objects: [[StoredValue]: [ManagedObject]] = [:]
   }
 
   private let context: ManagedObjectContext
   private var contenders: [UniqueKey: Contenders] = [:]
-  /// What is written of each saved object.
+  /// The written properties of each saved object.
   private var written: [Int64: ColumnMask] = [:]
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Adds an object with its keys, as far as they are among the properties that are written. One with a null binds nobody.
+  /// Adds an object with those of its keys that include a written property. Keys with a null value never conflict.
   mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
     if object.phase == .persistent { written[object._key] = mask }
     for key in context.info(of: object).entity.uniqueKeys where key.properties.contains(where: mask.contains) {
@@ -40,7 +41,7 @@ struct UniqueConflictFinder {
     }
   }
 
-  /// The clashes, in the order of the model's keys.
+  /// The conflicts, in the order of the model's keys.
   ///
   /// - Complexity: linear in the number of objects that were added, with one search in the store for each.
   func clashes() throws -> [KeyClash] {
@@ -64,7 +65,7 @@ struct UniqueConflictFinder {
 
   // MARK: The store
 
-  /// Who has the keys in the store, and keeps them.
+  /// The objects that have the keys in the store and keep them.
   private func holders(of contender: Contenders) throws -> [[StoredValue]: ManagedObject] {
     let entity = context.runtime.entities[contender.key.entity].entity
     var found: [[StoredValue]: ManagedObject] = [:]
@@ -83,7 +84,7 @@ struct UniqueConflictFinder {
     return found
   }
 
-  /// Whether an object of the store has its key after the save, too.
+  /// Whether an object in the store keeps its key after the save.
   private func keeps(_ holder: ManagedObject, _ key: UniqueKey) -> Bool {
     guard holder.phase == .persistent else { return false }
     return written[holder._key].map { mask in !key.properties.contains(where: mask.contains) } ?? true
@@ -91,12 +92,12 @@ struct UniqueConflictFinder {
 }
 
 extension UniqueKey {
-  /// Requests for the objects that have one of some values in this key.
+  /// Requests for the objects whose key has one of some values.
   fileprivate func requests(for values: [[StoredValue]], in entity: Entity) -> [StoreRequest] {
     let paths = properties.map { PropertyPath(variable: 0).appending($0) }
     if paths.count == 1 {
       let kind = values.first?.first?.kind ?? .integer
-      // Long lists in parts, so that no request grows without bound.
+      // Long lists are split, because a request must not grow without bound.
       return stride(from: 0, to: values.count, by: 10_000).map { start in
         let part = values[start..<min(start + 10_000, values.count)].compactMap(\.first)
         return StoreRequest(entity: entity.index, predicate: .isIn(.path(paths[0]), part, kind))
@@ -112,7 +113,7 @@ extension UniqueKey {
 }
 
 extension StoredValue {
-  /// How the value is compared bit by bit, as unique keys are.
+  /// The kind of the bitwise comparison that unique keys use.
   fileprivate var kind: ValueKind {
     switch self {
     case .null, .integer: .integer

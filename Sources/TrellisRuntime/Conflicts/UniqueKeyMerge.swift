@@ -1,15 +1,16 @@
 import TrellisSchema
 import TrellisStorage
 
-/// Makes one object of several that have the same unique key: the survivor keeps its identity, what the others were given
-/// moves there as far as the policy says, and the others are of no context any more. No delete rule fires.
+/// Merges objects that have the same unique key into one. The survivor keeps its identity and takes over values and
+/// links of the others as far as the policy says. The others then belong to no context any more. No delete rule
+/// applies.
 struct UniqueKeyMerge {
   private let context: ManagedObjectContext
   private let policy: MergePolicy
-  /// New objects and who stands for them.
+  /// New objects and the survivors that replace them.
   private var unions: [(object: ManagedObject, survivor: ManagedObject)] = []
   private var survivors: [Int64: ManagedObject] = [:]
-  /// Saved objects that give up what they wanted to be.
+  /// Saved objects whose changes of a key are discarded.
   private var yielding: [(object: ManagedObject, key: UniqueKey)] = []
 
   init(_ context: ManagedObjectContext, _ policy: MergePolicy) {
@@ -19,9 +20,9 @@ struct UniqueKeyMerge {
 
   // MARK: Deciding
 
-  /// Decides about all clashes before anything is done.
+  /// Decides on all conflicts before any change.
   ///
-  /// - Throws: ``ValidationError`` with those that the policy does not settle.
+  /// - Throws: ``ValidationError`` with the conflicts that the policy does not settle.
   mutating func decide(_ clashes: [KeyClash]) throws {
     var rules = ObjectRules(context)
     for clash in clashes {
@@ -34,7 +35,7 @@ struct UniqueKeyMerge {
 
   private mutating func decide(_ object: ManagedObject, _ clash: KeyClash, _ rules: inout ObjectRules) {
     let survivor = survivor(clash.survivor)
-    // Two objects of the store stay two.
+    // Two objects in the store are never merged into one.
     let isNew = object.phase == .inserted
     let yields = policy == .storeTrump || policy == .rollback
     guard policy != .error, isNew ? type(of: object) == type(of: survivor) : yields else {
@@ -54,7 +55,7 @@ struct UniqueKeyMerge {
     }
   }
 
-  /// Who stands for an object in the end.
+  /// The object that finally replaces an object; the object itself if it is not replaced.
   private func survivor(_ object: ManagedObject) -> ManagedObject {
     var found = object
     while let next = survivors[found._key] { found = next }
@@ -63,7 +64,7 @@ struct UniqueKeyMerge {
 
   // MARK: Doing
 
-  /// The new objects for which others stand.
+  /// The new objects that are replaced.
   var replaced: [ManagedObject] { unions.map(\.object) }
 
   mutating func carryOut(_ trace: MergeTrace) throws {
@@ -117,7 +118,7 @@ struct UniqueKeyMerge {
     survivor._restore(mask, from: object._copyRow())
     if let transients = object._copyTransients() { survivor._restoreTransients(mask, from: transients) }
     survivor.state.markAssigned(mask.bits)
-    // The mask's last bit may stand for references, which follow with their other ends.
+    // The last bit of the mask may include references. They are moved later, with their other ends.
     for (relationship, key) in references { survivor._setReference(relationship.property, key) }
   }
 
@@ -133,7 +134,8 @@ struct UniqueKeyMerge {
 
   // MARK: Relationships
 
-  /// To-ones that the object was told to have nobody in. Moving takes partners away, so that is looked at before.
+  /// Clears the to-one relationships of the survivor that the object sets to nil. This is done before links are moved,
+  /// because moving takes partners away.
   private func letGoPartners(of survivor: ManagedObject, asIn object: ManagedObject) {
     guard policy == .objectTrump || policy == .overwrite else { return }
     for relationship in context.info(of: object).allRelationships
@@ -159,28 +161,29 @@ struct UniqueKeyMerge {
     try context.throwPendingFailure()
   }
 
-  /// Whether an object was told that it has no partner, which counts as much as one.
+  /// Whether nil in a to-one relationship of an object counts as an assigned value.
   private func gives(nothingIn relationship: RelationshipInfo, _ object: ManagedObject) -> Bool {
     guard !relationship.isToMany else { return false }
     let isAssigned = relationship.property < 63 && ColumnMask(bits: object.changedBits).contains(relationship.property)
     return policy == .overwrite || policy == .objectTrump && relationship.isColumn && isAssigned
   }
 
-  /// Whether a partner is linked to the survivor. Who has no other object to go to always is.
+  /// Whether a partner is linked to the survivor. A new member of a to-many relationship that is not replaced itself
+  /// always is, because it has no other owner.
   private func isWanted(
     _ partner: ManagedObject, isMoved: Bool, by survivor: ManagedObject, _ relationship: RelationshipInfo
   ) -> Bool {
     guard partner.isAlive else { return false }
     if policy == .objectTrump || policy == .overwrite { return true }
     let inverse = context.runtime.inverse(of: relationship)
-    // A partner that the store has already keeps what it has there.
+    // The survivor of a replaced partner keeps the partner that it already has.
     if isMoved, let inverse, !inverse.isToMany, context.partnerKey(of: partner, inverse) > 0 { return false }
     if relationship.isToMany { return policy != .rollback || !isMoved && partner.phase == .inserted }
     if policy == .rollback { return false }
     return context.partnerKey(of: survivor, relationship) == 0
   }
 
-  /// The place of an object among its partner's members, where these have an order.
+  /// The position of an object among its partner's members if the members are ordered.
   private func place(of object: ManagedObject, at partner: Int64, _ relationship: RelationshipInfo) throws -> Int? {
     guard let inverse = context.runtime.inverse(of: relationship), inverse.isOrdered, let partner = context.map[partner]
     else { return nil }
@@ -198,7 +201,7 @@ struct UniqueKeyMerge {
     }
   }
 
-  /// One-way relationships that led to the object lead to the survivor.
+  /// Redirects one-way relationships from the object to the survivor.
   private func moveOneWayReferences(from object: ManagedObject, to survivor: ManagedObject) {
     let references = context.oneWayReferences(to: [object])
     if references.isEmpty { return }

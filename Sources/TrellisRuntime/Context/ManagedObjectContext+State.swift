@@ -1,7 +1,7 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Whether there is anything to save.
+  /// Whether there are unsaved changes.
   ///
   /// - Complexity: linear in the number of objects that were written to.
   public var hasChanges: Bool {
@@ -9,37 +9,37 @@ extension ManagedObjectContext {
       || pending.waiting.lists.values.contains { $0.hasChanges }
   }
 
-  /// The objects that the next save will insert, in the order in which they were made.
+  /// The objects that the next save will insert, in the order in which they were created.
   public var insertedObjects: [ManagedObject] { inserted.filter { $0.phase == .inserted } }
-  /// The saved objects that have changes to save.
+  /// The saved objects with unsaved changes.
   public var updatedObjects: [ManagedObject] { changed.filter(\.isUpdated) }
   /// The objects that the next save will delete.
   public var deletedObjects: [ManagedObject] { Array(deleted) }
-  /// How many objects the context has in memory.
+  /// The number of objects in memory.
   public var registeredCount: Int { map.count }
 
-  /// The object of an identity if it is in memory. No store is asked.
+  /// Returns the object with an identifier if it is in memory. The store is not accessed.
   public func registeredObject<Object: ManagedObject>(with id: ObjectID<Object>) -> Object? {
     map[id.key].flatMap { $0.phase == .deleted ? nil : $0 as? Object }
   }
 
   // MARK: Saving
 
-  /// Writes every change since the last save: all of it or nothing.
+  /// Writes all changes since the last save in one transaction, or none of them.
   ///
-  /// First the plan, then the checks, then one transaction, and only then do the objects count as saved. Whatever fails, the
-  /// store and the context are as they were.
+  /// A save plans the writes, checks the objects, and writes them in one transaction. Only then do the objects count as
+  /// saved. If any step fails, the store and the context are unchanged.
   ///
-  /// When somebody else has written the same objects meanwhile, edits of different properties are merged, and checked again.
-  /// Where both sides changed the same one the policy decides; see ``MergePolicy``.
+  /// If another context has written the same objects meanwhile, edits of different properties are merged and checked
+  /// again. The policy settles changes of the same property; see ``MergePolicy``.
   ///
-  /// - Parameter mergePolicy: How conflicts are settled in this save; ``mergePolicy`` unless given.
-  /// - Throws: ``ValidationError`` with every rule that is broken, by what is in memory or by what others have written since;
-  ///   ``SaveConflict`` when somebody else changed or deleted a row meanwhile and the policy does not say who wins;
-  ///   ``StoreError`` when the store fails, with the code `contended` when others kept writing the same objects while the
-  ///   save was tried many times; ``ContextError`` when a lazy load failed before, inside
-  ///   a hook, and when hooks keep changing each other's objects; what a `willSave` hook throws.
-  /// - Complexity: linear in the number of changed objects, whatever else is in memory.
+  /// - Parameter mergePolicy: The policy for conflicts in this save; ``mergePolicy`` by default.
+  /// - Throws: ``ValidationError`` with every broken rule, whether the violation is in memory or was written by another
+  ///   context since; ``SaveConflict`` if another context changed or deleted a row meanwhile and the policy does not
+  ///   settle the conflict; ``StoreError`` if the store fails, with the code `contended` if other contexts kept writing
+  ///   the same objects during many attempts; ``ContextError`` if a lazy load failed before, if this is called
+  ///   inside a hook, and if hooks keep changing each other's objects; the errors of `willSave` hooks.
+  /// - Complexity: linear in the number of changed objects, independent of the other objects in memory.
   public func save(mergePolicy: MergePolicy? = nil) throws {
     try checkAllowed("save")
     try checkNotPinned()
@@ -49,8 +49,8 @@ extension ManagedObjectContext {
 
   // MARK: Undoing what was not saved
 
-  /// Takes back everything since the last save: new objects are no objects any more, deleted ones are back, values and
-  /// relationships are as they were last fetched or saved.
+  /// Discards all changes since the last save: new objects belong to no context any more, deleted objects are restored,
+  /// and values and relationships are as they were last fetched or saved.
   ///
   /// - Complexity: linear in the number of changes.
   public func rollback() {
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
     settleBacklog()
   }
 
-  /// Forgets everything: changes, objects, what was loaded. Objects that somebody still holds keep their values, read-only.
+  /// Discards all changes and all objects. Objects that are still referenced keep their values and become read-only.
   public func reset() {
     guard isAllowed("reset") else { return }
     map.forEach { $0.state.detach() }
@@ -77,14 +77,14 @@ extension ManagedObjectContext {
     undo.clear()
   }
 
-  /// Reads an object from the store again. One whose row is gone is deleted.
+  /// Reads an object from the store again. An object without a row in the store is deleted.
   ///
   /// - Parameters:
-  ///   - object: An object of this context. New objects stay as they are.
-  ///   - discardingChanges: Whether edits are given up too; otherwise they stay on top of the new values. The other ends of
-  ///     its relationships follow. Who refers to the object in a row of its own still does.
-  /// - Throws: ``StoreError`` when the store fails; ``ContextError`` with the code `foreign-object` when the object belongs to
-  ///   another context.
+  ///   - object: An object of this context. New objects are unchanged.
+  ///   - discardingChanges: Whether edits are discarded as well; otherwise they are applied to the new values. The
+  ///     other ends of the object's relationships follow. Unsaved references in the rows of other objects stay.
+  /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-object` if the object belongs
+  ///   to another context.
   public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
     try checkOwn(object, "was not refreshed")
     guard object.phase == .persistent else { return }
@@ -97,7 +97,7 @@ extension ManagedObjectContext {
     forgetViews(of: partners + partnersInRow(of: object))
   }
 
-  /// Makes all unchanged objects read from the store again when they are next used; changed ones keep their edits.
+  /// Makes all unchanged objects read from the store again when they are next used. Changed objects keep their edits.
   public func refreshAll() {
     map.forEach { object in
       guard object.phase == .persistent, !(object.isInChangedList && object.hasChanges) else { return }
@@ -106,12 +106,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Drops the unchanged objects that nobody but the context holds.
+  /// Removes the unchanged objects from memory that only the context references.
   ///
-  /// The context does so by itself whenever the number of its objects has doubled; then those are spared that were loaded
-  /// since the time before.
+  /// The context does so automatically whenever the number of its objects has doubled, but then spares objects that
+  /// were loaded since the time before.
   ///
-  /// - Returns: how many objects were dropped.
+  /// - Returns: the number of removed objects.
   /// - Complexity: linear in the number of objects in memory.
   @discardableResult public func dropUnusedObjects() -> Int {
     sweep(sparingRecent: false)
@@ -119,12 +119,12 @@ extension ManagedObjectContext {
 
   // MARK: Steps
 
-  /// Makes a deleted object one of no context.
+  /// Removes a deleted object from the context.
   func detach(_ object: ManagedObject) {
     leave(object, isDeleted: true)
   }
 
-  /// Makes an object one of no context.
+  /// Removes an object from the context.
   private func leave(_ object: ManagedObject, isDeleted: Bool = false) {
     object.announceAll()
     map.remove(object._key)
@@ -137,7 +137,7 @@ extension ManagedObjectContext {
     if !object.isInChangedList { restore(object) }
   }
 
-  /// Gives an object the row that was last fetched or saved. Its to-manys are asked for anew.
+  /// Restores the row of an object that was last fetched or saved. Its to-many relationships are loaded again.
   private func restore(_ object: ManagedObject) {
     object.restoreCommitted(ColumnMask(bits: object.changedBits))
     object.extras?.forgetCommitted()
@@ -146,8 +146,8 @@ extension ManagedObjectContext {
     object.extras?.partners.removeAll()
   }
 
-  /// Makes a saved object without changes read its row again when it is next used. What lives in memory only stays, and so does
-  /// a partner whose own row was changed here.
+  /// Makes a saved object without changes read its row again when it is next used. Values that exist only in memory
+  /// stay, and so does a partner whose own row was changed here.
   func turnIntoFault(_ object: ManagedObject) {
     object.announceAll()
     let info = info(of: object)

@@ -1,69 +1,72 @@
 import TrellisStorage
 
-/// A place to work with objects: it has one object for each identity, keeps track of what changes, and saves it.
+/// A set of objects in memory. A context has one object for each identity, tracks the changes and saves them.
 ///
-/// A context is not Sendable: it and its objects stay in the isolation domain that it was made in. Take one from a container:
+/// A context is not Sendable: the context and its objects stay in the isolation domain that it was created in. A
+/// container creates contexts:
 ///
 /// ```swift
 /// let context = container.newContext()
 /// let diary = EmotionDiary(in: context, emotion: .happy, content: "산책하고 커피")
 /// try context.save()
 /// ```
-/// Fetches, saves and lazy loads are synchronous; for work beside the main actor there is
+/// Fetches, saves and lazy loads are synchronous. For work outside of the main actor use
 /// ``PersistentContainer/perform(_:)``.
 public final class ManagedObjectContext {
   let core: ContainerCore
-  /// The context that this one is a child of; nil for one that saves to the store.
+  /// The parent of a child context. Nil for a context that saves to the store.
   public let parent: ManagedObjectContext?
   let runtime: RuntimeModel
   let link = ContextLink()
-  // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and confined.
+  // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and
+  // confined.
   @exclusivity(unchecked) var map = IdentityMap()
-  /// What was changed since the last save.
+  /// The changes since the last save.
   @exclusivity(unchecked) var pending = PendingChanges()
-  /// So many members a cascade loads rather than leave them to the store: a few are quicker deleted than looked for in memory.
+  /// The maximum number of members that a cascade loads instead of leaving them to the store. A few members are deleted
+  /// faster than the objects in memory are searched for members.
   package var fewMembers = 1000
-  /// Records changes; nil unless somebody wants to take them back.
+  /// The recorder of changes. Nil unless changes may have to be taken back.
   @exclusivity(unchecked) private(set) var recorder: ChangeRecorder?
-  /// The properties that were read while somebody finds out which ones a key path reads.
+  /// The properties that were read while the properties of a key path are determined.
   var probed: [Int] = []
-  /// The hooks that are running, each called from within the one before.
+  /// The running hooks. Each was called from within the one before.
   var runningHooks: ContiguousArray<RunningHook> = []
-  /// The objects whose delete is under way, by key. Noted only where a hook could ask for it again.
+  /// The keys of the objects that are being deleted. Noted only where a hook could delete an object again.
   var leaving: Set<Int64> = []
-  /// The class of the object that was made last, known to be one of the model's.
+  /// The class of the last created object, known to belong to the model.
   @exclusivity(unchecked) var lastClass: ObjectIdentifier?
-  /// The relationships in join tables of which the context ever had a list.
+  /// The relationships in join tables that the context has ever had a list of.
   var listed: Set<RelationshipNumber> = []
-  /// How often the context has been saved.
+  /// The number of saves of the context.
   var saveCount = 0
-  /// What others saved of objects that are changed here.
+  /// Changes by other contexts to objects that are changed here.
   @exclusivity(unchecked) var backlog = MergeBacklog()
-  /// Whether a to-many may wait for the store's members to put an order on top of them.
+  /// Whether to-many relationships may have been reordered before their members in the store were loaded.
   var hasArrangements = false
   @exclusivity(unchecked) var batches = FetchBatches()
   @exclusivity(unchecked) var sweeper = Sweeper()
-  /// What happens when a relationship is used that was not loaded with its object; it is loaded and nothing said unless
-  /// that is changed. A request may be stricter for its own results.
+  /// The rule for the use of relationships that were not loaded with their object. By default they are loaded without a
+  /// report. A request may have a stricter rule for its own results.
   public var lazyLoading = LazyLoading.allowed
-  /// How saves settle it when somebody else has written the same objects; by default they throw.
+  /// The policy for conflicts with other contexts that have written the same objects. By default a save throws.
   public var mergePolicy = MergePolicy.error
-  /// Whether a request is being answered in memory, whose loads are not the user's.
+  /// Whether a request is being evaluated in memory. Lazy loads are then not caused by the caller.
   var isEvaluating = false
-  /// A load that failed where nothing could be thrown; the next fetch or save throws it.
+  /// The error of a load that failed where it could not be thrown. The next fetch or save throws it.
   var pendingFailure: ContextError?
-  /// How many loads failed where nothing could be thrown.
+  /// The number of loads that failed where no error could be thrown.
   private(set) var failedLoads = 0
   let inbox: ContextInbox
-  /// Who looks at the objects through Swift's Observation; nil while the context is not observing.
+  /// The observers of objects through Swift's Observation. Nil while the context is not observing.
   @exclusivity(unchecked) var observation: ContextObservation?
-  /// What the context calls itself in what others hear of its saves.
+  /// The name of the context in the notices that other contexts receive of its saves.
   public var author: String?
   /// The requests whose results are kept up to date.
   var liveResults: [LiveResultsReference] = []
-  /// Whether reads show one moment of the store, which what others save must not disturb.
+  /// Whether reads show one moment of the store, unaffected by the saves of other contexts.
   var isPinned = false
-  /// What was done here, step by step, to be undone; off until it is enabled.
+  /// The history of changes that can be undone, step by step. Disabled by default.
   public let undo: UndoHistory
 
   private var keys: Range<Int64> = 0..<0
@@ -83,13 +86,14 @@ public final class ManagedObjectContext {
     core.hub.close(inbox)
     link.context = nil
     link.remains = ContextRemains(runtime: runtime, report: core.errorHandler)
-    // Whoever still holds an object may read what was loaded; unloaded values read as placeholders, writes are ignored.
+    // Objects that are still referenced keep their loaded values; unloaded values read as placeholders, writes are
+    // ignored.
     map.forEach { $0.state.becomeReadOnly() }
   }
 
   func info(of object: ManagedObject) -> EntityInfo { runtime.entities[type(of: object)._entity] }
 
-  /// The way to the store, opened when it is first needed.
+  /// The connection to the store, opened when it is first needed.
   func connection() throws -> any StoreConnection {
     if let openConnection {
       do { try core.checkOpen() } catch {
@@ -105,12 +109,12 @@ public final class ManagedObjectContext {
 
   // MARK: Recording
 
-  /// Records changes from now on, or stops recording.
+  /// Starts to record changes, or stops if the recorder is nil.
   func record(with recorder: ChangeRecorder?) { self.recorder = recorder }
 
-  /// Records changes for a while, with the recorder that records already if there is one.
+  /// Records changes temporarily, with the present recorder if there is one.
   ///
-  /// - Returns: the recorder, and what ends the recording that this call has begun.
+  /// - Returns: the recorder, and a function that ends the recording if this call has started it.
   func beginRecording() -> (recorder: ChangeRecorder, end: () -> Void) {
     if let recorder { return (recorder, {}) }
     let made = ChangeRecorder(self)
@@ -118,7 +122,7 @@ public final class ManagedObjectContext {
     return (made, { self.recorder = nil })
   }
 
-  /// Makes changes that belong to no step and are not to be taken back by one.
+  /// Makes changes that belong to no undo step and are not taken back by one.
   func withoutRecording<Result>(_ body: () throws -> Result) rethrows -> Result {
     let recorder = recorder
     self.recorder = nil
@@ -128,7 +132,7 @@ public final class ManagedObjectContext {
 
   // MARK: What objects call
 
-  /// A key for a new object, from a block that the context has for itself.
+  /// Returns a key for a new object, from a block of keys that is reserved for the context.
   func takeKey() -> Int64 {
     if keys.isEmpty {
       keys = core.keys.takeBlock(keyBlock) { report($0) }
@@ -152,12 +156,12 @@ public final class ManagedObjectContext {
     pending.addChanged(object)
   }
 
-  /// Notes that a to-many of an object has other members.
+  /// Notes that the members of an object's to-many relationship have changed.
   func noteListChanged(_ object: ManagedObject) {
     if object.phase == .persistent { noteChanged(object) }
   }
 
-  /// Tells the container's error handler; a failed load is also kept for the next fetch or save.
+  /// Reports a problem to the container's error handler. The next fetch or save also throws it if it is a failed load.
   func report(_ problem: ContextError) {
     if problem.code == .loadFailed {
       failedLoads += 1
@@ -166,14 +170,14 @@ public final class ManagedObjectContext {
     core.report(problem)
   }
 
-  /// Tells the container's error handler, and lets the next fetch or save throw it.
+  /// Reports a problem to the container's error handler. The next fetch or save also throws it.
   func reportToThrow(_ problem: ContextError) {
     if pendingFailure == nil { pendingFailure = problem }
     report(problem)
   }
 
-  /// Throws what went wrong where nothing could be thrown. Inside a hook that cannot throw it on, it is kept for whoever comes
-  /// after the hook.
+  /// Throws the pending error of a place that could not throw. Inside a hook that cannot throw, the error is also kept
+  /// for the next call after the hook.
   func throwPendingFailure() throws {
     guard let failure = pendingFailure else { return }
     if !runningHooks.contains(where: { !$0.hook.mayThrow }) { pendingFailure = nil }

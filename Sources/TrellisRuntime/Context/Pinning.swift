@@ -1,8 +1,8 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// Reads one moment of the store: whatever others save meanwhile, everything that is loaded inside shows the store as it is
-  /// when this begins.
+  /// Reads one moment of the store: everything that is loaded inside `body` shows the store as it is at the start,
+  /// whatever other contexts save meanwhile.
   ///
   /// ```swift
   /// try container.newContext().pinned { context in
@@ -10,11 +10,11 @@ extension ManagedObjectContext {
   ///   try context.stream(Book.all) { write($0) }   // exactly as many
   /// }
   /// ```
-  /// Objects that were loaded before, and are not faults, keep their values: for a report, use a new context. Others may read
-  /// and write as they like; a SQLite file's log grows as long as this lasts. What was saved meanwhile is taken over
-  /// when it ends. Inside another call of this it is the same moment.
+  /// Objects that were loaded before and are not faults keep their values, so use a new context for a report. Other
+  /// contexts may read and write meanwhile; the log of a SQLite file grows until the end. Changes that were saved
+  /// meanwhile are merged after the end. A nested call shows the same moment.
   ///
-  /// - Throws: ``StoreError`` when the store fails or cannot do that; what `body` throws. A save inside throws
+  /// - Throws: ``StoreError`` if the store fails or does not support this; the errors of `body`. A save inside throws
   ///   ``StoreError`` with the code `readOnly`.
   public func pinned<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
     if isPinned { return try body(self) }

@@ -1,9 +1,11 @@
 import TrellisStorage
 
-/// Rows that others made refer to what this save deletes, found when the store has refused the delete because of them.
+/// Rows of other contexts that refer to objects which this save deletes, found after the store has refused the delete
+/// because of them.
 ///
-/// What the delete rules demand is done to them as to everybody else, with hooks and checks, and the save tried again: under
-/// cascade they go too, under nullify they let go. When the save fails all the same, that is taken back.
+/// The delete rules are applied to these rows as to all others, with hooks and checks, and the save is tried again:
+/// `cascade` deletes the rows, `nullify` clears their references. If the save still fails, these changes are taken
+/// back.
 struct ConcurrentReferences {
   private let context: ManagedObjectContext
   private var deleted: [ManagedObject] = []
@@ -11,10 +13,10 @@ struct ConcurrentReferences {
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Does what the rules demand to those who refer to what a plan deletes.
+  /// Applies the delete rules to the rows that refer to the objects which a plan deletes.
   ///
   /// - Returns: whether there were any.
-  /// - Throws: ``ValidationError`` when one of them forbids the delete.
+  /// - Throws: ``ValidationError`` if a rule denies the delete.
   mutating func applyDeleteRules(after plan: SavePlan) throws -> Bool {
     var rules = ObjectRules(context)
     var isAny = false
@@ -38,7 +40,7 @@ struct ConcurrentReferences {
     return isAny
   }
 
-  /// Deletes partners that a pair leads to from what goes, where the rule is cascade.
+  /// Deletes the partners that rows of join tables link to deleted objects, where the delete rule is `cascade`.
   ///
   /// - Returns: whether there were any.
   mutating func applyDeleteRules(_ pairs: [ConstraintViolations.Denial]) throws -> Bool {
@@ -59,11 +61,11 @@ struct ConcurrentReferences {
     return isAny
   }
 
-  /// Takes back what was done to them: the save has failed.
+  /// Takes back the changes to these rows, because the save has failed.
   func takeBack() {
     for object in deleted { context.undelete(object) }
     for (object, relationship, partner) in loosened where object.isAlive {
-      // Taking back a merge that came before it has taken it back as well.
+      // If a merge began before, taking it back has already restored this reference.
       guard context.knownReference(of: object, relationship) == 0 else { continue }
       context.take(object, relationship, partner)
     }
@@ -72,8 +74,8 @@ struct ConcurrentReferences {
 
   // MARK: Steps
 
-  /// The rows that refer to a victim in the store, and neither are deleted here nor lead elsewhere. An edited one among them
-  /// has taken the reference over from the store.
+  /// The rows in the store that refer to a victim, without the objects that are deleted here or refer to another object
+  /// here. An edited object counts if it has merged the reference from the store.
   private func holders(
     of victims: [ManagedObject], _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
   ) throws -> [(holder: ManagedObject, victim: Int64)] {
@@ -87,7 +89,7 @@ struct ConcurrentReferences {
       context.map[link.holder].map { $0.phase == .persistent } ?? true
     }
     if unknown.isEmpty { return [] }
-    // Rows that are in memory already are brought up to date by that.
+    // Rows that are in memory already are refreshed by this.
     try context.loadObjects(unknown.map(\.holder), entity: relationship.destination)
     return unknown.compactMap { link in
       guard let holder = context.map[link.holder], holder.isAlive,
@@ -98,7 +100,7 @@ struct ConcurrentReferences {
   }
 
   private mutating func delete(_ holders: [ManagedObject]) throws {
-    // Together, so that they keep each other; each may have gone with another one.
+    // All together, so that they do not deny each other's delete. The delete of one may include others.
     deleted += holders
     try context.deleteAll(holders)
   }

@@ -1,7 +1,7 @@
 import TrellisStorage
 
 extension ManagedObjectContext {
-  /// The error that a save throws: stores know entities by number, and people by name.
+  /// The error that a save throws, with the names of entities: a store knows entities only by number.
   func withNames(_ error: any Error) -> any Error {
     guard var conflict = error as? SaveConflict else { return error }
     for place in conflict.rows.indices {

@@ -1,16 +1,19 @@
-/// A one-to-one that is its own inverse lies in the rows of both partners. Merges take over one row and leave the other one, where that
-/// is edited, so the two may disagree until a save, which writes both halves or neither.
+/// A disagreement between the two halves of a one-to-one relationship that is its own inverse.
+///
+/// The reference is stored in the rows of both partners. A merge takes over one row and leaves the other one if that is
+/// edited, so the halves may differ until a save, which writes both halves or neither.
 struct CoupleAgreement {
   let object: ManagedObject
   let relationship: RelationshipInfo
-  /// The partner whose half differs, and the one to which that leads.
+  /// The partner whose half differs, and the object that this half refers to.
   let partner: ManagedObject
   let other: ManagedObject?
 
-  /// Every object whose half a change makes different.
+  /// All objects whose half may change.
   var objects: [ManagedObject] { [object, partner] + (other.map { [$0] } ?? []) }
 
-  /// A partner that was set here keeps that, and the object gives it up; any other partner follows.
+  /// Makes both halves agree. If the partner was set to another object here, it keeps that object, and this object's
+  /// reference is cleared. Any other partner takes over this object's half.
   func carryOut(_ context: ManagedObjectContext) {
     if object._reference(relationship.property) != partner._key {
       context.unlink(partner, relationship, object._key)
@@ -24,10 +27,10 @@ struct CoupleAgreement {
 }
 
 extension ManagedObjectContext {
-  /// The couples that a save would write and whose halves disagree.
+  /// The couples that a save would write and whose halves differ.
   ///
-  /// - Throws: ``StoreError`` when a partner has to be loaded and the store fails.
-  /// - Complexity: linear in the number of changed objects, where the model has such a relationship.
+  /// - Throws: ``StoreError`` if a partner has to be loaded and the store fails.
+  /// - Complexity: linear in the number of changed objects if the model has such a relationship, otherwise constant.
   func coupleDisagreements() throws -> [CoupleAgreement] {
     guard runtime.hasCouples else { return [] }
     var found: [CoupleAgreement] = []

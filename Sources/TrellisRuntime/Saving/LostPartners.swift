@@ -2,8 +2,8 @@ import TrellisSchema
 import TrellisStorage
 
 extension SavePlan {
-  /// Finds the objects that the plan writes references to and that others have deleted meanwhile: the store has refused a
-  /// reference that leads nowhere, and this says which.
+  /// Finds the written references whose targets other contexts have deleted meanwhile. The store has refused a
+  /// reference without a target but does not report which one.
   func lostPartners(_ context: ManagedObjectContext) throws -> [ValidationFailure] {
     var search = LostPartnerSearch(context)
     for object in inserted { search.add(object, context.info(of: object).storedMask) }
@@ -14,8 +14,8 @@ extension SavePlan {
 }
 
 extension SavePlan {
-  /// Finds the owners of one-way to-manys that the plan adds members to and that others have deleted meanwhile. They were
-  /// edited here, although no row of theirs is written.
+  /// Finds the owners of one-way to-many relationships that the plan adds members to and that other contexts have
+  /// deleted meanwhile. These owners count as edited, although the save does not write their rows.
   func lostOwners(_ context: ManagedObjectContext) throws -> [SaveConflict.Row] {
     var lost: [Int64: SaveConflict.Row] = [:]
     for pairs in request.pairs {

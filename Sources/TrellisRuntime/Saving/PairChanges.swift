@@ -1,13 +1,14 @@
 import TrellisStorage
 
 extension SavePlan {
-  /// Turns changed lists of joined relationships into pairs, each once although both ends may have noted it.
+  /// Turns the changed lists of joined relationships into pairs. Each pair is written once, although both ends may have
+  /// noted it.
   mutating func collectPairs(_ context: ManagedObjectContext) throws {
     var changes = PairChanges(context)
     for object in inserted { changes.add(object) }
     for (object, _) in updated { changes.add(object) }
     for object in relinked { changes.add(object) }
-    // What left a deleted object before does not stand in the way of its delete.
+    // Pairs that were removed before the delete are written as well, because they must not deny the delete.
     for object in deleted where !context.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
     for (id, list) in context.pending.waiting.lists {
       changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
@@ -19,13 +20,13 @@ extension SavePlan {
 private struct PairChanges {
   typealias Pair = SaveRequest.Pairs.Pair
 
-  /// A class, as arrays in a dictionary of structs would be copied for each list.
+  /// A class, because the arrays in a dictionary of structs would be copied for each list.
   private final class Table {
-    /// Both ends note a pair.
+    /// Pairs may be listed twice, because both ends note them.
     var added: [PairEnds] = []
     var removed: [PairEnds] = []
     var places = PairPlaces()
-    /// Owners of which some members come behind all others.
+    /// The owners whose lists have members that are placed behind all others.
     var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
   }
 
@@ -49,7 +50,7 @@ private struct PairChanges {
   }
 
   private mutating func add(_ list: MemberList, owner: Int64, _ relationship: RelationshipInfo) {
-    // A new object's list was complete from the start: everything in it is to be written.
+    // The list of a new object is complete from the start, so all of its members are written.
     let isNew = context.map[owner]?.phase == .inserted
     guard case .joinTable(let number, let isFirst) = relationship.home, list.hasChanges || isNew else { return }
     let isSymmetric = context.runtime.model.joinTables[number].isSymmetric
@@ -84,19 +85,19 @@ private struct PairChanges {
       var places = table.places
       try append(table.tails, to: &places, table: number)
       var pairs = SaveRequest.Pairs(table: number)
-      // In the order of their keys, which is the store's: it finds each place beside the last.
+      // Sorted by key as in the store, so that each write is next to the last one.
       let added = table.added.sortedWithoutRepeats
       pairs.removed = table.removed.sortedWithoutRepeats.filter { !added.containsInOrder($0) }
         .map { Pair(first: $0.first, partner: $0.partner) }
       pairs.added = added.filter(isAlive).map(places.pair)
-      // The store may have an added pair already, which then keeps its places unless it is moved as well.
+      // An added pair may exist in the store. It then keeps its places unless it is moved as well.
       pairs.moved = places.moves { isAlive($0) && !(added.containsInOrder($0) && isNew($0)) }
       all.append(pairs)
     }
     return all
   }
 
-  /// Tails come behind the last member that the store has.
+  /// Adds the tails of lists behind the last member in the store.
   private func append(
     _ tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])], to places: inout PairPlaces,
     table number: Int
@@ -112,7 +113,7 @@ private struct PairChanges {
     }
   }
 
-  /// Pairs of objects that are deleted in the same save are not written.
+  /// Whether both objects of a pair remain. Pairs of objects that are deleted in the same save are not written.
   private func isAlive(_ ends: PairEnds) -> Bool {
     if context.deleted.isEmpty { return true }
     for key in [ends.first, ends.partner] {
@@ -121,7 +122,7 @@ private struct PairChanges {
     return true
   }
 
-  /// Whether the store cannot have a pair.
+  /// Whether a pair cannot exist in the store.
   private func isNew(_ ends: PairEnds) -> Bool {
     context.map[ends.first]?.phase == .inserted || context.map[ends.partner]?.phase == .inserted
   }

@@ -15,21 +15,21 @@ struct PairPlaces {
   typealias Pair = SaveRequest.Pairs.Pair
 
   private struct Entry {
-    /// The places for a pair that is new, and those that it gets even if the store has it already.
+    /// The places of a pair if it is new, and the places that it gets even if it exists in the store.
     var new: Pair
     var moved: Pair
   }
 
   private var entries: [PairEnds: Entry] = [:]
 
-  /// Gives all members of an owner new places.
+  /// Assigns new places to all members of an owner.
   mutating func arrange(_ keys: ContiguousArray<Int64>, of owner: Int64, _ isFirst: Bool) {
     for (index, key) in keys.enumerated() {
       set(Int64(index + 1) * PlaceNumbering.gap, owner, key, isFirst, isMoved: true)
     }
   }
 
-  /// Gives members of an owner places behind its others.
+  /// Assigns places behind the other members of an owner.
   mutating func append(
     _ members: [(key: Int64, isMoved: Bool)], of owner: Int64, _ isFirst: Bool, after last: Int64?
   ) {
@@ -51,7 +51,7 @@ struct PairPlaces {
 
   func pair(_ ends: PairEnds) -> Pair { entries[ends]?.new ?? Pair(first: ends.first, partner: ends.partner) }
 
-  /// The pairs that move, in the order of their keys.
+  /// The pairs that move, sorted by key.
   func moves(where isWanted: (PairEnds) -> Bool) -> [Pair] {
     entries.filter { ($0.value.moved.place ?? $0.value.moved.inversePlace) != nil && isWanted($0.key) }
       .map(\.value.moved).sorted { ($0.first, $0.partner) < ($1.first, $1.partner) }

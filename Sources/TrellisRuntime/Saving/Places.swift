@@ -1,20 +1,20 @@
 import TrellisStorage
 
-/// The numbers that keep members in order: far enough apart that most insertions fit between two of them.
+/// The numbers that keep members in order. They are far enough apart that most insertions fit between two of them.
 enum PlaceNumbering {
   static let gap: Int64 = 1024
 
-  /// A place behind the last one.
+  /// The place behind the last one.
   static func after(_ last: Int64?) -> Int64 {
     let next = (last ?? 0).addingReportingOverflow(gap)
     return next.overflow ? .max : next.partialValue
   }
 
-  /// Places for members in their wanted order, of which as many as possible stay where they are.
+  /// Returns places for members in a given order. As many members as possible keep their places.
   ///
-  /// - Parameter places: the present place of each member, nil for one that has none.
-  /// - Returns: the place of each member, strictly growing.
-  /// - Complexity: n log n in the number of members; linear when all are new.
+  /// - Parameter places: the present place of each member, nil if it has none.
+  /// - Returns: the place of each member, strictly increasing.
+  /// - Complexity: n log n in the number of members; linear if all are new.
   static func arrange(_ places: [Int64?]) -> [Int64] {
     let kept = longestRisingRun(places)
     var result = [Int64](repeating: 0, count: places.count)
@@ -39,7 +39,7 @@ enum PlaceNumbering {
     return result
   }
 
-  /// The distance at which a number of members fit between two places; nil when they do not.
+  /// The distance at which a number of members fit between two places. Nil if they do not fit.
   private static func step(from last: Int64, to next: Int64?, count: Int64) -> Int64? {
     guard let next else {
       return last.addingReportingOverflow(gap.multipliedReportingOverflow(by: count).partialValue).overflow ? nil : gap
@@ -54,10 +54,11 @@ enum PlaceNumbering {
     (0..<count).map { Int64($0 + 1) * gap }
   }
 
-  /// Marks a longest run of members whose positive places rise.
+  /// Marks a longest subsequence of members whose positive places increase.
   private static func longestRisingRun(_ places: [Int64?]) -> [Bool] {
     var kept = [Bool](repeating: false, count: places.count)
-    // ends[n] is the index of the member with the smallest place that a rising run of n + 1 members can end in.
+    // ends[n] is the index of the member with the smallest place that can end an increasing subsequence of n + 1
+    // members.
     var ends: [Int] = []
     var previous = [Int](repeating: -1, count: places.count)
     for (index, place) in places.enumerated() {
@@ -81,8 +82,8 @@ enum PlaceNumbering {
 }
 
 extension SavePlan {
-  /// Gives the members of changed ordered one-to-manys their places: those that are written anyway carry them, the others'
-  /// are written alone.
+  /// Assigns places to the members of changed ordered one-to-many relationships. Rows that are written anyway carry
+  /// their places; the places of other rows are written separately.
   mutating func assignPlaces(_ context: ManagedObjectContext) throws {
     var assignment = PlaceAssignment(context, updated: updated)
     defer { formerPlaces = assignment.formerPlaces }
@@ -93,8 +94,8 @@ extension SavePlan {
     request.places = assignment.places
   }
 
-  /// Gives members the places back that they had, when the save has failed: otherwise the next one would take the new ones
-  /// for stored.
+  /// Restores the former places of the members after the save has failed. Otherwise the next save would take the new
+  /// places for stored ones.
   func takeBackPlaces() {
     for former in formerPlaces.reversed() { former.member._setPlace(former.property, former.place) }
   }
@@ -108,7 +109,7 @@ private struct PlaceAssignment {
 
   private let context: ManagedObjectContext
   private let updated: [(object: ManagedObject, mask: ColumnMask)]
-  /// What is written of each updated object; most saves never ask.
+  /// The written properties of each updated object. Lazy, because most saves do not need it.
   private lazy var rewritten = Dictionary(uniqueKeysWithValues: updated.map { ($0.object._key, $0.mask) })
   private(set) var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
   private var alone: [ColumnNumber: SaveRequest.Places] = [:]
@@ -120,7 +121,7 @@ private struct PlaceAssignment {
     self.updated = updated
   }
 
-  /// The places that no row is written with.
+  /// The places that are written separately, because their rows are not written.
   var places: [SaveRequest.Places] {
     alone.values.sorted { ($0.entity, $0.column) < ($1.entity, $1.column) }
   }
@@ -154,7 +155,7 @@ private struct PlaceAssignment {
     }
   }
 
-  /// Members that were added to lists that are not loaded come behind the last one in the store.
+  /// Assigns places behind the last member in the store to members that were added to unloaded lists.
   mutating func appendToUnloaded() throws {
     for (number, lists) in unloaded {
       var last: [Int64: Int64] = [:]

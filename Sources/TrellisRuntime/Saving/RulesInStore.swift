@@ -1,10 +1,11 @@
 import TrellisStorage
 
 extension SavePlan {
-  /// Asks the store to look again, where nobody else can write any more, at what other writers may have changed since it was
-  /// loaded: numbers of members, and partners that forbid a delete.
+  /// Collects the checks that the store repeats inside the transaction, when no other writer can interfere: the numbers
+  /// of members, and partners that deny a delete. Other writers may have changed them since they were loaded.
   ///
-  /// New owners need none of it, as nobody else knows them; references need none, as the store never lets one lead nowhere.
+  /// New owners are not checked, because no other context knows them. References are not checked, because the store
+  /// never accepts a reference without a target.
   mutating func collectChecks(_ context: ManagedObjectContext) {
     guard context.runtime.looksAgain else { return }
     var asking = RulesToAsk(context)
@@ -46,7 +47,7 @@ private struct RulesToAsk {
     for relationship in checks.denials { denied[context.number(of: relationship), default: []].append(object._key) }
   }
 
-  /// Whom an object refers to, and whom its row in the store still refers to.
+  /// Adds the object that a reference leads to, and the one that it leads to in the store.
   private mutating func addOwners(of object: ManagedObject, _ reference: RelationshipInfo) {
     guard let inverse = context.runtime.inverse(of: reference) else { return }
     add(object._reference(reference.property), to: inverse)
@@ -83,7 +84,7 @@ private struct RulesToAsk {
 }
 
 extension ManagedObjectContext {
-  /// What the store found broken, in the words of the checks before.
+  /// The violations that the store has found, as the error that the checks before the write throw.
   func validationError(for broken: ConstraintViolations) throws -> ValidationError {
     var rules = ObjectRules(self)
     for count in broken.counts {

@@ -7,26 +7,28 @@ import TrellisStorage
 ///  2 hooks          willSave; whatever it changes belongs to the save
 ///  3 agree      ┌─▶ both halves of each one-to-one that is its own inverse
 ///  4 plan       │   the objects to write, compared with their committed rows
-///  5 check      │   every rule that memory can answer
+///  5 check      │   every rule that can be checked in memory
 ///  6 prepare    │   cascades, order keys, join rows, checks left to the store
 ///  7 write      │   one transaction, all or nothing
-///     refused ──┤   by references that appeared meanwhile · by rows that are others by now
-///               └──  · by unique keys · by one-to-one partners: settled in memory, and once more
-///  8 finish         committed rows move on, and nothing is pending
-///  9 publish        other contexts and live results are told; didSave
+///     refused ──┤   because of concurrent references · changed row versions · unique keys ·
+///               └── one-to-one partners: the conflict is settled in memory, and the save tried again
+///  8 finish         the written rows become the committed ones, and nothing is pending
+///  9 publish        other contexts and live results are notified; didSave
 /// ```
 /// Invariants:
-/// 1. Nothing in memory counts as saved before the transaction of step 7 has ended well.
-/// 2. Steps 3 to 7 change memory only by ``SaveMerge`` and ``ConcurrentReferences``, which can take all of it back. Both are taken back, the
-///    merge first, whenever the save throws. Order keys that a plan has assigned are taken back with that plan.
-/// 3. What willSave changed is taken back after these, by ``ManagedObjectContext/withWillSave(_:)``.
-/// 4. A refusal is settled at most ``attempts`` times; one whose reason cannot be found is believed after three.
+/// 1. No object in memory counts as saved before the transaction of step 7 has succeeded.
+/// 2. Steps 3 to 7 change memory only by ``SaveMerge`` and ``ConcurrentReferences``, which can take back all of their
+///    changes. If the save throws, both are taken back, the merge first. The order keys that a plan has assigned are
+///    taken back with that plan.
+/// 3. The changes of willSave are taken back after these, by ``ManagedObjectContext/withWillSave(_:)``.
+/// 4. A refusal is settled at most ``attempts`` times. A refusal whose reason cannot be found is retried three times
+///    and then thrown.
 /// 5. After step 8 ``PendingChanges`` is empty, and no object is marked as changed.
 struct SaveOperation {
-  /// Hands a plan to the store.
+  /// Passes a plan to the store.
   typealias Sending = (SavePlan) throws -> SaveOutcome
 
-  /// How often a save is tried while other contexts write the same objects faster than it can merge them.
+  /// The number of attempts to save while other contexts write the same objects faster than the save can merge them.
   private static let attempts = 64
 
   private let context: ManagedObjectContext
@@ -45,13 +47,14 @@ struct SaveOperation {
 
   /// Saves a context.
   ///
-  /// - Throws: as ``ManagedObjectContext/save(mergePolicy:)``; then memory and the store are as they were.
+  /// - Throws: the same errors as ``ManagedObjectContext/save(mergePolicy:)``. Memory and the store are then unchanged.
   static func run(_ context: ManagedObjectContext, _ policy: MergePolicy) throws {
     context.mergeInbox(readingEdited: false)
     context.checkInvariants()
     let plan = try context.withWillSave {
       var operation = SaveOperation(context, policy) { plan in
-        // A parent takes over what no store is given, such as to-manys whose members hold the reference.
+        // A parent also takes over changes that a store does not get, such as to-manys whose members hold the
+        // reference.
         try plan.isEmpty && context.parent == nil ? SaveOutcome() : context.connection().save(plan.request)
       }
       return try operation.write()
@@ -60,9 +63,9 @@ struct SaveOperation {
     operationDidEnd(plan, context)
   }
 
-  /// Tries a save to its end and takes everything back.
+  /// Performs a save and takes back all of its changes, in memory and in the store.
   ///
-  /// - Throws: what a save throws now.
+  /// - Throws: the error that a save would throw now.
   static func rehearse(_ context: ManagedObjectContext) throws {
     struct Passed: Error {}
     context.mergeInbox(readingEdited: false)
@@ -92,7 +95,8 @@ struct SaveOperation {
       }
       throw Self.contended
     } catch {
-      // A merge knows everything that was done since it began, and concurrentReferences may have been met before.
+      // The merge first: its trace covers all changes since it began, and `concurrentReferences` may have begun
+      // earlier.
       merge.takeBack()
       concurrentReferences.takeBack()
       if let broken = error as? ConstraintViolations { throw try context.validationError(for: broken) }
@@ -109,7 +113,7 @@ struct SaveOperation {
     )
   }
 
-  /// - Returns: what was written; nil when the refusal was settled, so that the save is to be tried again.
+  /// - Returns: the written plan. Nil if the refusal was settled and the save has to be tried again.
   private mutating func attempt() throws -> SavePlan? {
     try merge.agreeCouples()
     var plan = try checkedPlan()
@@ -129,8 +133,9 @@ struct SaveOperation {
     return nil
   }
 
-  /// A reference leads to an object that is not in the store: of a row that appeared meanwhile, of a to-many whose owner is gone, or
-  /// to a partner that is gone.
+  /// Settles a refusal because of a reference to an object that is not in the store: a reference of a row that was
+  /// added or changed meanwhile, a member of a to-many whose owner was deleted, or a reference to a partner that was
+  /// deleted.
   private mutating func settleDangling(_ error: StoreError, _ plan: SavePlan) throws -> SavePlan? {
     if try concurrentReferences.applyDeleteRules(after: plan) { return nil }
     let owners = try plan.lostOwners(context)
@@ -140,7 +145,7 @@ struct SaveOperation {
     }
     let failures = try plan.lostPartners(context)
     if !failures.isEmpty { throw ValidationError(failures: failures) }
-    // The checks ask the store which rows need one of the deleted objects.
+    // The checks ask the store which rows require one of the deleted objects.
     try context.validate(plan)
     guard merge.isPatient() else { throw error }
     return nil
@@ -153,8 +158,8 @@ struct SaveOperation {
     try context.loadArrangedLists()
     let plan = context.makePlan()
     try context.validate(plan)
-    // A hook that validates may have changed something, which it should not; it is not to be lost, though. And what is
-    // loaded may turn out to be deleted.
+    // A validation hook should change nothing, but if it does, the change must not be lost. Loading may also find
+    // objects that are deleted.
     let isChanged =
       context.runtime.hooks.contains(where: \.isValidation) || leavesToStore != context.pending.deletions.hasCascades
     return isChanged ? context.makePlan() : plan
@@ -178,26 +183,27 @@ struct SaveOperation {
     let leavesToStore = context.pending.deletions.hasCascades
     try plan.prepareRequest(context)
     guard leavesToStore != context.pending.deletions.hasCascades else { return }
-    // What was loaded for order keys has turned out to be deleted.
+    // Loading for the order keys has found objects that are deleted.
     plan.takeBackPlaces()
     plan = context.makePlan()
     try plan.prepareRequest(context)
   }
 
-  /// What was planned is in the store: committed rows move on, and nothing is pending any more.
+  /// Marks everything in the plan as saved: the written rows become the committed ones, and nothing is pending any
+  /// more.
   private func finish(_ plan: SavePlan) {
     context.saveCount += 1
     context.recorder?.addInserts(of: context)
     for object in plan.inserted {
       object.state.didInsert()
       forgetCommitted(object)
-      // An object that was deleted before may have members that other contexts left to it.
+      // If other contexts had deleted the object, objects here may still refer to it and be members again.
       if context.backlog.returning.contains(object._key) { context.forgetViews(of: object) }
     }
     for (object, _) in plan.updated { object.state.didUpdate() }
     for object in context.changed where object.phase == .persistent { forgetCommitted(object) }
     for object in context.deleted { context.detach(object) }
-    // Other contexts may have made an object in memory a member of a deleted one.
+    // Other contexts may have added an object in memory to a deleted owner.
     for key in plan.outcome.cascaded { if let object = context.map[key] { context.markDeletedInStore(object) } }
     context.forgetOneWayReferences(to: plan.deleted)
     context.pending.didSave()
@@ -215,7 +221,7 @@ struct SaveOperation {
 
   // MARK: Step 9
 
-  /// What the save tells others; nil when nothing listens.
+  /// The notice of the save for other contexts and live results. Nil if there is no audience.
   private func notice(of plan: SavePlan) -> SaveNotice? {
     let isHeard = context.parent == nil && context.core.hub.hasAudience(beside: context.inbox)
     return context.liveResults.isEmpty && !isHeard ? nil : SaveNotice(plan, context)
@@ -223,7 +229,7 @@ struct SaveOperation {
 
   private static func operationDidEnd(_ plan: SavePlan, _ context: ManagedObjectContext) {
     if let notice = plan.notice, !plan.isEmpty {
-      // What a child saves is not saved for other contexts yet.
+      // The changes of a child are not saved for other contexts yet.
       if context.parent == nil { context.core.hub.post(notice, from: context.inbox) }
       context.refreshLiveResults(after: [notice])
     }
@@ -237,7 +243,7 @@ extension ManagedObjectContext {
     return SavePlan(self)
   }
 
-  /// Loads the lists whose order was changed before they were loaded: only a list with all members gives each of them its place.
+  /// Loads the lists that were reordered before they were loaded. Only a complete list assigns a place to each member.
   fileprivate func loadArrangedLists() throws {
     guard hasArrangements else { return }
     for object in changed where object.phase == .persistent {

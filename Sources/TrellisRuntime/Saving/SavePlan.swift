@@ -1,24 +1,24 @@
 import TrellisStorage
 
-/// What one save is going to do, decided before anything is written.
+/// The changes that one save writes, determined before the write.
 struct SavePlan {
   var inserted: [ManagedObject] = []
-  /// Saved objects with changed values, and the properties that differ.
+  /// The saved objects with changed values, and the properties that differ.
   var updated: [(object: ManagedObject, mask: ColumnMask)] = []
-  /// Saved objects of which only to-manys changed.
+  /// The saved objects with changed to-many relationships only.
   var relinked: [ManagedObject] = []
-  /// What other contexts are told after the save.
+  /// The notice for other contexts after the save.
   var notice: SaveNotice?
   var deleted: [ManagedObject] = []
   var request = SaveRequest()
-  /// What went in the store with what was deleted here.
+  /// The rows that the store has deleted together with the objects deleted here.
   var outcome = SaveOutcome()
-  /// The places that members had before the plan gave them new ones.
+  /// The places of members before the plan assigned new ones.
   var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && request.isEmpty }
 
-  /// Looks through what the context has noted, and nothing else.
+  /// Collects the changes that the context has noted. No other objects are visited.
   init(_ context: ManagedObjectContext) {
     inserted = context.inserted.filter { $0.phase == .inserted }
     deleted = Array(context.deleted)
@@ -36,10 +36,10 @@ struct SavePlan {
     }
   }
 
-  /// Every object whose rules are to be checked.
+  /// All objects whose rules are checked.
   var checked: [ManagedObject] { inserted + updated.map(\.object) + relinked }
 
-  /// Fills the request, after checks have passed.
+  /// Fills the request after the checks have passed.
   mutating func prepareRequest(_ context: ManagedObjectContext) throws {
     collectCascades(context)
     try assignPlaces(context)
@@ -67,7 +67,7 @@ struct SavePlan {
     request.deletes = deletes.groups
   }
 
-  /// References of one-way relationships to objects that go become nil in whatever row holds them.
+  /// Collects the references of one-way relationships to deleted objects. They become nil in all rows.
   private mutating func collectClearedReferences(_ context: ManagedObjectContext) {
     var targets: [RelationshipNumber: [Int64]] = [:]
     for object in deleted {
@@ -80,7 +80,7 @@ struct SavePlan {
   }
 }
 
-/// Groups by entity in the order in which entities first appear, quick for runs of one entity.
+/// Groups elements by entity, in the order in which the entities first appear. Runs of one entity are fast.
 private struct EntityGroups<Group> {
   private(set) var groups: [Group] = []
   private var places: [Int: Int] = [:]
