@@ -108,7 +108,7 @@ public protocol StoreConnection: AnyObject {
   /// The default implementation reads the rows and saves them; a store that can do it in one statement should.
   ///
   /// - Throws: ``RefusedRows`` if one of the rows meets the refused condition; ``StoreError``.
-  func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome
+  func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome
   /// Deletes all rows of a request, in one transaction, and applies the model's delete rules: `cascade` deletes the
   /// members as well, `nullify` sets references to nil and increments the versions of their rows, and a remaining
   /// partner under `deny` refuses the whole delete. Pairs in join tables are deleted with either row. One-way
@@ -117,7 +117,7 @@ public protocol StoreConnection: AnyObject {
   /// The default implementation reads the rows and saves them.
   ///
   /// - Throws: ``ConstraintViolations`` if a rule prevents the delete; ``StoreError``.
-  func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome
+  func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome
   /// Whether the store was written outside this ``Store`` object, for example by another process, since a connection of
   /// this store last returned true. It is called often, so it must be cheap. The default implementation returns false.
   func hasExternalChanges() -> Bool

@@ -21,7 +21,7 @@ public struct StoreConformance: Sendable {
     RowCases.all, ValueCases.all, VersionCases.all, UniqueCases.all, ReferenceCases.all, MemberCases.all, PairCases.all,
     HierarchyCases.all, FetchCases.all, ValueReadingCases.all, PredicateCases.all, ExpressionCases.all, TextCases.all,
     SearchCases.all,
-    AtomicityCases.all, RuleCases.all, CascadeCases.all, SetChangeCases.all, ExternalCases.all,
+    AtomicityCases.all, RuleCases.all, CascadeCases.all, BatchOperationCases.all, ExternalCases.all,
   ].flatMap { $0 }
 
   /// Runs all cases, and random queries.

@@ -27,10 +27,10 @@ extension ManagedObjectContext {
   /// - Complexity: that of the store's query and of writing; memory for the keys of the deleted objects. If a partner
   ///   may prevent the delete, or must keep a number of members, memory for the rows.
   @discardableResult public func deleteAll<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
-    try prepareSetChange("deleteAll")
+    try prepareBatchOperation("deleteAll")
     let storeRequest = try request.storeRequest(in: self)
     let reach = DeleteReach(storeRequest, runtime.model)
-    let holders = Set(reach.lettingGo.flatMap { runtime.entities[$0.entity].entity.subtree })
+    let holders = Set(reach.unlinking.flatMap { runtime.entities[$0.entity].entity.subtree })
     try checkHooks(reach, holders, storeRequest.entity)
     if request.rules.seesPendingChanges {
       try checkNothingPending(storeRequest, entities: holders.union(reach.entities))

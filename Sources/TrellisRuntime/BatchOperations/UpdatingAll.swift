@@ -34,7 +34,7 @@ extension ManagedObjectContext {
   @discardableResult public func updateAll<Columns: EntityColumns>(
     _ request: FetchRequest<Columns>, @ChangeBuilder _ changes: (Columns) -> [PropertyChange]
   ) throws -> Int {
-    try prepareSetChange("updateAll")
+    try prepareBatchOperation("updateAll")
     let storeRequest = try request.storeRequest(in: self)
     var plan = BatchUpdatePlan(storeRequest, runtime)
     for change in changes(Columns(PropertyPath(variable: 0))) { try plan.add(change) }
@@ -56,7 +56,7 @@ extension ManagedObjectContext {
 
   // MARK: Steps
 
-  func prepareSetChange(_ name: String) throws {
+  func prepareBatchOperation(_ name: String) throws {
     try checkAllowed(name)
     try checkNotPinned()
     guard parent == nil else {
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
   }
 
   /// Notifies all contexts, this one included, as if another context had saved.
-  func tell(_ outcome: SetOutcome, movesMembers: Bool, cleared: [RelationshipNumber] = []) {
+  func tell(_ outcome: BatchOutcome, movesMembers: Bool, cleared: [RelationshipNumber] = []) {
     guard !outcome.updated.isEmpty || !outcome.deleted.isEmpty else { return }
     var notice = SaveNotice()
     notice.author = author
@@ -144,5 +144,5 @@ extension StoreRequest {
 }
 
 extension SaveNotice.Row {
-  init(_ row: SetOutcome.Row) { self.init(key: row.key, entity: row.entity, properties: row.properties) }
+  init(_ row: BatchOutcome.Row) { self.init(key: row.key, entity: row.entity, properties: row.properties) }
 }

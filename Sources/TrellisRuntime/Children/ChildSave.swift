@@ -195,7 +195,7 @@ struct ChildSave {
 
   private func changedLists() throws -> [ChildListMerge] {
     var lists = changedLists(of: (child.inserted + child.changed).filter(\.isAlive))
-    for (id, list) in child.pending.waiting.lists {
+    for (id, list) in child.pending.deferredLists.lists {
       guard let relationship = parent.runtime.entities[id.entity].relationships[id.property],
         let twin = try connection.objects([id.owner], of: id.entity).first
       else { continue }

@@ -40,7 +40,7 @@ extension ManagedObjectContext {
   var keysOfChanges: Set<Int64> {
     var keys: Set<Int64> = []
     for list in [inserted, changed, deleted] { keys.formUnion(list.lazy.map(\._key)) }
-    keys.formUnion(pending.waiting.lists.keys.lazy.map(\.owner))
+    keys.formUnion(pending.deferredLists.lists.keys.lazy.map(\.owner))
     return keys
   }
 }

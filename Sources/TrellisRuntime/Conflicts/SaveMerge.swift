@@ -26,6 +26,9 @@ struct SaveMerge {
     /// The object is deleted regardless of changes to its row.
     case insist(ManagedObject, StoredVersion)
     case bringBack(ManagedObject, StoredVersion)
+
+    /// The key of an object that is deleted here and in the store.
+    var forgottenKey: Int64? { if case .forget(let object) = self { object._key } else { nil } }
   }
 
   /// Merges the rows whose versions a save has found to be changed.
@@ -50,6 +53,8 @@ struct SaveMerge {
     defer { trace.close() }
     let couples = CoupleMatching(objects, stored, context)
     for step in steps { try carryOut(step) }
+    // One walk through memory for all of them, after steps that may show some of them again.
+    context.forgetMembers(Set(steps.compactMap(\.forgottenKey)))
     context.pending.dropRevived()
     try couples.match()
   }
@@ -167,9 +172,7 @@ struct SaveMerge {
       try giveBackMembers(of: object)
       try context.deleteAll([object], callsHooks: false)
       context.markDeletedInStore(object)
-    case .forget(let object):
-      context.forgetMembers([object._key])
-      context.markDeletedInStore(object)
+    case .forget(let object): context.markDeletedInStore(object)
     case .insist(let object, let theirs): object.state.takeVersion(theirs.version)
     case .bringBack(let object, let theirs):
       context.undelete(object)

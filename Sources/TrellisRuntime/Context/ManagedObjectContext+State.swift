@@ -6,7 +6,7 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of objects that were written to.
   public var hasChanges: Bool {
     !deleted.isEmpty || inserted.contains { $0.phase == .inserted } || changed.contains { $0.isUpdated }
-      || pending.waiting.lists.values.contains { $0.hasChanges }
+      || pending.deferredLists.lists.values.contains { $0.hasChanges }
   }
 
   /// The objects that the next save will insert, in the order in which they were created.

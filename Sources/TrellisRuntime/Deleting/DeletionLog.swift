@@ -38,21 +38,23 @@ struct DeletionLog {
 
 extension ManagedObjectContext {
   func logDeletion(_ victim: ManagedObject) {
-    if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) { pending.gone.add(victim._key) }
+    if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) {
+      pending.deletionLog.add(victim._key)
+    }
   }
 
   /// Removes the members of a one-way to-many that were deleted since it was last used. A deleted owner keeps them
   /// until its own delete is reverted.
   func dropDeleted(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
-    guard list.seenGone < pending.gone.count, owner.isAlive else { return }
-    let unseen = list.seenGone..<pending.gone.count
+    guard list.seenGone < pending.deletionLog.count, owner.isAlive else { return }
+    let unseen = list.seenGone..<pending.deletionLog.count
     let order = list.keys
-    list.seenGone = pending.gone.count
-    for index in unseen where list.contains(pending.gone.keys[index]) {
-      if index < pending.gone.savedCount {
-        list.forget([pending.gone.keys[index]])
+    list.seenGone = pending.deletionLog.count
+    for index in unseen where list.contains(pending.deletionLog.keys[index]) {
+      if index < pending.deletionLog.savedCount {
+        list.forget([pending.deletionLog.keys[index]])
       } else {
-        let key = pending.gone.keys[index]
+        let key = pending.deletionLog.keys[index]
         pending.deletions.noteLate(owner, relationship, key, in: order)
         list.remove(key)
         noteListChanged(owner)
@@ -62,7 +64,7 @@ extension ManagedObjectContext {
 
   /// Removes deleted objects from every one-way to-many that is about to be saved.
   func dropGoneFromChangedLists() {
-    guard pending.gone.savedCount < pending.gone.count else { return }
+    guard pending.deletionLog.savedCount < pending.deletionLog.count else { return }
     for object in inserted + changed where object.isAlive {
       for case let (property, list) in object.extras?.lists ?? [] {
         guard let relationship = relationship(property, of: object), relationship.inverse == nil else { continue }

@@ -112,7 +112,7 @@ extension ManagedObjectContext {
   ///
   /// - Parameter unlessMembers: Whether objects that are members again already keep their positions.
   func tieLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
-    pending.gone.remove(victims)
+    pending.deletionLog.remove(victims)
     withoutRecording {
       for victim in victims.sorted() {
         for link in pending.deletions.takeLate(victim).reversed() {
@@ -159,17 +159,7 @@ extension ManagedObjectContext {
     guard relationship.isColumn, let inverse = runtime.inverse(of: relationship), !inverse.isColumn,
       member.hasOwnReference(relationship)
     else { return }
-    if inverse.isToMany {
-      let list = list(of: owner, inverse)
-      if list.contains(member._key) { return }
-      owner.announce(inverse.property)
-      list.include(member._key)
-    } else {
-      if owner.extras?.partner(inverse.property) == member._key { return }
-      owner.announce(inverse.property)
-      owner.needExtras().setPartner(inverse.property, member._key)
-    }
-    noteListChanged(owner)
+    show(member._key, at: owner, inverse)
   }
 
   /// Restores a link whose owner was deleted by another delete. The result is as if only that delete had been made: the

@@ -17,7 +17,7 @@ import TrellisStorage
 ///      ▼  │                   ▼                        ▼
 ///     detached ◀──────────────┴──────── detach ────────┘
 /// ```
-/// The methods are the only writers. ``ManagedObjectContext/stateViolations(of:)`` checks the table.
+/// The methods are the only writers. ``ManagedObjectContext/stateViolations()`` checks the table.
 @usableFromInline @frozen struct ObjectState {
   /// What an access to the object must stop for.
   @usableFromInline private(set) var flags: AccessFlags = []
@@ -58,7 +58,6 @@ import TrellisStorage
   mutating func didInsert() {
     phase = .persistent
     version = 1
-    didSave()
   }
 
   /// The object's row was written again.

@@ -19,12 +19,12 @@ struct PendingChanges {
   /// What each unsaved delete did, so that it can be taken back.
   var deletions = PendingDeletes()
   /// Deleted objects that one-way to-manys may still show.
-  var gone = DeletionLog()
+  var deletionLog = DeletionLog()
   /// Changes of to-manys whose owners are not in memory.
-  var waiting = DeferredMemberLists()
+  var deferredLists = DeferredMemberLists()
 
   /// Whether nothing was changed.
-  var isEmpty: Bool { inserted.isEmpty && changed.isEmpty && deleted.isEmpty && waiting.lists.isEmpty }
+  var isEmpty: Bool { inserted.isEmpty && changed.isEmpty && deleted.isEmpty && deferredLists.lists.isEmpty }
 
   // MARK: Adding
 
@@ -63,8 +63,8 @@ struct PendingChanges {
 
   /// Everything was written.
   mutating func didSave() {
-    gone.didSave()
-    waiting = DeferredMemberLists()
+    deletionLog.didSave()
+    deferredLists = DeferredMemberLists()
     inserted.removeAll(keepingCapacity: inserted.count < 1024)
     changed.removeAll(keepingCapacity: changed.count < 1024)
     deleted.removeAll(keepingCapacity: deleted.count < 1024)
@@ -73,17 +73,17 @@ struct PendingChanges {
 
   /// Everything was given up.
   mutating func didRollBack() {
-    gone.rollBack()
-    let gone = gone
+    deletionLog.rollBack()
+    let deletionLog = deletionLog
     self = PendingChanges()
-    self.gone = gone
+    self.deletionLog = deletionLog
   }
 
   /// Goes back to what was pending before a save that failed. To-manys whose owners were loaded since belong to these owners.
   mutating func takeBack(to former: PendingChanges) {
-    let waiting = waiting
+    let deferredLists = deferredLists
     self = former
-    self.waiting = waiting
+    self.deferredLists = deferredLists
   }
 }
 

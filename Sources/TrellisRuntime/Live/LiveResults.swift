@@ -112,7 +112,7 @@ public struct LiveChanges<Columns: EntityColumns>: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     private let results: LiveResults<Columns>
     private let listener: LiveListener
-    private let externalChanges: StrangerWatch
+    private let externalChanges: ExternalChangeWatch
     private var bells: AsyncStream<Void>.Iterator
 
     fileprivate init(_ results: LiveResults<Columns>, _ listener: LiveListener) {

@@ -38,13 +38,16 @@ extension ManagedObjectContext {
       guard let object = map[row.key], type(of: object)._entity == row.entity else { return }
       try refreshRow(of: object, with: row)
     }
+    var (gone, entities): (Set<Int64>, Set<Int>) = ([], [])
     for key in missing {
       guard let object = map[key] else { continue }
+      gone.insert(key)
+      entities.insert(type(of: object)._entity)
       let partners = partnersInRow(of: object)
       markDeletedInStore(object)
       forgetViews(of: partners)
-      if !listed.isEmpty { forgetStoredMembers([key], of: [type(of: object)._entity]) }
     }
+    if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
   }
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {

@@ -25,16 +25,16 @@ final class ExternalChangeMonitor: Sendable {
 
   /// Checks the store, and posts a notice to all contexts if there are external changes.
   func look(through connection: (any StoreConnection)?) {
-    if connection?.hasExternalChanges() == true { hub.post(.ofStrangers, from: nil) }
+    if connection?.hasExternalChanges() == true { hub.post(.ofExternalChanges, from: nil) }
   }
 
   /// Checks the store periodically until the returned watch is released or ended.
-  func watch() -> StrangerWatch {
+  func watch() -> ExternalChangeWatch {
     state.withLock { state in
       state.watchers += 1
       if state.watchers == 1 { state.timer = makeTimer() }
     }
-    return StrangerWatch(self)
+    return ExternalChangeWatch(self)
   }
 
   fileprivate func endWatch() {
@@ -66,7 +66,7 @@ private final class Eye: @unchecked Sendable {
 }
 
 /// Keeps the monitor checking the store for as long as it is held.
-final class StrangerWatch: Sendable {
+final class ExternalChangeWatch: Sendable {
   private let externalChanges: ExternalChangeMonitor
   private let isOver = Atomic(false)
 

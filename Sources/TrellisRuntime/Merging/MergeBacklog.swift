@@ -58,7 +58,7 @@ struct MergeBacklog {
     conflicts[key] = properties
   }
 
-  mutating func logDeletion(_ key: Int64) {
+  mutating func noteDeletedInStore(_ key: Int64) {
     remove(key)
     gone.insert(key)
   }

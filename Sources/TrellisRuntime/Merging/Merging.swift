@@ -143,7 +143,7 @@ extension ManagedObjectContext {
     defer { forgetViews(of: partners) }
     forgetViews(of: object)
     if object.phase == .deleted || object.phase == .persistent && object.hasChangesOfItsOwn {
-      backlog.logDeletion(object._key)
+      backlog.noteDeletedInStore(object._key)
     } else if object.phase == .persistent {
       backlog.remove(object._key)
       markDeletedInStore(object)

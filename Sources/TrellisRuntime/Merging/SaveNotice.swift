@@ -26,7 +26,7 @@ struct SaveNotice: Sendable {
   /// One-way references that the store may have cleared, in any row.
   var cleared: [RelationshipNumber] = []
 
-  static let ofStrangers = {
+  static let ofExternalChanges = {
     var notice = SaveNotice()
     notice.isUnknown = true
     return notice
@@ -48,11 +48,11 @@ extension SaveNotice {
     cascaded = plan.outcome.cascaded
     for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, context) }
     // A pair may be noted at one end only.
-    for table in plan.request.pairs where table.added.count + table.removed.count > 0 {
+    for table in plan.request.pairs {
       for pair in table.added + table.removed { referred += [pair.first, pair.partner] }
     }
     // Changes of lists whose owners are not in memory.
-    referred += context.pending.waiting.lists.filter { $0.value.hasChanges }.map(\.key.owner)
+    referred += context.pending.deferredLists.lists.filter { $0.value.hasChanges }.map(\.key.owner)
     cleared = plan.request.clearedReferences.map(\.relationship)
   }
 

@@ -57,28 +57,29 @@ extension ManagedObjectContext {
     guard let inverse = runtime.inverse(of: relationship), !inverse.isColumn else { return }
     if let former = map[stored], former.isAlive {
       if !inverse.isToMany {
-        if knownPartner(of: former, inverse) == object._key { former.extras?.setPartner(inverse.property, 0) }
+        if former.extras?.partner(inverse.property) == object._key { former.extras?.setPartner(inverse.property, 0) }
       } else if let list = former.extras?.list(inverse.property), list.contains(object._key) {
         former.announce(inverse.property)
         list.remove(object._key)
       }
     }
     guard let partner = map[object._reference(relationship.property)], partner.isAlive else { return }
-    if !inverse.isToMany {
-      guard knownPartner(of: partner, inverse) != object._key else { return }
-      partner.announce(inverse.property)
-      partner.needExtras().setPartner(inverse.property, object._key)
-    } else {
-      let list = list(of: partner, inverse)
-      if list.contains(object._key) { return }
-      partner.announce(inverse.property)
-      list.include(object._key)
-    }
-    noteListChanged(partner)
+    show(object._key, at: partner, inverse)
   }
 
-  private func knownPartner(of owner: ManagedObject, _ relationship: RelationshipInfo) -> Int64? {
-    owner.extras?.partner(relationship.property)
+  /// Makes an object show a partner whose row holds the reference.
+  func show(_ key: Int64, at owner: ManagedObject, _ relationship: RelationshipInfo) {
+    if relationship.isToMany {
+      let list = list(of: owner, relationship)
+      if list.contains(key) { return }
+      owner.announce(relationship.property)
+      list.include(key)
+    } else {
+      if owner.extras?.partner(relationship.property) == key { return }
+      owner.announce(relationship.property)
+      owner.needExtras().setPartner(relationship.property, key)
+    }
+    noteListChanged(owner)
   }
 
   /// Removes objects that are deleted in the store from all to-manys in join tables that show them.
@@ -177,16 +178,15 @@ extension ManagedObjectContext {
       return list.onlyMoves(key)
     } removed: { key in
       guard key != owner._key else { return true }
-      guard let member = map[key] else { return waitingNote(of: key, inverse, removing: owner._key) }
+      guard let member = map[key] else { return deferredNote(of: key, inverse, removing: owner._key) }
       if member.phase != .persistent { return true }
       return member.extras?.list(inverse.property)?.notes(removing: owner._key) == true
     }
   }
 
   /// Whether the list of an object that is not in memory notes that a member was removed.
-  private func waitingNote(of owner: Int64, _ relationship: RelationshipInfo, removing key: Int64) -> Bool {
-    let id = DeferredMemberLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
-    return pending.waiting.lists[id]?.notes(removing: key) == true
+  private func deferredNote(of owner: Int64, _ relationship: RelationshipInfo, removing key: Int64) -> Bool {
+    pending.deferredLists.lists[DeferredMemberLists.ID(owner, relationship)]?.notes(removing: key) == true
   }
 
   /// Drops the notes of a to-many that contradict the members' rows, which are authoritative.

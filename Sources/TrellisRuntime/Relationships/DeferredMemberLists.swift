@@ -7,23 +7,29 @@ struct DeferredMemberLists {
     let owner: Int64
     let entity: Int
     let property: Int
+
+    init(_ owner: Int64, _ relationship: RelationshipInfo) {
+      self.owner = owner
+      entity = relationship.entity
+      property = relationship.property
+    }
   }
 
   var lists: [ID: MemberList] = [:]
 }
 
 extension ManagedObjectContext {
-  func waitingList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
-    let id = DeferredMemberLists.ID(owner: owner, entity: relationship.entity, property: relationship.property)
-    if let list = pending.waiting.lists[id] { return list }
+  func deferredList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
+    let id = DeferredMemberLists.ID(owner, relationship)
+    if let list = pending.deferredLists.lists[id] { return list }
     let list = MemberList(isLoaded: false, isOrdered: relationship.isOrdered)
-    pending.waiting.lists[id] = list
+    pending.deferredLists.lists[id] = list
     return list
   }
 
-  func adoptWaitingList(_ owner: Int64, _ relationship: RelationshipInfo) -> MemberList? {
-    guard !pending.waiting.lists.isEmpty else { return nil }
-    return pending.waiting.lists.removeValue(
-      forKey: DeferredMemberLists.ID(owner: owner, entity: relationship.entity, property: relationship.property))
+  func adoptDeferredList(_ owner: Int64, _ relationship: RelationshipInfo) -> MemberList? {
+    guard !pending.deferredLists.lists.isEmpty else { return nil }
+    return pending.deferredLists.lists.removeValue(
+      forKey: DeferredMemberLists.ID(owner, relationship))
   }
 }

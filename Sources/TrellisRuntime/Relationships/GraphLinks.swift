@@ -68,8 +68,7 @@ extension ManagedObjectContext {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
-      recorder?.recordMember(
-        key, isComing: true, list: list, owner: object, object._key, relationship, saves: saveCount)
+      recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
       list.insert(key, at: place)
       noteListChanged(object)
     } else {
@@ -85,8 +84,7 @@ extension ManagedObjectContext {
     let list = list(of: object, relationship)
     object.announce(relationship.property)
     if !list.contains(key) {
-      recorder?.recordMember(
-        key, isComing: true, list: list, owner: object, object._key, relationship, saves: saveCount)
+      recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
     }
     list.include(key)
     noteListChanged(object)
@@ -96,8 +94,7 @@ extension ManagedObjectContext {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
-      recorder?.recordMember(
-        key, isComing: false, list: list, owner: object, object._key, relationship, saves: saveCount)
+      recordMember(key, isComing: false, list: list, owner: object, object._key, relationship)
       list.remove(key)
       noteListChanged(object)
     } else if knownReference(of: object, relationship) == key {
@@ -113,8 +110,8 @@ extension ManagedObjectContext {
     } else if relationship.isColumn || relationship.isCounted {
       if let partner = loadObject(key, entity: entity) { unlink(partner, relationship, gone) }
     } else if relationship.isJoined {
-      let list = waitingList(of: key, relationship)
-      recorder?.recordMember(gone, isComing: false, list: list, owner: nil, key, relationship, saves: saveCount)
+      let list = deferredList(of: key, relationship)
+      recordMember(gone, isComing: false, list: list, owner: nil, key, relationship)
       list.remove(gone)
     }
   }
@@ -172,12 +169,12 @@ extension ManagedObjectContext {
       if relationship.inverse == nil { dropDeleted(from: list, of: object, relationship) }
       return list
     }
-    let adopted = adoptWaitingList(object._key, relationship)
+    let adopted = adoptDeferredList(object._key, relationship)
     let list =
       adopted
       ?? MemberList(
         isLoaded: object.phase == .inserted || relationship.isTransient, isOrdered: relationship.isOrdered)
-    list.seenGone = pending.gone.count
+    list.seenGone = pending.deletionLog.count
     extras.lists.append((relationship.property, list))
     if relationship.isJoined { listed.insert(number(of: relationship)) }
     if adopted != nil { noteListChanged(object) }

@@ -44,7 +44,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the same errors as ``rollback(_:_:)``.
   func discardChanges(of object: ManagedObject) throws {
-    adoptWaitingLists(of: object)
+    adoptDeferredLists(of: object)
     guard object.isInChangedList else { return }
     let info = info(of: object)
     try rollback(
@@ -54,8 +54,8 @@ extension ManagedObjectContext {
   }
 
   /// Transfers changes of an object's to-manys that were noted before the object was in memory to the object.
-  func adoptWaitingLists(of object: ManagedObject) {
-    if pending.waiting.lists.isEmpty { return }
+  func adoptDeferredLists(of object: ManagedObject) {
+    if pending.deferredLists.lists.isEmpty { return }
     for relationship in info(of: object).allRelationships where relationship.isJoined {
       _ = list(of: object, relationship)
     }

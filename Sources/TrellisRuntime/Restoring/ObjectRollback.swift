@@ -81,7 +81,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the same errors as ``rollback(_:_:)``.
   func rollbackEverything(of object: ManagedObject) throws {
-    adoptWaitingLists(of: object)
+    adoptDeferredLists(of: object)
     guard object.isInChangedList else { return }
     let numbers = Array(info(of: object).entity.properties.indices)
     try adoptStoredReferences(of: object, numbers)

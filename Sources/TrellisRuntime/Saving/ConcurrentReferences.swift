@@ -30,7 +30,7 @@ struct ConcurrentReferences {
         isAny = true
         switch relationship.deleteRule {
         case .cascade: try delete(found.map(\.holder))
-        case .nullify: for (holder, victim) in found { unlinkPartners(holder, inverse, victim) }
+        case .nullify: for (holder, victim) in found { unlink(holder, inverse, victim) }
         case .deny: deny(victims, relationship, found, &rules)
         case .noAction: break
         }
@@ -105,7 +105,7 @@ struct ConcurrentReferences {
     try context.deleteAll(holders)
   }
 
-  private mutating func unlinkPartners(_ holder: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
+  private mutating func unlink(_ holder: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
     loosened.append((holder, relationship, victim))
     context.unlink(holder, relationship, victim)
   }

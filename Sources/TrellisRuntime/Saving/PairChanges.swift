@@ -10,7 +10,7 @@ extension SavePlan {
     for object in relinked { changes.add(object) }
     // Pairs that were removed before the delete are written as well, because they must not deny the delete.
     for object in deleted where !context.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
-    for (id, list) in context.pending.waiting.lists {
+    for (id, list) in context.pending.deferredLists.lists {
       changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
     }
     request.pairs = try changes.pairs()

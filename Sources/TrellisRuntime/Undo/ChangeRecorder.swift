@@ -56,6 +56,15 @@ final class ChangeRecorder {
 }
 
 extension ManagedObjectContext {
+  /// Records a change of a to-many before it is made, if changes are recorded.
+  func recordMember(
+    _ key: Int64, isComing: Bool, list: MemberList, owner: ManagedObject?, _ ownerKey: Int64,
+    _ relationship: RelationshipInfo
+  ) {
+    recorder?.recordMember(
+      key, isComing: isComing, list: list, owner: owner, ownerKey, relationship, saves: saveCount)
+  }
+
   /// Loads both ends of a link before a change: ordered lists, because their order can only be restored if it is known,
   /// and lists in a join table, because only the store knows whether the two objects are linked already.
   func prepareRecording(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {

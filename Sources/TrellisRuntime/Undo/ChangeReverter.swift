@@ -102,7 +102,7 @@ private struct ChangeReverter {
     if let owner {
       list = self.list(of: owner, relationship)
     } else {
-      list = context.waitingList(of: member.ownerKey, relationship)
+      list = context.deferredList(of: member.ownerKey, relationship)
     }
     context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
     if member.trace.wasMember { returned.append((member.ownerKey, list, member.trace.key, relationship)) }

@@ -87,8 +87,7 @@ extension ManagedObjectContext {
     _ trace: MemberTrace, in list: MemberList, of owner: ManagedObject?, _ ownerKey: Int64,
     _ relationship: RelationshipInfo
   ) {
-    recorder?.recordMember(
-      trace.key, isComing: !trace.isComing, list: list, owner: owner, ownerKey, relationship, saves: saveCount)
+    recordMember(trace.key, isComing: !trace.isComing, list: list, owner: owner, ownerKey, relationship)
     list.takeBack(trace, saves: saveCount)
     if let owner { noteListChanged(owner) }
   }

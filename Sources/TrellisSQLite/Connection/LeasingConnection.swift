@@ -116,11 +116,11 @@ package final class LeasingConnection: StoreConnection {
 
   package func rehearse(_ request: SaveRequest) throws { try leased { try $0.rehearse(request) } }
 
-  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome {
+  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
     try leased { try $0.updateAll(update, in: model) }
   }
 
-  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome {
+  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
     try leased { try $0.deleteAll(delete, in: model) }
   }
 

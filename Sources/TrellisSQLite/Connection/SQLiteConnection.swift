@@ -52,7 +52,7 @@ package final class SQLiteConnection: StoreConnection {
   func statement(_ update: BatchUpdate) throws(StoreError) -> Statement {
     try shape.describe(update)
     if let known = database.cache.statement(shape.words) { return known }
-    let made = try SetStatement(update, in: layout)
+    let made = try BatchStatement(update, in: layout)
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 
@@ -60,7 +60,7 @@ package final class SQLiteConnection: StoreConnection {
   func statement(deleting request: StoreRequest) throws(StoreError) -> Statement {
     try shape.describe(request, for: .delete)
     if let known = database.cache.statement(shape.words) { return known }
-    let made = try SetStatement(deleting: request, in: layout)
+    let made = try BatchStatement(deleting: request, in: layout)
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 

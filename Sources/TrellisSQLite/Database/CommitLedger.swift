@@ -16,7 +16,7 @@ final class CommitLedger: Sendable {
     var expected: UInt32?
     /// The number of commits in progress.
     var writing = 0
-    var strangersWrote = false
+    var hasExternalWrites = false
   }
 
   private let state = Locked(State())
@@ -37,7 +37,7 @@ final class CommitLedger: Sendable {
   /// Called inside a transaction that has written something.
   func willCommit(at counter: UInt32) {
     state.withLock { state in
-      if let expected = state.expected, expected != counter { state.strangersWrote = true }
+      if let expected = state.expected, expected != counter { state.hasExternalWrites = true }
       state.expected = counter &+ 1
       state.writing += 1
     }
@@ -50,11 +50,11 @@ final class CommitLedger: Sendable {
     state.withLock { state in
       guard let counter = state.counter.map({ trellis_sqlite_read_counter($0) }) else { return false }
       if state.writing == 0 {
-        if let expected = state.expected, expected != counter { state.strangersWrote = true }
+        if let expected = state.expected, expected != counter { state.hasExternalWrites = true }
         state.expected = counter
       }
-      defer { state.strangersWrote = false }
-      return state.strangersWrote
+      defer { state.hasExternalWrites = false }
+      return state.hasExternalWrites
     }
   }
 }

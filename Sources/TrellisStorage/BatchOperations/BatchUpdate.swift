@@ -39,7 +39,7 @@ public struct BatchDelete: Sendable {
 }
 
 /// The result of changing many rows.
-public struct SetOutcome: Hashable, Sendable {
+public struct BatchOutcome: Hashable, Sendable {
   /// A row and its changed properties.
   public struct Row: Hashable, Sendable {
     public var key: Int64

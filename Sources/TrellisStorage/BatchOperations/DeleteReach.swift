@@ -5,7 +5,7 @@ package struct DeleteReach: Sendable {
   /// The entities of rows that may be deleted.
   package private(set) var entities: [Int]
   /// The references, by declaring entity, that become nil in remaining rows and increment their versions.
-  package private(set) var lettingGo: [RelationshipNumber] = []
+  package private(set) var unlinking: [RelationshipNumber] = []
   /// Whether remaining partners must be checked, because they may prevent the delete or need a minimum number of
   /// members.
   package private(set) var asksPartners = false
@@ -45,7 +45,7 @@ package struct DeleteReach: Sendable {
       isAlone = false
       guard let inverse, !inverse.isRequired else { return asksPartners = true }
       let number = RelationshipNumber(entity: inverse.entity, property: inverse.index)
-      if !lettingGo.contains(number) { lettingGo.append(number) }
+      if !unlinking.contains(number) { unlinking.append(number) }
     case .nullify, .noAction: break
     }
     // An object that loses a member may prevent that, if it needs the member.

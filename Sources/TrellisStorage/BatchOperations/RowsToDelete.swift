@@ -151,7 +151,7 @@ struct RowsToDelete<Connection: StoreConnection> {
   // MARK: Writing
 
   /// - Throws: ``ConstraintViolations``, ``StoreError``; ``SaveConflict`` or ``NewPartners`` if another writer was faster.
-  func write(_ connection: Connection) throws -> SetOutcome {
+  func write(_ connection: Connection) throws -> BatchOutcome {
     var request = request
     for (entity, rows) in grouped(order) {
       request.deletes.append(
@@ -168,7 +168,7 @@ struct RowsToDelete<Connection: StoreConnection> {
     } catch let broken as ConstraintViolations where !broken.denials.isEmpty {
       throw NewPartners()
     }
-    return SetOutcome(
+    return BatchOutcome(
       updated: changed.map { .init(key: $0.row.storedKey, entity: $0.row.entity.index, properties: $0.mask) },
       deleted: order.map { .init(key: $0.storedKey, entity: $0.entity.index) }, found: found)
   }

@@ -4,7 +4,7 @@ import TrellisSchema
 /// The rows of a ``BatchUpdate`` with their new values, for a store without a query language.
 struct RowsToUpdate {
   private var request = SaveRequest()
-  private var outcome = SetOutcome()
+  private var outcome = BatchOutcome()
 
   /// - Throws: ``RefusedRows``; ``StoreError``.
   /// - Complexity: linear in the number of rows, in time and memory.
@@ -23,14 +23,14 @@ struct RowsToUpdate {
       for (evaluator, value) in zip(evaluators, values) { row.set(evaluator.property, value) }
       groups[reader.entity, default: SaveRequest.Updates(entity: reader.entity)].records.append(row)
       groups[reader.entity]?.masks.append(mask)
-      outcome.updated.append(SetOutcome.Row(key: row.storedKey, entity: reader.entity, properties: mask))
+      outcome.updated.append(BatchOutcome.Row(key: row.storedKey, entity: reader.entity, properties: mask))
     }
     if !refusedKeys.isEmpty { throw RefusedRows(keys: Array(refusedKeys.prefix(RefusedRows.most))) }
     request.updates = groups.values.sorted { $0.entity < $1.entity }
     outcome.found = outcome.updated.count
   }
 
-  func write(_ connection: some StoreConnection) throws -> SetOutcome {
+  func write(_ connection: some StoreConnection) throws -> BatchOutcome {
     _ = try connection.save(request)
     return outcome
   }

@@ -110,7 +110,7 @@ package final class LoggingConnection: StoreConnection {
 
   package func rehearse(_ request: SaveRequest) throws { try connection.rehearse(request) }
 
-  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome {
+  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
     try logged(.updateAll, name(update.request.entity), update.constants) { rows in
       let outcome = try connection.updateAll(update, in: model)
       rows = outcome.updated.count
@@ -118,7 +118,7 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
-  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome {
+  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
     try logged(.deleteAll, name(delete.request.entity), delete.request.constants) { rows in
       let outcome = try connection.deleteAll(delete, in: model)
       rows = outcome.updated.count + outcome.deleted.count

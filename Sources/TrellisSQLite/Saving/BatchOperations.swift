@@ -9,8 +9,8 @@ package import TrellisStorage
 extension SQLiteConnection {
   /// - Throws: ``RefusedRows``; ``StoreError``.
   /// - Complexity: that of SQLite's query plan, and memory for the keys of the rows.
-  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome {
-    var outcome = SetOutcome()
+  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
+    var outcome = BatchOutcome()
     try writing {
       var update = try inFiles(update)
       if let refused = update.refused {
@@ -23,7 +23,7 @@ extension SQLiteConnection {
       let statement = try statement(update)
       try database.bind(shape.values, to: statement)
       try runForKeys(statement, update.request.entity) { key, entity in
-        outcome.updated.append(SetOutcome.Row(key: key, entity: entity, properties: mask))
+        outcome.updated.append(BatchOutcome.Row(key: key, entity: entity, properties: mask))
       }
     }
     outcome.found = outcome.updated.count
@@ -88,23 +88,23 @@ extension SQLiteConnection {
   /// - Throws: ``ConstraintViolations``; ``StoreError``.
   /// - Complexity: a few statements for each level of cascades, and memory for the keys of the rows. If a partner may
   ///   deny the delete, or must keep a number of members, the rows are read.
-  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome {
+  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
     guard layout.tables.indices.contains(delete.request.entity) else { throw PlanError.unknownEntity }
     let reach = DeleteReach(delete.request, model)
     if reach.asksPartners { return try deleteAllByRows(delete, in: model) }
-    var outcome = SetOutcome()
+    var outcome = BatchOutcome()
     try writing {
       outcome = reach.isAlone ? try deleteAlone(delete.request) : try deleteWithMembers(delete.request, reach)
     }
     return outcome
   }
 
-  private func deleteAlone(_ request: StoreRequest) throws -> SetOutcome {
-    var outcome = SetOutcome()
+  private func deleteAlone(_ request: StoreRequest) throws -> BatchOutcome {
+    var outcome = BatchOutcome()
     let statement = try statement(deleting: request)
     try database.bind(shape.values, to: statement)
     try runForKeys(statement, request.entity) { key, entity in
-      outcome.deleted.append(SetOutcome.Row(key: key, entity: entity))
+      outcome.deleted.append(BatchOutcome.Row(key: key, entity: entity))
     }
     outcome.found = outcome.deleted.count
     return outcome
@@ -112,20 +112,20 @@ extension SQLiteConnection {
 
   /// Finds the keys level by level. Then the references from remaining rows are cleared, and the rows are deleted, the
   /// last level first.
-  private func deleteWithMembers(_ request: StoreRequest, _ reach: DeleteReach) throws -> SetOutcome {
-    var outcome = SetOutcome()
+  private func deleteWithMembers(_ request: StoreRequest, _ reach: DeleteReach) throws -> BatchOutcome {
+    var outcome = BatchOutcome()
     var seen: Set<Int64> = []
-    var level: [SetOutcome.Row] = []
-    try fetchKeys(request) { level.append(SetOutcome.Row(key: $0, entity: $1)) }
+    var level: [BatchOutcome.Row] = []
+    try fetchKeys(request) { level.append(BatchOutcome.Row(key: $0, entity: $1)) }
     outcome.found = level.count
-    var levels: [[SetOutcome.Row]] = []
+    var levels: [[BatchOutcome.Row]] = []
     while !level.isEmpty {
       for row in level { seen.insert(row.key) }
       outcome.deleted += level
       levels.append(level)
       level = try members(under: level, seen)
     }
-    for number in reach.lettingGo { try unlink(number, of: outcome.deleted, seen, &outcome) }
+    for number in reach.unlinking { try unlink(number, of: outcome.deleted, seen, &outcome) }
     for level in levels.reversed() {
       for root in Set(level.map { layout.model.entities[$0.entity].root }).sorted() {
         try deleteRows(of: root, keys(in: level) { layout.model.entities[$0].root == root })
@@ -135,8 +135,8 @@ extension SQLiteConnection {
   }
 
   /// The members of a level that are deleted by cascade.
-  private func members(under level: [SetOutcome.Row], _ seen: Set<Int64>) throws -> [SetOutcome.Row] {
-    var found: [SetOutcome.Row] = []
+  private func members(under level: [BatchOutcome.Row], _ seen: Set<Int64>) throws -> [BatchOutcome.Row] {
+    var found: [BatchOutcome.Row] = []
     var new: Set<Int64> = []
     for entity in Set(level.map(\.entity)).sorted() {
       for case .relationship(let relationship) in layout.model.entities[entity].properties
@@ -147,7 +147,9 @@ extension SQLiteConnection {
         let request = StoreRequest(
           entity: relationship.destination, predicate: .isIn(.path(path), keys.map { .integer($0) }, .integer))
         try fetchKeys(request) { key, entity in
-          if !seen.contains(key) && new.insert(key).inserted { found.append(SetOutcome.Row(key: key, entity: entity)) }
+          if !seen.contains(key) && new.insert(key).inserted {
+            found.append(BatchOutcome.Row(key: key, entity: entity))
+          }
         }
       }
     }
@@ -156,23 +158,23 @@ extension SQLiteConnection {
 
   /// Clears the references from remaining rows to deleted rows.
   private func unlink(
-    _ number: RelationshipNumber, of victims: [SetOutcome.Row], _ seen: Set<Int64>, _ outcome: inout SetOutcome
+    _ number: RelationshipNumber, of victims: [BatchOutcome.Row], _ seen: Set<Int64>, _ outcome: inout BatchOutcome
   ) throws {
     guard let reference = layout.relationship(number.entity, number.property) else { return }
     let owners = layout.model.entities[reference.destination].subtree
     let keys = keys(in: victims, owners.contains)
     let mask = ColumnMask(bits: ColumnMask.bit(of: number.property))
-    let statement = try memberStatement(.unlink, number) { layout.letGoStatement(number) }
+    let statement = try memberStatement(.unlink, number) { layout.unlinkStatement(number) }
     try withKeys(keys, statement) {
       try runForKeys(statement, number.entity) { key, entity in
         guard !seen.contains(key) else { return }
-        outcome.updated.append(SetOutcome.Row(key: key, entity: entity, properties: mask))
+        outcome.updated.append(BatchOutcome.Row(key: key, entity: entity, properties: mask))
       }
     }
   }
 
   /// The sorted keys of the rows of some entities.
-  private func keys(in rows: [SetOutcome.Row], _ isWanted: (Int) -> Bool) -> [Int64] {
+  private func keys(in rows: [BatchOutcome.Row], _ isWanted: (Int) -> Bool) -> [Int64] {
     rows.compactMap { isWanted($0.entity) ? $0.key : nil }.sorted()
   }
 }

@@ -5,7 +5,7 @@ package import TrellisStorage
 /// The SQL of a change of many rows, and its parameters.
 ///
 /// The statement returns the key and, in hierarchies, the entity of each changed row.
-package struct SetStatement {
+package struct BatchStatement {
   package let text: String
   package let parameters: [Parameter]
 
@@ -76,7 +76,7 @@ extension EntityTable {
 extension TableLayout {
   /// The statement that sets the references to deleted owners to nil, with their positions. Parameter: the list of
   /// owners. Nil if the reference is not stored in a column.
-  package func letGoStatement(_ reference: RelationshipNumber) -> String? {
+  package func unlinkStatement(_ reference: RelationshipNumber) -> String? {
     guard case .column(let number, let order)? = relationship(reference.entity, reference.property)?.home,
       let column = column(number, of: reference.entity)
     else { return nil }

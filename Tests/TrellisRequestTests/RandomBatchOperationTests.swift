@@ -51,7 +51,7 @@ private struct BothWays: Sendable {
   }
 }
 
-@Suite("Random changes of many objects", .serialized) struct RandomSetChangeTests {
+@Suite("Random changes of many objects", .serialized) struct RandomBatchOperationTests {
   /// More by the environment variable TRELLIS_SETS; a seed by TRELLIS_SETS_SEED.
   private let rounds = TestSettings.number("TRELLIS_SETS", or: 30)
   private let seed = TestSettings.number("TRELLIS_SETS_SEED", or: UInt64.random(in: 1...UInt64.max))

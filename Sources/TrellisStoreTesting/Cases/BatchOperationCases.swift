@@ -3,7 +3,7 @@ import TrellisSchema
 import TrellisStorage
 
 /// Changes of all rows that match a request.
-enum SetChangeCases {
+enum BatchOperationCases {
   static let all = updates + deletes
 
   private static let updates = [
@@ -153,13 +153,13 @@ enum SetChangeCases {
 extension Bench {
   func update(
     _ request: StoreRequest, _ property: String, _ value: Operand, refused: QueryPredicate? = nil
-  ) throws -> SetOutcome {
+  ) throws -> BatchOutcome {
     let number = try self.property(model.entities[request.entity], property).index
     return try connection.updateAll(
       BatchUpdate(request: request, assignments: [.init(property: number, value: value)], refused: refused), in: model)
   }
 
-  fileprivate func delete(_ entity: String, _ predicate: QueryPredicate? = nil) throws -> SetOutcome {
+  fileprivate func delete(_ entity: String, _ predicate: QueryPredicate? = nil) throws -> BatchOutcome {
     try connection.deleteAll(BatchDelete(request: request(entity, predicate)), in: model)
   }
 }

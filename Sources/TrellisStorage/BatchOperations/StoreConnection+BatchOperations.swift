@@ -2,16 +2,16 @@ import TrellisQuery
 public import TrellisSchema
 
 extension StoreConnection {
-  public func updateAll(_ update: BatchUpdate, in model: Model) throws -> SetOutcome {
+  public func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
     try untilNobodyInterferes { try RowsToUpdate(update, model, self).write(self) }
   }
 
-  public func deleteAll(_ delete: BatchDelete, in model: Model) throws -> SetOutcome {
+  public func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
     try deleteAllByRows(delete, in: model)
   }
 
   /// Reads the rows to delete or change, and saves them.
-  package func deleteAllByRows(_ delete: BatchDelete, in model: Model) throws -> SetOutcome {
+  package func deleteAllByRows(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
     try untilNobodyInterferes { try RowsToDelete(delete.request, model, self).write(self) }
   }
 
