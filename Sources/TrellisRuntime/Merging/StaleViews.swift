@@ -10,7 +10,7 @@ extension ManagedObjectContext {
   /// - Parameter comparesPairs: Whether noted pairs are dropped if the partners show that the store has not changed.
   ///   This is false for an object whose delete is reverted, since its partners are linked again after this.
   func forgetViews(of owner: ManagedObject, comparingPairs comparesPairs: Bool) {
-    guard let extras = owner.extras, isPersistent(owner) else { return }
+    guard let extras = owner.extras, invalidatesNow(owner) else { return }
     for entry in extras.lists {
       guard let relationship = relationship(entry.property, of: owner) else { continue }
       forgetList(entry.list, of: owner, relationship, comparingPairs: comparesPairs)
@@ -106,15 +106,15 @@ extension ManagedObjectContext {
 
   // MARK: One view
 
-  /// Whether the lists and partners of an object can be invalidated now. Those of a deleted object are invalidated when
-  /// its delete is reverted.
-  private func isPersistent(_ owner: ManagedObject) -> Bool {
+  /// Whether the lists and partners of an object are invalidated now. A deleted object is noted instead, so that they are
+  /// invalidated when its delete is reverted.
+  private func invalidatesNow(_ owner: ManagedObject) -> Bool {
     if owner.phase == .deleted { backlog.staleDeleted.insert(owner._key) }
     return owner.phase == .persistent
   }
 
   private func forgetView(_ relationship: RelationshipInfo, of owner: ManagedObject) {
-    guard let extras = owner.extras, isPersistent(owner) else { return }
+    guard let extras = owner.extras, invalidatesNow(owner) else { return }
     if relationship.isToMany {
       if let list = extras.list(relationship.property) { forgetList(list, of: owner, relationship) }
     } else if let key = extras.partner(relationship.property) {
