@@ -75,6 +75,7 @@ final class MergeTrace {
       if !noted.contains(ObjectIdentifier(object)) {
         object.state.replaceChanged(by: 0)
         object.extras?.forgetCommitted()
+        forgetChangedPairs(of: object)
       }
     }
     context.pending.takeBack(to: pending)
@@ -83,6 +84,14 @@ final class MergeTrace {
     for object in pending.changed { object.state.setInChangedList(true) }
     recorder.forgetInserts(of: context)
     forgetPairsOfDeleted()
+  }
+
+  /// Drops the lists in join tables that differ from the store although the object had no changes before the merge: a
+  /// member that was restored and is deleted again counts as removed from them.
+  private func forgetChangedPairs(of object: ManagedObject) {
+    object.extras?.lists.removeAll { entry in
+      entry.list.hasChanges && context.relationship(entry.property, of: object)?.isJoined == true
+    }
   }
 
   /// Unloads lists that were loaded while a deleted object was restored.

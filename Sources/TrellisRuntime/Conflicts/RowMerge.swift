@@ -66,6 +66,13 @@ struct RowMerge {
     }
     object.needExtras().keep(object._copyRow(), object.extras?.committedTransients)
     object._restore(.all, from: edited)
+    // A half that equals the stored one is no edit of the partner either.
+    for relationship in references where relationship.isOwnInverse && !object.hasOwnReference(relationship) {
+      guard let partner = context.map[object._reference(relationship.property)], partner !== object, partner.isAlive,
+        partner._reference(relationship.property) == object._key, partner.hasOwnReference(relationship)
+      else { continue }
+      try context.adoptStoredReferences(of: partner, [relationship.property])
+    }
   }
 
   private func put(on context: ManagedObjectContext, keeping kept: [Int], asRead unsettled: [Int] = []) {

@@ -42,11 +42,13 @@ extension ManagedObjectContext {
   /// Deletes the collected objects.
   func carryOut(_ deletion: Deletion, into closure: inout DeletedClosure) throws {
     let holders = recorder == nil ? [] : try loadToRestore(deletion.victims)
-    closure.add(deletion.victims)
+    // The loads may have found that another context has deleted a victim.
+    let victims = deletion.victims.filter(\.isAlive)
+    closure.add(victims)
     closure.cascades += deletion.cascades
-    for victim in deletion.victims { unlinkPartners(victim, noting: &closure) }
-    unlinkOneWay(from: deletion.victims, inserted + changed + holders, noting: &closure)
-    for victim in deletion.victims { markDeleted(victim) }
+    for victim in victims { unlinkPartners(victim, noting: &closure) }
+    unlinkOneWay(from: victims, inserted + changed + holders, noting: &closure)
+    for victim in victims { markDeleted(victim) }
   }
 
   /// Unlinks the surviving partners of a victim. Victims keep their own values and the links to each other.

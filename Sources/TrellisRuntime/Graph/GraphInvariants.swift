@@ -75,7 +75,8 @@ private struct StateCheck {
       demand(edited == 0 || object.isInChangedList, "\(name), has set properties and is not marked as changed")
       for entry in object.extras?.lists ?? [] where entry.list.hasChanges && !object.isInChangedList {
         guard let relationship = info.relationships[entry.property], !relationship.isTransient else { continue }
-        found.append("\(name), has other members of \(relationship.name) and is not marked as changed")
+        let notes = "+\(entry.list.difference.added) -\(entry.list.difference.removed)"
+        found.append("\(name), has other members of \(relationship.name) (\(notes)) and is not marked as changed")
       }
     case .detached: break
     }

@@ -22,14 +22,10 @@ extension ManagedObjectContext {
     }
     prepareRecording(object, relationship, partner._key)
     if !relationship.isToMany {
-      let old = partnerKey(of: object, relationship)
-      if old == partner._key { return }
-      if old != 0 { disconnect(object, relationship, old) }
+      if partnerKey(of: object, relationship) == partner._key { return }
+      disconnectPartner(of: object, relationship, unless: partner._key)
     }
-    if let inverse, !inverse.isToMany {
-      let old = partnerKey(of: partner, inverse)
-      if old != 0 && old != object._key { disconnect(partner, inverse, old) }
-    }
+    if let inverse, !inverse.isToMany { disconnectPartner(of: partner, inverse, unless: object._key) }
     // A pair that exists already is moved at one end only.
     let isMove =
       relationship.isJoined
@@ -52,6 +48,16 @@ extension ManagedObjectContext {
   func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
     guard let list = object.extras?.list(relationship.property), list.isLoaded else { return false }
     return list.contains(key)
+  }
+
+  /// Unlinks the partner of a to-one. If the partner was set in this context while another context has set another one,
+  /// the other one is unlinked as well.
+  private func disconnectPartner(of object: ManagedObject, _ relationship: RelationshipInfo, unless key: Int64) {
+    let first = partnerKey(of: object, relationship)
+    if first == 0 || first == key { return }
+    disconnect(object, relationship, first)
+    let second = partnerKey(of: object, relationship)
+    if second != 0 && second != key && second != first { disconnect(object, relationship, second) }
   }
 
   /// Unlinks an object and the partner with a key from each other.

@@ -103,7 +103,11 @@ final class MemberList {
 
   /// Adds a member at the end, unless it is present: then it keeps its position.
   func include(_ key: Int64) {
-    guard !contains(key) else { return }
+    guard !contains(key) else {
+      // A member that was only moved is added now, whether the store still has it or not.
+      if !onlyMoved.isEmpty { onlyMoved.remove(key) }
+      return
+    }
     let mayBeStored = !isLoaded && (removed.isEmpty || !removed.contains(key))
     let order = arrangement
     insert(key)

@@ -56,6 +56,13 @@ struct PairEdits {
     }
   }
 
+  /// A pair that went here has gone from the store with one of its objects. If that returns, so do the pairs that others give it.
+  mutating func forgetRemovals(missingIn stored: Picture) {
+    if pairs.isEmpty { return }
+    func isMissing(_ number: Int) -> Bool { !stored.objects.indices.contains(number) || stored.objects[number] == nil }
+    pairs = pairs.filter { pair, hasCome in hasCome || !(isMissing(pair.owner) || isMissing(pair.member)) }
+  }
+
   /// - Parameter living: The objects that others have deleted and that live on, with the pairs that were added to them here.
   func check(_ seen: Picture, livingOn living: Set<Int> = []) throws {
     for (place, shape) in village.plan.touched.enumerated() {

@@ -13,6 +13,9 @@ import TrellisTestSupport
   /// A file with lines of a report, to be played again; its seed is `TRELLIS_WRITERS_SEED`.
   private static let report = ProcessInfo.processInfo.environment["TRELLIS_WRITERS_REPORT"]
 
+  /// Printing reads, which a fault may not survive.
+  private static let prints = TestSettings.number("TRELLIS_WRITERS_PRINTS", or: 1) != 0
+
   private static let replayed =
     Episode.StoreKind.allCases.first { "\($0)" == ProcessInfo.processInfo.environment["TRELLIS_WRITERS_STORE"] }
     ?? .memory
@@ -22,7 +25,7 @@ import TrellisTestSupport
     guard let path = Self.report else { return }
     let episode = VillageEpisode(seed: Self.seed, stores: Self.replayed, length: 0, scrutiny: Self.scrutiny)
     let report = try String(contentsOfFile: path, encoding: .utf8)
-    let difference = try episode.replay(report[...], Rules(.village), prints: true)
+    let difference = try episode.replay(report[...], Rules(.village), prints: Self.prints)
     #expect(difference == nil)
   }
 

@@ -37,6 +37,9 @@ final class Writer: GraphSide {
   /// Takes note of a save: all is in the store, and others do not know it yet.
   func noteSaved() {
     if let parent { parent.pairs.forget() } else { village.noteWritten() }
+    if village.comparesMemory, parent == nil, let stored = try? village.truth() {
+      for other in village.writers { other.pairs.forgetRemovals(missingIn: stored) }
+    }
     version = village.version
     pairs.forget()
     noteMerged()
