@@ -94,15 +94,20 @@ final class MergeTrace {
     }
   }
 
-  /// Unloads lists that were loaded while a deleted object was restored.
+  /// Unloads lists that were loaded while a deleted object was restored; those of other deleted objects when these are
+  /// restored.
   private func forgetPairsOfDeleted() {
     let deleted = Set(former.values.lazy.filter(\.isDeleted).map(\.key))
     if deleted.isEmpty || context.listed.isEmpty { return }
     context.map.forEach { owner in
-      for entry in owner.extras?.lists ?? [] where owner.isAlive {
+      for entry in owner.extras?.lists ?? [] {
         guard let relationship = context.relationship(entry.property, of: owner), relationship.isJoined,
           deleted.contains(where: entry.list.contains)
         else { continue }
+        if owner.phase == .deleted {
+          context.backlog.staleDeleted.insert(owner._key)
+          continue
+        }
         // Links that were added here are noted by the delete.
         entry.list.forgetAdded(deleted)
         context.unload(entry.list, of: owner, relationship, keepingOrder: true)

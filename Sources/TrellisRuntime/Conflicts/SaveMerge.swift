@@ -191,15 +191,21 @@ struct SaveMerge {
   }
 
   /// Returns saved objects that were added here to an owner that another context has deleted to their former owner,
-  /// because the delete of the owner must not cascade to them.
+  /// because the delete of the owner must not cascade to them. The same holds for the members of new members.
   private func giveBackMembers(of owner: ManagedObject) throws {
-    for relationship in context.info(of: owner).allRelationships {
-      guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn else { continue }
-      for key in context.presentPartners(of: owner, relationship) where key != owner._key {
-        guard let member = context.map[key], member.phase == .persistent, member.hasOwnReference(inverse) else {
-          continue
+    var owners = [owner]
+    var seen: Set<Int64> = [owner._key]
+    while let owner = owners.popLast() {
+      for relationship in context.info(of: owner).allRelationships {
+        guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn else { continue }
+        for key in context.presentPartners(of: owner, relationship) where key != owner._key {
+          guard let member = context.map[key] else { continue }
+          if member.phase == .persistent && member.hasOwnReference(inverse) {
+            try context.rollback(member, [inverse.property])
+          } else if member.phase == .inserted && seen.insert(key).inserted {
+            owners.append(member)
+          }
         }
-        try context.rollback(member, [inverse.property])
       }
     }
   }

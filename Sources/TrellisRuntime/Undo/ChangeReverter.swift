@@ -243,6 +243,7 @@ private struct ChangeReverter {
       context.recorder?.forgetInserts(of: context)
       try context.forgetLostPartners(of: reborn)
       for object in reborn { context.reunite(object) }
+      showOwners()
     }
     try forgetLost()
     forgetWrongMembers()
@@ -261,6 +262,19 @@ extension ChangeReverter {
         member.isAlive, !member.accessFlags.contains(.fault), member._reference(inverse.property) != owner
       else { continue }
       if list.contains(key) { list.remove(key) }
+    }
+  }
+
+  /// Shows objects that are new again the owners that have them as members again. Their own lists were dropped if
+  /// another context has deleted the objects.
+  private func showOwners() {
+    let isReborn = Set(reborn.lazy.map(\._key))
+    for (owner, list, key, relationship) in returned where relationship.isJoined && isReborn.contains(key) {
+      guard list.contains(key), let inverse = context.runtime.inverse(of: relationship), inverse.isToMany,
+        let member = context.map[key], member.isAlive, context.map[owner]?.isAlive == true,
+        !context.list(of: member, inverse).contains(owner)
+      else { continue }
+      context.take(member, inverse, owner)
     }
   }
 
