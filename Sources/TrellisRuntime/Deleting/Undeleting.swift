@@ -26,10 +26,12 @@ extension ManagedObjectContext {
     pending.deletions.noteCascades()
     bringBack(closure.victims)
     // Changes of other contexts were not merged into the objects while they were deleted.
+    var stale: Set<Int64> = []
     for victim in closure.victims {
       let isStale = backlog.staleDeleted.remove(victim.object._key) != nil
       if isStale || backlog.contains(victim.object._key) {
         forgetViews(of: victim.object, comparingPairs: false)
+        stale.insert(victim.object._key)
       }
     }
     for victim in closure.victims where victim.object.isAlive {
@@ -38,6 +40,10 @@ extension ManagedObjectContext {
     for victim in closure.victims where victim.object.isAlive { showToDeleted(victim.object) }
     tieLate(closure.keys)
     for link in closure.links.reversed() { tie(link) }
+    // Only now both ends can tell whether a pair is still an unsaved change.
+    for link in closure.links where link.relationship.isJoined && stale.contains(link.victim) {
+      forgetViews(of: [(link.owner, link.relationship)])
+    }
     settleBacklog()
   }
 

@@ -8,14 +8,15 @@ extension ManagedObjectContext {
     return StateCheck(self).violations(of: objects)
   }
 
-  /// Stops a build with the flag `TRELLIS_CHECK_INVARIANTS` where a changed object is in no legal state. Other builds do nothing:
-  /// an object that is listed twice is no reason to end a program.
+  /// Reports a changed object in no legal state. Only debug builds look: what is found is an error of the runtime, and no
+  /// reason to end a program.
   ///
   /// - Complexity: linear in the number of changed objects.
   func checkInvariants() {
-    #if TRELLIS_CHECK_INVARIANTS
-      let violations = StateCheck(self).violations(of: pending.objects)
-      assert(violations.isEmpty, "\(violations)")
+    #if DEBUG
+      guard let violation = StateCheck(self).violations(of: pending.objects).first else { return }
+      report(
+        ContextError(.brokenInvariant, "Trellis has brought an object out of order, please report it: \(violation)."))
     #endif
   }
 }

@@ -30,6 +30,9 @@ public struct ContextError: Error, Sendable, CustomStringConvertible {
     public static let lazyLoad = Code(rawValue: "lazy-load")
     /// There were unsaved changes where none are allowed.
     public static let unsavedChanges = Code(rawValue: "unsaved-changes")
+    /// An object is in a state that the runtime does not allow, which is an error of Trellis itself. Only debug builds
+    /// look for it.
+    public static let brokenInvariant = Code(rawValue: "broken-invariant")
     /// A number or a position is out of the range of a to-many relationship.
     public static let outOfRange = Code(rawValue: "out-of-range")
   }
