@@ -19,58 +19,37 @@ let package = Package(
     .executable(name: "dex", targets: ["TrellisDex"]),
   ],
   targets: [
-    // The values that describe a model, and everything that is built on them. Arrows point one way: down this list.
-    .target(name: "TrellisSchema", swiftSettings: settings),
-    .target(name: "TrellisQuery", dependencies: ["TrellisSchema"], swiftSettings: settings),
-    .target(name: "TrellisStorage", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
-    .target(
-      name: "TrellisRuntime", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
-      swiftSettings: settings),
+    // Arrows point one way: down this list.
 
-    // Stores. None of them knows the runtime or another store.
-    .target(
-      name: "TrellisMemory", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
-      swiftSettings: settings),
-    .target(
-      name: "TrellisSQL", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
-      swiftSettings: settings),
+    // The description of a model, predicates and their evaluation. The build tool compiles these too.
+    .target(name: "TrellisModel", swiftSettings: settings),
+
+    // What a store has to do, and the embedded stores: SQLite, memory, JSON. None of them knows the object graph.
     .target(
       name: "CSQLite", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
-    .target(
-      name: "TrellisSQLite",
-      dependencies: ["CSQLite", "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisSQL"],
-      swiftSettings: settings),
+    .target(name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel"], swiftSettings: settings),
 
-    // Its rows lie in memory while it is open, so this one rests on the store in memory.
-    .target(
-      name: "TrellisJSON", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisMemory"],
-      swiftSettings: settings),
-
-    // The rules that every store obeys, as cases to run against one.
-    .target(
-      name: "TrellisStoreTesting", dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage"],
-      swiftSettings: settings),
+    // The object graph. It knows no store but by the contract.
+    .target(name: "TrellisRuntime", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
 
     // What people import.
     .target(
-      name: "Trellis",
-      dependencies: [
-        "TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime", "TrellisMemory", "TrellisJSON",
-        "TrellisSQLite",
-      ],
-      swiftSettings: settings),
+      name: "Trellis", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"], swiftSettings: settings),
+
+    // The rules that every store obeys, as cases to run against one.
+    .target(name: "TrellisStoreTesting", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
 
     // Foundation's `#Predicate` as one more way of writing a predicate, for those who import it.
     .target(
       name: "TrellisFoundationPredicates",
-      dependencies: ["TrellisSchema", "TrellisQuery", "TrellisStorage", "TrellisRuntime"],
+      dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"],
       swiftSettings: settings),
 
     // The build tool: built from source by every user before their first file compiles, so kept small.
-    .target(name: "TrellisModelFile", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
-    .target(name: "TrellisGenerator", dependencies: ["TrellisSchema", "TrellisQuery"], swiftSettings: settings),
+    .target(name: "TrellisModelFile", dependencies: ["TrellisModel"], swiftSettings: settings),
+    .target(name: "TrellisGenerator", dependencies: ["TrellisModel"], swiftSettings: settings),
     .executableTarget(
-      name: "trellis-gen", dependencies: ["TrellisSchema", "TrellisModelFile", "TrellisGenerator"],
+      name: "trellis-gen", dependencies: ["TrellisModel", "TrellisModelFile", "TrellisGenerator"],
       swiftSettings: settings),
     .plugin(name: "TrellisPlugin", capability: .buildTool(), dependencies: ["trellis-gen"]),
 
@@ -96,35 +75,32 @@ let package = Package(
 
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(
-      name: "TrellisTestSupport", dependencies: ["TrellisSchema", "TrellisStorage"], path: "Tests/TrellisTestSupport",
+      name: "TrellisTestSupport", dependencies: ["TrellisModel", "TrellisStorage"], path: "Tests/TrellisTestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisSchema"], swiftSettings: settings),
+      name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisModel"], swiftSettings: settings),
     .testTarget(
       name: "TrellisGeneratorTests",
-      dependencies: ["TrellisTestSupport", "Trellis", "TrellisSchema", "TrellisQuery", "TrellisGenerator"],
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisGenerator"],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisQueryTests", dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisQuery"],
+      name: "TrellisQueryTests", dependencies: ["TrellisTestSupport", "TrellisModel"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisModelFileTests",
-      dependencies: ["TrellisTestSupport", "TrellisSchema", "TrellisModelFile", "TrellisGenerator"],
+      dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisModelFile", "TrellisGenerator"],
       exclude: ["Cases", "Good"],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisSQLTests", dependencies: ["TrellisSQL", "TrellisSchema", "TrellisQuery", "TrellisStorage"],
+      name: "TrellisSQLTests", dependencies: ["TrellisStorage", "TrellisModel"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisSQLiteTests",
-      dependencies: [
-        "TrellisTestSupport", "TrellisSQLite", "TrellisSQL", "CSQLite", "TrellisSchema", "TrellisQuery",
-        "TrellisStorage",
-      ],
+      dependencies: ["TrellisTestSupport", "TrellisStorage", "CSQLite", "TrellisModel"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisRuntimeTests",
-      dependencies: ["TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisSQLite"],
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisStorage"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
@@ -134,12 +110,12 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisEdgeTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisSchema", "TrellisStorage"],
+      name: "TrellisEdgeTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisGraphTests",
-      dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisSchema", "TrellisStorage"],
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisModel", "TrellisStorage"],
       exclude: ["Writers/Reports.txt"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
@@ -149,14 +125,14 @@ let package = Package(
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisRefusalTests",
-      dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisQuery", "TrellisStorage"],
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisRequestTests", dependencies: ["TrellisTestSupport", "Trellis"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisMemoryTests",
-      dependencies: ["TrellisMemory", "TrellisSchema", "TrellisQuery", "TrellisStorage"], swiftSettings: settings),
+      dependencies: ["TrellisStorage", "TrellisModel"], swiftSettings: settings),
     // Writes a file as it is told on its standard input; tests start several of it on one file.
     .executableTarget(
       name: "TrellisWriterProcess", dependencies: ["Trellis"], path: "Tests/TrellisWriterProcess",
@@ -173,14 +149,11 @@ let package = Package(
       name: "TrellisSaveLoop", dependencies: ["Trellis"], path: "Tests/TrellisSaveLoop", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .executableTarget(
-      name: "TrellisDocumentTimes", dependencies: ["TrellisJSON", "TrellisSchema", "TrellisStorage"],
+      name: "TrellisDocumentTimes", dependencies: ["TrellisStorage", "TrellisModel"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
     .testTarget(
       name: "TrellisJSONTests",
-      dependencies: [
-        "TrellisTestSupport", "TrellisJSON", "TrellisMemory", "TrellisStoreTesting", "TrellisSchema", "TrellisQuery",
-        "TrellisStorage",
-      ],
+      dependencies: ["TrellisTestSupport", "TrellisStorage", "TrellisStoreTesting", "TrellisModel"],
       exclude: ["Golden"], swiftSettings: settings),
     // A disk for SQLite that tells a test of each write and each sync, and fails where the test wants it.
     .target(name: "CTestDisk", dependencies: ["CSQLite"], path: "Tests/CTestDisk"),
@@ -191,23 +164,22 @@ let package = Package(
     .testTarget(
       name: "TrellisExternalTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisPictureLoop", "Trellis", "TrellisJSON", "TrellisSQLite", "TrellisSchema",
-        "TrellisStorage", "CSQLite",
+        "TrellisTestSupport", "TrellisPictureLoop", "Trellis", "TrellisStorage", "TrellisModel", "CSQLite",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisReliabilityTests",
       dependencies: [
         "TrellisTestSupport", "TrellisSaveLoop", "TrellisPictureLoop", "Trellis", "CSQLite", "CTestDisk",
-        "TrellisSchema", "TrellisStorage", "TrellisJSON", "TrellisSQLite", "TrellisModelFile",
+        "TrellisModel", "TrellisStorage", "TrellisModelFile",
       ],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisStoreTests",
       dependencies: [
-        "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "TrellisMemory", "TrellisJSON", "TrellisSQLite",
-        "Trellis", "TrellisFoundationPredicates", "TrellisQuery", "TrellisSchema",
+        "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "Trellis", "TrellisFoundationPredicates",
+        "TrellisModel",
       ],
       swiftSettings: settings),
   ],

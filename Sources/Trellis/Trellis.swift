@@ -1,17 +1,17 @@
 // The only import that a program using Trellis needs. Only names that users write are exported. The names of the
 // modules below, such as `Store` or `Index`, remain available for the entities of a model.
 
-@_exported import struct TrellisQuery.PredicateFormatError
-@_exported import struct TrellisQuery.SearchQuery
-@_exported import struct TrellisQuery.SearchSnippet
-@_exported import struct TrellisQuery.TextOptions
+@_exported import struct TrellisModel.ContentDigest
+@_exported import struct TrellisModel.PredicateFormatError
+@_exported import struct TrellisModel.SearchQuery
+@_exported import struct TrellisModel.SearchSnippet
+@_exported import struct TrellisModel.TextOptions
 @_exported import TrellisRuntime
-@_exported import enum TrellisStorage.Durability
-@_exported import struct TrellisSchema.ContentDigest
 @_exported import protocol TrellisStorage.AttributeValue
 @_exported import protocol TrellisStorage.CodableAttribute
-@_exported import protocol TrellisStorage.ModelEnum
+@_exported import enum TrellisStorage.Durability
 @_exported import struct TrellisStorage.ExternalData
+@_exported import protocol TrellisStorage.ModelEnum
 @_exported import protocol TrellisStorage.PredicateArgument
 @_exported import struct TrellisStorage.QueryLog
 @_exported import struct TrellisStorage.QueryLogEntry
@@ -21,6 +21,3 @@
 @_exported import struct TrellisStorage.StoreError
 @_exported import struct TrellisStorage.StoreFinding
 @_exported import struct TrellisStorage.UnknownRawValue
-@_exported import TrellisJSON
-@_exported import TrellisMemory
-@_exported import TrellisSQLite

@@ -1,4 +1,4 @@
-import TrellisSchema
+public import TrellisModel
 
 /// Parses model files to a description or diagnostics.
 ///
@@ -41,4 +41,150 @@ public struct ModelFile {
     guard var draft = GrammarReader(findings).readModel(root), findings.errorCount == 0 else { return nil }
     return Rulebook.check(&draft, findings) ? draft : nil
   }
+}
+
+// MARK: - Model file result
+
+/// The result of parsing a model file.
+public struct ModelFileResult: Sendable {
+  /// The name of the file in messages.
+  public let path: String
+  /// The model; nil if there are errors.
+  public let description: ModelDescription?
+  /// Whether the file requests classes that work with `#Predicate`. It is not part of the description, because it does
+  /// not affect the stored data.
+  public let foundationPredicates: Bool
+  /// Errors and warnings, in the order of the file.
+  public let diagnostics: [Diagnostic]
+  /// The number of errors not included in ``diagnostics``.
+  public let omittedErrorCount: Int
+
+  /// Whether the model is unusable because of errors.
+  public var hasErrors: Bool { description == nil }
+
+  /// All diagnostics as text, one line each and one line per note; empty if there are none.
+  ///
+  /// - Parameter limit: the maximum number of printed diagnostics. A last line counts the others.
+  public func rendered(limit: Int = Limits.shownDiagnostics) -> String {
+    var text = diagnostics.prefix(limit).map { $0.rendered() + "\n" }.joined()
+    let hidden = max(0, diagnostics.count - limit) + omittedErrorCount
+    if hidden > 0 { text += "\(path):1:1: note: and \(hidden) more\n" }
+    return text
+  }
+}
+
+// MARK: - Stored
+
+/// The reason why a stored model text cannot be used.
+public struct StoredModelFault: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Kind: String, Hashable, Sendable {
+    /// The text contains words that this version of Trellis does not know, because a newer version wrote it.
+    case newerFormat = "newer-format"
+    /// The text was not written by any version of Trellis.
+    case damaged = "damaged"
+    /// The text or its model exceeds ``Limits``.
+    case limit = "limit"
+  }
+
+  public let kind: Kind
+  /// The problem and its position, as a sentence. It may name entities and properties.
+  public let message: String
+
+  public var description: String { "\(message) [\(kind.rawValue)]" }
+}
+
+extension ModelFile {
+  /// Reads the model text from a store, which an earlier version of Trellis may have written under other rules.
+  ///
+  /// Only the checks needed for a valid model apply: the grammar, parents, types, destinations, inverses. Names,
+  /// patterns and predicates may be arbitrary, because no code is generated from them; a default or a bound that no
+  /// longer matches its type is left out. The text may come from a hostile file: it cannot cause a trap, and text that
+  /// exceeds ``Limits`` is refused.
+  ///
+  /// - Parameter bytes: the text, as from ``ModelDescription/canonicalJSON()``.
+  /// - Returns: a description that can be resolved to a ``Model``. It equals the description that the text was made
+  ///   from.
+  /// - Throws: ``StoredModelFault``.
+  /// - Complexity: linear in the length of the text, and in the number of relationships times those of their
+  ///   destinations.
+  public static func parseStored(_ bytes: [UInt8]) throws(StoredModelFault) -> ModelDescription {
+    let findings = Findings()
+    let draft = bytes.withUnsafeBufferPointer { readStored($0, findings) }
+    guard let draft, findings.errorCount == 0 else {
+      throw StoredModelFault(bytes.withUnsafeBufferPointer { findings.diagnostics(in: $0, path: "model") })
+    }
+    let description = draft.description
+    do throws(SchemaError) {
+      _ = try Model(description)
+    } catch {
+      throw StoredModelFault(kind: .damaged, message: "The stored model is none: \(error.description.asMessage).")
+    }
+    return description
+  }
+
+  private static func readStored(_ bytes: UnsafeBufferPointer<UInt8>, _ findings: Findings) -> Draft? {
+    guard bytes.count <= Limits.fileSize else {
+      findings.error(
+        .fileTooLarge, at: 0, "The text has \(bytes.count) bytes; that of a model may have \(Limits.fileSize).")
+      return nil
+    }
+    var reader = JSONReader(bytes, findings)
+    guard let root = reader.readFile(), findings.errorCount == 0 else { return nil }
+    guard var draft = GrammarReader(findings).readModel(root), findings.errorCount == 0 else { return nil }
+    for pass in Rulebook.stored {
+      pass(&draft, findings)
+      guard findings.errorCount == 0 else { return nil }
+    }
+    // Rules and defaults that do not match are left out. They would only affect new values.
+    let ignored = Findings()
+    AttributeRulesCheck.check(&draft, ignored)
+    Defaults.check(&draft, ignored)
+    return draft
+  }
+}
+
+extension StoredModelFault {
+  /// - Parameter diagnostics: the findings, in the order of the text.
+  fileprivate init(_ diagnostics: [Diagnostic]) {
+    let errors = diagnostics.filter { $0.severity == .error }
+    let unknown = errors.first { Self.unknown.contains($0.code) }
+    let large = errors.first { Self.large.contains($0.code) }
+    guard let first = large ?? unknown ?? errors.first else {
+      self.init(kind: .damaged, message: "The stored model cannot be read.")
+      return
+    }
+    let place = "line \(first.position.line), column \(first.position.column)"
+    self.init(
+      kind: large != nil ? .limit : unknown != nil ? .newerFormat : .damaged,
+      message: "The stored model cannot be read at \(place): \(first.message)")
+  }
+
+  /// Codes for texts of a newer version of Trellis.
+  private static let unknown: Set<DiagnosticCode> = [.unknownKey, .unknownWord, .unknownType]
+  private static let large: Set<DiagnosticCode> = [.fileTooLarge, .tooDeep, .tooMany, .parentChainTooLong]
+}
+
+// MARK: - Limits
+
+/// The size limits of a model. A larger model is refused with a message, without a hang or a crash.
+public enum Limits {
+  /// The size of a file in bytes.
+  public static let fileSize = 16 * 1024 * 1024
+  /// The nesting depth of objects and lists.
+  public static let depth = 64
+  public static let entities = 10_000
+  /// The number of attributes and relationships of an entity, including inherited ones.
+  public static let properties = 1_000
+  public static let enums = 10_000
+  public static let enumCases = 10_000
+  /// The number of entities from a root to its deepest descendant.
+  public static let ancestors = 64
+  /// The length of a name in UTF-8 bytes.
+  public static let nameLength = 255
+  /// The number of diagnostics that are printed.
+  public static let shownDiagnostics = 100
+  /// The number of diagnostics that are kept.
+  static let keptDiagnostics = 1_000
+  /// The number of names per file that are compared for suggestions.
+  static let comparedNames = 200_000
 }

@@ -1,5 +1,5 @@
 public import Foundation
-public import TrellisSchema
+public import TrellisModel
 public import TrellisStorage
 
 /// The rules that every store must obey, as test cases to run with your own store.

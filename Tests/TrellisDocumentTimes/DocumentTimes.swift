@@ -1,6 +1,5 @@
 import Foundation
-import TrellisJSON
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// Diaries with a text, a date, a mood, a number, a flag and a UUID, as the benchmarks have them.

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// Says what an ``InterferingStore`` does beside its work.

@@ -1,12 +1,10 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisJSON
-import TrellisStorage
+@testable import TrellisStorage
 import TrellisTestSupport
 
 @testable import TrellisPictureLoop
-@testable import TrellisSQLite
 
 @Suite("Neither a crash nor a failing disk loses a file or leaves a reference to none") struct CrashTests {
   /// How often a program is killed; more by the environment variable TRELLIS_KILL_CYCLES.

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 import Trellis
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 @testable import TrellisPictureLoop

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TrellisSchema
+import TrellisModel
 
 @Suite("Contents are known by their SHA-256") struct DigestTests {
   /// The examples of FIPS 180 and of NIST's collection of test vectors.

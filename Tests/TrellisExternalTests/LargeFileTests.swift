@@ -1,9 +1,8 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisJSON
-import TrellisSchema
 import TrellisStorage
+import TrellisModel
 import TrellisTestSupport
 
 @testable import TrellisPictureLoop

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TrellisGenerator
-import TrellisSchema
+import TrellisModel
 
 /// The files in `Golden` are what the generator must write; they are compiled into this module too.
 ///

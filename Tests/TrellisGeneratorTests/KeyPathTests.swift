@@ -1,6 +1,6 @@
 import Testing
 import TrellisGenerator
-import TrellisSchema
+import TrellisModel
 
 @Suite("Key paths in generated code") struct KeyPathTests {
   private let model = ModelDescription(

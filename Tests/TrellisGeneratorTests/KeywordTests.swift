@@ -1,6 +1,6 @@
 import Testing
 import TrellisGenerator
-import TrellisSchema
+import TrellisModel
 
 @Suite("Keywords as names") struct KeywordTests {
   @Test(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TrellisGenerator
-import TrellisSchema
+import TrellisModel
 
 @Suite("Enums of many cases") struct LargeEnumTests {
   @Test(

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 import TrellisGenerator
+import TrellisModel
 import TrellisRuntime
-import TrellisSchema
 
 @Suite("Models made by chance") struct RandomModelTests {
   /// `TRELLIS_RANDOM_MODELS=folder` writes the files there, to be compiled by hand.

@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisGenerator
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 /// The functions in the golden files build the predicates that reading the formats gives.
 @Suite("Fetch requests of the model") struct RequestTests {

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TrellisJSON
+import TrellisStorage
 import TrellisStoreTesting
 import TrellisTestSupport
 

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-import TrellisJSON
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 import TrellisTestSupport
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 /// What fifty lists cost a save that changes one object. The count of objects comes from `TRELLIS_LIVE_OBJECTS`; a run with a

@@ -1,7 +1,5 @@
 import Testing
-import TrellisMemory
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 @Suite("The store in memory") struct MemoryStoreTests {

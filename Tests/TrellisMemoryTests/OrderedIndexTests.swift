@@ -1,7 +1,5 @@
 import Testing
-import TrellisMemory
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 @Suite("Declared indexes are kept in order") struct OrderedIndexTests {

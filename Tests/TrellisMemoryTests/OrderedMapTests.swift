@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TrellisMemory
+@testable import TrellisStorage
 
 @Suite("The sorted map") struct OrderedMapTests {
   @Test("does what a dictionary and a sorted array do, in random order", arguments: [UInt64.random(in: .min ... .max)])

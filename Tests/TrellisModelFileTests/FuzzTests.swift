@@ -1,7 +1,7 @@
 import Foundation
 import Testing
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 import TrellisTestSupport
 
 /// Changes sample models at random and reads them: nothing may trap or hang.

@@ -1,5 +1,5 @@
 import Testing
-import TrellisSchema
+import TrellisModel
 
 @testable import TrellisModelFile
 

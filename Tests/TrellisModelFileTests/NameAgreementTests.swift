@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 import TrellisGenerator
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 
 /// Both users of ``ReservedNames``: the checks on model files, which say where and what else to write, and the generator.
 @Suite("Names that a model may use") struct NameAgreementTests {

@@ -1,6 +1,6 @@
 import Foundation
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 
 /// Names that could clash with something in generated code: those that occur in it, the common types of Swift and Foundation,
 /// and Swift's keywords.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 import TrellisGenerator
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 
 @Suite("Names that objects have") struct ReservedNameTests {
   @Test("every public member of an object is a name that a model cannot use")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 
 @Suite("Canonical text") struct RoundTripTests {
   static func files() throws -> [URL] {

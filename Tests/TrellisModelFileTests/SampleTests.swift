@@ -1,7 +1,7 @@
 import Foundation
 import Testing
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 
 @Suite("Models that are right") struct SampleTests {
   @Test("the diary passes without a word")

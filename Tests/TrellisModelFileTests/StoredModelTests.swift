@@ -1,7 +1,7 @@
 import Foundation
 import Testing
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 import TrellisTestSupport
 
 @Suite("The text of a model that a store carries") struct StoredModelTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 /// A person with a name, a mark, a friend and children.
 final class Person: QueryObject {

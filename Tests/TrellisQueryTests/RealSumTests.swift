@@ -1,6 +1,5 @@
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 @Suite("Sums of reals") struct RealSumTests {

@@ -1,5 +1,5 @@
 import Testing
-import TrellisQuery
+import TrellisModel
 import TrellisTestSupport
 
 /// The rule of searches, written down a second time: slowly, by scalars, and without an index.

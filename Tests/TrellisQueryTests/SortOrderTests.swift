@@ -1,6 +1,5 @@
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 @Suite("Sorting") struct SortOrderTests {
   static let name = PropertyPath(variable: 0).appending(Person.name)

@@ -1,6 +1,5 @@
-import TrellisSchema
 import Testing
-import TrellisQuery
+import TrellisModel
 
 @Suite("Folding texts") struct TextFoldingTests {
   static func fold(_ text: String, _ options: TextOptions) -> [UInt8] {

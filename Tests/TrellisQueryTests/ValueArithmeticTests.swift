@@ -1,8 +1,7 @@
 import Foundation
 import Testing
+import TrellisModel
 import TrellisTestSupport
-import TrellisQuery
-import TrellisSchema
 
 @Suite("Arithmetic of predicates") struct ValueArithmeticTests {
   @Test("whole numbers: overflow, division by zero and powers below zero are nil; quotients drop their fraction")

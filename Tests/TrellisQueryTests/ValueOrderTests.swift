@@ -1,6 +1,5 @@
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 @Suite("The order of values") struct ValueOrderTests {
   @Test("decimals are ordered as numbers, of any length")

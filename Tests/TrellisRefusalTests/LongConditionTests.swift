@@ -1,6 +1,6 @@
 import Testing
 import Trellis
-import TrellisQuery
+import TrellisModel
 import TrellisStorage
 
 /// Whether the wind blows from left or right makes no difference to a chain.

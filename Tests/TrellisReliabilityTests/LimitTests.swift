@@ -1,7 +1,7 @@
 import Testing
 import Trellis
+import TrellisModel
 import TrellisModelFile
-import TrellisSchema
 
 @Suite("What is as large as may be is taken, what is one larger is refused") struct LimitTests {
   private func isRefused(_ text: String, _ code: String) -> Bool {

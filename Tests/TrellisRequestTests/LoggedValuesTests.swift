@@ -1,6 +1,6 @@
 import Testing
 import Trellis
-import TrellisSchema
+import TrellisModel
 
 @Suite("Values in the query log") struct LoggedValuesTests {
   private final class Entries: Sendable {

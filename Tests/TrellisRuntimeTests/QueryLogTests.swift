@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisDiaryModel
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 @testable import TrellisRuntime

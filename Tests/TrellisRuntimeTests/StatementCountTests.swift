@@ -5,7 +5,7 @@ import TrellisDiaryModel
 import TrellisTestSupport
 
 @testable import TrellisRuntime
-@testable import TrellisSQLite
+@testable import TrellisStorage
 
 /// How many statements SQLite runs, which no busy machine changes.
 @Suite("Statement counts") struct StatementCountTests {

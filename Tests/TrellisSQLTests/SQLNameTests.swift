@@ -1,5 +1,5 @@
 import Testing
-import TrellisSQL
+import TrellisStorage
 
 @Suite("Names in SQL") struct SQLNameTests {
   @Test("quotes inside a name are doubled")

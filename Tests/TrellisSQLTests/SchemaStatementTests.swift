@@ -1,6 +1,6 @@
 import Testing
-import TrellisSQL
-import TrellisSchema
+import TrellisModel
+import TrellisStorage
 
 @Suite("Tables of a model") struct SchemaStatementTests {
   @Test("a root entity's table, its references, keys and indexes")

@@ -1,6 +1,6 @@
 import CSQLite
 import Testing
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 @Suite("Finding bytes where the C library is slow") struct ByteSearchInCTests {

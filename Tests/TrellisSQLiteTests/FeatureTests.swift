@@ -1,10 +1,8 @@
 import Foundation
 import Testing
-import TrellisSchema
-import TrellisStorage
+import TrellisModel
+@testable import TrellisStorage
 import TrellisTestSupport
-
-@testable import TrellisSQLite
 
 @Suite("What a file says it uses, and which models it had") struct FeatureTests {
   private let home: TestFolder

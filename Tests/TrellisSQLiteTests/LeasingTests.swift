@@ -1,9 +1,8 @@
 import Dispatch
 import Foundation
 import Testing
-@testable import TrellisSQLite
-import TrellisSchema
-import TrellisStorage
+import TrellisModel
+@testable import TrellisStorage
 import TrellisTestSupport
 
 @Suite("Connections are lent for a call") struct LeasingTests {

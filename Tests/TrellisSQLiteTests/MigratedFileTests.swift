@@ -1,8 +1,7 @@
 import Foundation
 import Testing
-@testable import TrellisSQLite
-import TrellisSchema
-import TrellisStorage
+import TrellisModel
+@testable import TrellisStorage
 import TrellisTestSupport
 
 @Suite("A file that another program brings to another model while it is open") struct MigratedFileTests {

@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-import TrellisSQLite
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 import TrellisTestSupport
 

@@ -1,10 +1,6 @@
 import Testing
-import TrellisQuery
-import TrellisSchema
-import TrellisStorage
-
-@testable import TrellisSQL
-@testable import TrellisSQLite
+import TrellisModel
+@testable import TrellisStorage
 
 /// What SQLite does with the statements: an index that is not used makes a fetch a thousand times slower.
 @Suite("Plans of SQLite") struct PlanTests {

@@ -1,7 +1,5 @@
 import Testing
-import TrellisQuery
-import TrellisSQLite
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 @Suite("Reading from SQLite") struct ReadingTests {

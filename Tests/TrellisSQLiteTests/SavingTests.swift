@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 @Suite("Saving to SQLite") struct SavingTests {

@@ -1,12 +1,8 @@
 import Foundation
 import Testing
-import TrellisQuery
-import TrellisSchema
-import TrellisStorage
+import TrellisModel
+@testable import TrellisStorage
 import TrellisTestSupport
-
-@testable import TrellisSQL
-@testable import TrellisSQLite
 
 @Suite("Searches with an index") struct SearchTests {
   private static func model(searchable: Bool = true) throws -> Model {

@@ -1,5 +1,5 @@
 import Testing
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 @Suite("Finding bytes") struct ByteSearchTests {

@@ -1,5 +1,5 @@
 import Testing
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 /// Patterns that take others hours: places that overlap, numbers inside numbers, what may be anything before what is missing.

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 @Suite("Patterns match what Foundation's match") struct PatternRandomTests {

@@ -1,5 +1,5 @@
 import Testing
-import TrellisSchema
+import TrellisModel
 
 @Suite("Resolving a model") struct ResolvingTests {
   static let diary = ModelDescription(

@@ -1,5 +1,5 @@
 import Testing
-import TrellisSchema
+import TrellisModel
 
 @Suite("The storage part of a model") struct StorageSignatureTests {
   private func signature(_ change: (inout ModelDescription) -> Void = { _ in }) throws -> String {

@@ -1,8 +1,5 @@
 import Foundation
 import Testing
-import TrellisJSON
-import TrellisMemory
-import TrellisSQLite
 import TrellisStorage
 import TrellisStoreTesting
 import TrellisTestSupport

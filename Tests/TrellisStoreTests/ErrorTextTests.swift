@@ -2,14 +2,13 @@ import Foundation
 import Testing
 import Trellis
 import TrellisFoundationPredicates
-import TrellisQuery
+import TrellisModel
 import TrellisRuntime
-import TrellisSchema
 import TrellisStorage
 import TrellisStoreTesting
 
 @Suite("What errors say") struct ErrorTextTests {
-  private static let modules = [
+  private static let modules = ["Model", "Storage", "Runtime", "FoundationPredicates", "StoreTesting"]
     "Schema", "Query", "Storage", "Runtime", "Memory", "SQL", "SQLite", "JSON", "FoundationPredicates", "StoreTesting",
   ]
 

@@ -1,6 +1,5 @@
 import Testing
-import TrellisMemory
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 import TrellisStoreTesting
 

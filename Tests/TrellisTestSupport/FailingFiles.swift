@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 package import TrellisStorage
 
 /// The file system with a step that fails: the n-th of those that are tried, once or from then on.

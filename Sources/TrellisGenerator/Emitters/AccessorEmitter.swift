@@ -1,4 +1,130 @@
-import TrellisSchema
+import TrellisModel
+
+/// Emits the initializer that inserts a new object.
+enum InitialiserEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let parameters = plan.fields.filter { $0.attribute != nil } + plan.fields.filter(\.isToOne)
+    // The label is longer if an attribute is named `context`.
+    let context = parameters.contains { $0.name.name == "context" } ? "managedObjectContext" : "context"
+    emitDoc(parameters, of: plan, to: &writer)
+    let codes: [Code] =
+      [.plain("in \(context): \(TypeName.managedObjectContext)")] + parameters.map { .plain(parameter($0, plan)) }
+    writer.write("\(modifiers(of: plan)) ", .call("init", codes), " {")
+    writer.indent()
+    emitBody(plan, context: context, to: &writer)
+    writer.outdent()
+    writer.line("}")
+  }
+
+  /// A class that adds no argument overrides the initializer of its parent class.
+  private static func modifiers(of plan: EntityPlan) -> String {
+    let access = plan.entity.isAbstract ? "fileprivate" : "public"
+    let addsNothing = plan.ownFields.allSatisfy { $0.attribute == nil && !$0.isToOne }
+    return !plan.isRoot && addsNothing ? access + " override" : access
+  }
+
+  private static func parameter(_ field: Field, _ plan: EntityPlan) -> String {
+    let name = field.name.label
+    guard let attribute = field.attribute else { return "\(name): \(field.type) = nil" }
+    switch (plan.defaults[field.number] != nil, attribute.isOptional) {
+    case (true, true): return "\(name): \(field.type)? = .none"
+    case (true, false): return "\(name): \(field.type)? = nil"
+    case (false, true): return "\(name): \(field.type) = nil"
+    case (false, false): return "\(name): \(field.type)"
+    }
+  }
+
+  // MARK: Body
+
+  private static func emitBody(_ plan: EntityPlan, context: String, to writer: inout CodeWriter) {
+    if plan.hasRow {
+      let identity: [Code] = plan.isRoot ? [.plain("objectID: .unassigned")] : []
+      let values: [Code] = plan.ownRowFields.map { .labeled($0.name.argument, value(of: $0, plan)) }
+      writer.write("\(unsafeMark)_row = ", .call(plan.rowType, identity + values))
+    }
+    for field in plan.ownTransients { writer.write("\(unsafeMark)\(field.storage) = ", value(of: field, plan)) }
+    if plan.isRoot {
+      writer.line("super.init(_insertedInto: \(context))")
+      writer.line("\(unsafeMark)_row.objectID = .init(_key)")
+    } else {
+      writer.write("super.", .call("init", [.plain("in: \(context)")] + inheritedArguments(plan)))
+    }
+    if plan.notesAssigned { emitAssigned(plan, to: &writer) }
+    for field in plan.ownFields where field.isToOne {
+      writer.line("if let \(field.name.spelled) { self.\(field.name.member) = \(field.name.spelled) }")
+    }
+    guard plan.hooks.contains(.didInsert), !plan.entity.isAbstract else { return }
+    // Called once, after the most derived class is initialised.
+    writer.line(
+      plan.height == 0 ? "_finishInsert()" : "if Swift.type(of: self) == \(plan.name).self { _finishInsert() }")
+  }
+
+  /// Emits notes of the assigned attributes: those with a required argument, and those with a given optional one.
+  private static func emitAssigned(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let attributes = plan.ownFields.filter { $0.attribute != nil }
+    let isGiven = { (field: Field) in plan.defaults[field.number] == nil && field.attribute?.isOptional == false }
+    let given = attributes.filter(isGiven)
+    if !given.isEmpty { writer.line("_markAssigned(\(bits(of: given)))") }
+    for field in attributes where !isGiven(field) {
+      writer.line("if \(field.name.spelled) != nil { _markAssigned(\(bits(of: [field]))) }")
+    }
+  }
+
+  /// The bits of `ColumnMask`.
+  private static func bits(of fields: [Field]) -> String {
+    let mask = fields.reduce(UInt64(0)) { $0 | 1 << UInt64(min($1.number, 63)) }
+    return "0x" + String(mask, radix: 16)
+  }
+
+  private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {
+    let inherited = plan.fields.prefix(plan.fields.count - plan.ownFields.count)
+    let fields = inherited.filter { $0.attribute != nil } + inherited.filter(\.isToOne)
+    return fields.map { .plain("\($0.name.argument): \($0.name.spelled)") }
+  }
+
+  /// The value of one of the class's own fields, from its argument.
+  private static func value(of field: Field, _ plan: EntityPlan) -> Code {
+    guard let attribute = field.attribute else { return .plain("nil") }
+    let name = field.name.spelled
+    let rounding = field.rounding(isOptional: attribute.isOptional)
+    guard let value = plan.defaults[field.number] else {
+      return .plain(field.kept(name, isOptional: attribute.isOptional))
+    }
+    if field.isExternal && attribute.isOptional {
+      return .wrapped("(\(name) ?? ", value, ").map(\(TypeName.externalData).init)")
+    }
+    if field.isExternal { return .wrapped("\(TypeName.externalData)(", .otherwise(name, value), ")") }
+    if rounding.isEmpty { return .otherwise(name, value) }
+    return .wrapped("(\(name) ?? ", value, ")\(rounding)")
+  }
+
+  // MARK: Documentation
+
+  private static func emitDoc(_ parameters: [Field], of plan: EntityPlan, to writer: inout CodeWriter) {
+    if plan.entity.isAbstract { return writer.line("/// For the classes below this one, which is abstract.") }
+    writer.line("/// Inserts a new object into a context.")
+    let notes = parameters.compactMap { field in note(field, plan).map { (field.name.name, $0) } }
+    guard !notes.isEmpty else { return }
+    writer.line("///")
+    if notes.count == 1, let (name, note) = notes.first { return writer.line("/// - Parameter \(name): \(note)") }
+    writer.line("/// - Parameters:")
+    for (name, note) in notes { writer.line("///   - \(name): \(note)") }
+  }
+
+  private static func note(_ field: Field, _ plan: EntityPlan) -> String? {
+    guard let attribute = field.attribute, let value = attribute.description.defaultValue else { return nil }
+    switch value {
+    case .now: return "The moment of insertion unless given."
+    case .new: return "A new UUID unless given."
+    case .value, .list:
+      let text = plan.defaults[field.number]?.flat ?? ""
+      let isShort = text.utf8.count <= 40 && !text.utf8.contains(UInt8(ascii: "`")) && !text.hasPrefix("(")
+      return isShort ? "`\(text)` unless given." : "The model's default unless given."
+    }
+  }
+}
+
+// MARK: - Accessor emitter
 
 /// Emits the properties of a class.
 enum AccessorEmitter {
@@ -40,5 +166,30 @@ enum AccessorEmitter {
 
   private static func newValue(of field: Field, _ attribute: Attribute) -> String {
     field.kept("newValue", isOptional: attribute.isOptional)
+  }
+}
+
+// MARK: - Key path emitter
+
+/// Emits the table from key paths to properties, for Foundation predicates, which contain key paths but no names.
+///
+/// A key path differs from the parent class's key path to the same property, so each class lists all of them.
+/// Properties that exist in memory only are left out, so that predicates cannot use them.
+enum KeyPathEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    guard let identity = plan.identityKeyPaths else { return }
+    let table = "_\(plan.name)KeyPaths"
+    writer.blank()
+    writer.block(
+      "@_spi(Generated) public override class var _keyPaths: \(TypeName.keyPathTable)", returning: table)
+    writer.blank()
+    writer.line("private static let \(table) = \(TypeName.keyPathTable)([")
+    writer.indent()
+    for name in identity { writer.line("\\\(plan.name).\(name): \(TypeName.keyPathTable).identity,") }
+    for field in plan.fields.filter(ColumnsEmitter.isStored) {
+      writer.line("\\\(plan.name).\(field.name.spelled): \(field.number),")
+    }
+    writer.outdent()
+    writer.line("])")
   }
 }

@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 /// Emits the fetch requests of the model as functions. Their parameters are the predicate's variables.
 enum RequestEmitter {
@@ -91,5 +90,110 @@ extension String {
       result.append(run >= 3 ? "'" : character)
     }
     return result
+  }
+}
+
+// MARK: - Fetch emitter
+
+/// Emits `all` and `where`.
+///
+/// Each class in a hierarchy has its own versions with different types, and the most derived must win overload
+/// resolution. For `all` the compiler prefers it already; among several `where` it chooses the one with the fewest
+/// generic parameters that is not disfavored.
+enum FetchEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.line("/// What to fetch: requests of this class's objects, to be kept and passed on.")
+    writer.line("public typealias FetchRequest = \(TypeName.fetchRequest)<Columns>")
+    writer.line("/// The results of a request, kept up to date.")
+    writer.line("public typealias LiveResults = \(TypeName.liveResults)<Columns>")
+    writer.blank()
+    writer.line("/// A fetch of every object.")
+    let all = "\(plan.isRoot ? "" : "@_nonoverride ")public static var all: FetchRequest"
+    writer.block(all, returning: "FetchRequest()")
+    writer.blank()
+    writer.line("/// A fetch of the objects for which all of the conditions hold.")
+    if plan.height > 0 { writer.line("@_disfavoredOverload") }
+    let levels = (1..<max(1, plan.height)).map { "Level\($0)" }
+    let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
+    let parameters: [Code] =
+      levels.map { .plain("_: \($0).Type = Swift.Never.self") }
+      + [.plain("@\(TypeName.conditionBuilder) _ conditions: (Columns) -> \(TypeName.queryCondition)")]
+    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest {")
+    writer.indent()
+    writer.line("FetchRequest(conditions)")
+    writer.outdent()
+    writer.line("}")
+    emitFormat(plan, levels, to: &writer)
+  }
+
+  /// Emits the `where` with a format. The type parameters that distinguish the classes of a hierarchy come last here,
+  /// because the format has no label.
+  private static func emitFormat(_ plan: EntityPlan, _ levels: [String], to writer: inout CodeWriter) {
+    writer.blank()
+    writer.line("/// A fetch of the objects for which a predicate in a format string holds.")
+    if plan.height > 0 { writer.line("@_disfavoredOverload") }
+    let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
+    let parameters: [Code] =
+      [.plain("_ format: \(TypeName.predicateFormat)"), .plain("_ arguments: any \(TypeName.predicateArgument)...")]
+      + levels.map { .plain("_\($0.lowercased()): \($0).Type = Swift.Never.self") }
+    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest {")
+    writer.indent()
+    writer.line("FetchRequest().where(format, arguments: arguments)")
+    writer.outdent()
+    writer.line("}")
+  }
+}
+
+// MARK: - Columns emitter
+
+/// Emits the properties by name, for predicates and sorts.
+enum ColumnsEmitter {
+  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let name = plan.name
+    writer.line("/// The properties by name, for predicates and sorts.")
+    writer.block("public struct Columns: \(TypeName.entityColumns)") { writer in
+      writer.line("public typealias Object = \(name)")
+      writer.line("public typealias Snapshot = \(name).Snapshot")
+      emitPath(plan, to: &writer)
+      writer.blank()
+      writer.function(
+        "public static func snapshot", ["of object: \(name)"], " -> \(name).Snapshot", returning: "object.snapshot")
+      let fields = plan.fields.filter(isStored)
+      if !fields.isEmpty { writer.blank() }
+      for field in fields {
+        writer.doc(field.doc)
+        let type = self.type(of: field)
+        let head = type.prefix { $0 != "<" }
+        writer.block(
+          "public var \(field.name.spelled): \(type)", returning: "\(head)(self, \(field.number))")
+      }
+    }
+  }
+
+  /// Whether a field is stored. A predicate cannot use a field that exists in memory only.
+  static func isStored(_ field: Field) -> Bool {
+    switch field.kind {
+    case .attribute, .reference: true
+    case .transient: false
+    case .partner(let relationship), .toMany(let relationship): !relationship.description.isTransient
+    }
+  }
+
+  private static func type(of field: Field) -> String {
+    switch field.kind {
+    case .attribute, .transient: "\(TypeName.attributePath)<\(field.rowType)>"
+    case .reference, .partner: "\(TypeName.toOnePath)<\(field.base).Columns>"
+    case .toMany: "\(TypeName.toManyPath)<\(field.base).Columns>"
+    }
+  }
+
+  /// Emits the path and its initializer. The path has another name if the model has a property `path`.
+  private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    let isTaken = plan.fields.contains { $0.name.name == "path" }
+    let name = isTaken ? "_path" : "path"
+    let prefix = isTaken ? "@_implements(\(TypeName.entityColumns),path) " : ""
+    writer.line("\(prefix)public let \(name): \(TypeName.propertyPath)")
+    writer.blank()
+    writer.line("public init(_ path: \(TypeName.propertyPath)) { self.\(name) = path }")
   }
 }

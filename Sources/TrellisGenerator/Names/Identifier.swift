@@ -1,3 +1,5 @@
+import TrellisModel
+
 /// A Swift identifier, in backticks if it is a keyword.
 struct Identifier: Hashable {
   /// The name without backticks.
@@ -47,3 +49,170 @@ struct Identifier: Hashable {
     (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x61 && byte <= 0x7A) || byte == 0x5F
   }
 }
+
+// MARK: - Keywords
+
+/// Swift keywords, by the positions in which generated code uses names.
+enum Keywords {
+  /// Keywords that need backticks in a declaration or on their own, including contextual keywords that can begin an
+  /// expression.
+  static let all: Set<String> = [
+    "Any", "Protocol", "Self", "Type", "actor", "any", "as", "associatedtype", "async", "await", "borrow", "break",
+    "case",
+    "catch", "class", "consume", "continue", "copy", "default", "defer", "deinit", "didSet", "discard", "do", "each",
+    "else",
+    "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "get", "guard", "if", "import", "in",
+    "init",
+    "inout", "internal", "is", "let", "macro", "nil", "nonisolated", "operator", "package", "precedencegroup",
+    "private",
+    "protocol", "public", "repeat", "rethrows", "return", "self", "set", "some", "static", "struct", "subscript",
+    "super",
+    "switch", "then", "throw", "throws", "true", "try", "typealias", "unsafe", "var", "where", "while", "willSet",
+    "yield",
+  ]
+
+  /// Keywords that need backticks even as a parameter label.
+  static let notLabels: Set<String> = ["inout", "let", "var"]
+
+  /// Keywords that have a special meaning even after a dot.
+  static let special: Set<String> = ["init", "self", "Self", "Type", "Protocol", "Any"]
+}
+
+// MARK: - Name check
+
+/// The last check for names that would not compile or would silently change the meaning of the code.
+///
+/// The checks on model files reject such names first, with a position and a remedy.
+enum NameCheck {
+  static func check(_ model: Model) throws(GeneratorError) {
+    let description = model.description
+    try checkUsable(description.name, "model")
+    var types: Set<String> = []
+    for name in description.entities.map(\.name) + description.enums.map(\.name) + description.codableTypes {
+      try checkUsable(name, "type")
+      if ReservedNames.types.contains(name) { throw GeneratorError("generated code has a type named \(name) already") }
+      if !types.insert(name).inserted { throw GeneratorError("two types are named \(name)") }
+    }
+    for enumeration in description.enums { try check(enumeration) }
+    for entity in model.entities {
+      try check(entity)
+      try checkRequests(of: entity, in: model)
+    }
+  }
+
+  private static func checkUsable(_ name: String, _ what: String) throws(GeneratorError) {
+    if !Identifier(name).isUsable { throw GeneratorError("Swift cannot have a \(what) named '\(name)'") }
+  }
+
+  private static func check(_ enumeration: EnumDescription) throws(GeneratorError) {
+    if enumeration.cases.isEmpty { throw GeneratorError("the enum \(enumeration.name) has no cases") }
+    var names = ReservedNames.cases.union(ReservedNames.optionalCases)
+    if enumeration.unknown == .preserve { names.insert("unknown") }
+    for entry in enumeration.cases {
+      try checkUsable(entry.name, "case")
+      if !names.insert(entry.name).inserted {
+        throw GeneratorError("\(enumeration.name) cannot have another case named \(entry.name)")
+      }
+    }
+  }
+
+  /// Checks the names of fetch requests. A class also inherits the requests of its parents.
+  private static func checkRequests(of entity: Entity, in model: Model) throws(GeneratorError) {
+    var names = ReservedNames.members
+    for level in ModelPlan.lineage(entity, in: model) {
+      for request in model.description.entities[level.index].fetchRequests {
+        try checkUsable(request.name, "function")
+        if !names.insert(request.name).inserted {
+          throw GeneratorError("\(entity.name) cannot have another fetch request named \(request.name)")
+        }
+      }
+    }
+  }
+
+  private static func check(_ entity: Entity) throws(GeneratorError) {
+    var names = ReservedNames.members
+    for property in entity.properties {
+      try checkUsable(property.swiftName, "property")
+      if property.swiftName.hasPrefix("_") || !names.insert(property.swiftName).inserted {
+        throw GeneratorError("\(entity.name) cannot have another property named \(property.swiftName)")
+      }
+    }
+  }
+}
+
+extension Property {
+  /// The property's name in Swift.
+  var swiftName: String {
+    switch self {
+    case .attribute(let attribute): attribute.description.swiftName ?? attribute.name
+    case .relationship(let relationship): relationship.description.swiftName ?? relationship.name
+    }
+  }
+}
+
+// MARK: - Type name
+
+/// The types of Trellis as written in generated code: qualified by module, so that no type of the app can be meant
+/// instead.
+enum TypeName {
+  static let attributeDescription = "TrellisModel.AttributeDescription"
+  static let attributeRules = "TrellisModel.AttributeRules"
+  static let entityDescription = "TrellisModel.EntityDescription"
+  static let enumDescription = "TrellisModel.EnumDescription"
+  static let fetchRequestDescription = "TrellisModel.FetchRequestDescription"
+  static let indexDescription = "TrellisModel.IndexDescription"
+  static let modelDescription = "TrellisModel.ModelDescription"
+  static let relationshipDescription = "TrellisModel.RelationshipDescription"
+  static let storedValue = "TrellisModel.StoredValue"
+  static let userInfoEntry = "TrellisModel.UserInfoEntry"
+
+  static let propertyPath = "TrellisModel.PropertyPath"
+  static let queryPredicate = "TrellisModel.QueryPredicate"
+
+  static let columnMask = "TrellisStorage.ColumnMask"
+  static let externalData = "TrellisStorage.ExternalData"
+  static let modelEnum = "TrellisStorage.ModelEnum"
+  static let predicateArgument = "TrellisStorage.PredicateArgument"
+  static let rowReader = "TrellisStorage.RowReader"
+  static let rowWriter = "TrellisStorage.RowWriter"
+  static let unknownRawValue = "TrellisStorage.UnknownRawValue"
+
+  static let attributePath = "TrellisRuntime.AttributePath"
+  static let conditionBuilder = "TrellisRuntime.ConditionBuilder"
+  static let contextLink = "TrellisRuntime.ContextLink"
+  static let entityColumns = "TrellisRuntime.EntityColumns"
+  static let entitySnapshot = "TrellisRuntime.EntitySnapshot"
+  static let fetchRequest = "TrellisRuntime.FetchRequest"
+  static let hookFailures = "TrellisRuntime.HookFailures"
+  static let identifiedObject = "TrellisRuntime.IdentifiedObject"
+  static let keyPathTable = "TrellisRuntime.KeyPathTable"
+  static let liveResults = "TrellisRuntime.LiveResults"
+  static let managedObject = "TrellisRuntime.ManagedObject"
+  static let managedObjectContext = "TrellisRuntime.ManagedObjectContext"
+  static let objectID = "TrellisRuntime.ObjectID"
+  static let objectModel = "TrellisRuntime.ObjectModel"
+  static let orderedToMany = "TrellisRuntime.OrderedToMany"
+  static let predicateFormat = "TrellisRuntime.PredicateFormat"
+  static let queryCondition = "TrellisRuntime.QueryCondition"
+  static let rowCopy = "TrellisRuntime.RowCopy"
+  static let rowCopyBase = "TrellisRuntime.RowCopyBase"
+  static let snapshotDecoder = "TrellisRuntime.SnapshotDecoder"
+  static let snapshotEncoder = "TrellisRuntime.SnapshotEncoder"
+  static let storedFields = "TrellisRuntime.StoredFields"
+  static let toMany = "TrellisRuntime.ToMany"
+  static let toManyPath = "TrellisRuntime.ToManyPath"
+  static let toOnePath = "TrellisRuntime.ToOnePath"
+}
+
+// MARK: - Unsafe mark
+
+/// `unsafe` before accesses to the stored properties of a class.
+///
+/// These accesses are not checked for exclusivity, so strict memory safety requires the mark. They are safe because an
+/// object belongs to one isolation domain, and generated code calls nothing during an access. Compilers before 6.2 know
+/// neither the keyword nor the setting; the tool is built by the same compiler that compiles its output.
+#if compiler(>=6.2)
+  let unsafeMark = "unsafe "
+#else
+  let unsafeMark = ""
+#endif

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// The properties of a model that the emitters use.
 struct ModelPlan {
@@ -62,5 +62,239 @@ struct ModelPlan {
   /// Whether neither the entity nor its ancestors or descendants have a property `id`.
   private static func isFreeOfID(_ entity: Entity, in model: Model) -> Bool {
     entity.subtree.allSatisfy { member in model.entities[member].properties.allSatisfy { $0.swiftName != "id" } }
+  }
+}
+
+// MARK: - Entity plan
+
+/// The properties of an entity that the emitters use.
+struct EntityPlan {
+  let entity: Entity
+  let description: EntityDescription
+  /// The name of the model as a member of `ObjectModel`.
+  let modelName: String
+  /// The parent class; nil for a root.
+  let parentName: String?
+  /// The number of levels of subclasses.
+  let height: Int
+  /// The fields, inherited ones first.
+  let fields: [Field]
+  /// The fields that the class itself declares.
+  let ownFields: [Field]
+  /// The fields stored in the row, inherited ones first, in the order of their columns.
+  let rowFields: [Field]
+  /// The fields stored in the row that the class itself declares.
+  let ownRowFields: [Field]
+  /// Whether this class declares an `id` that returns the object's identity.
+  let providesID: Bool
+  /// Whether the class declares conformance to `Identifiable`: it has an `id`, from the model or generated.
+  let isIdentifiable: Bool
+  /// The names of the identity in key paths; nil if the class needs no key path table.
+  let identityKeyPaths: [String]?
+  /// The default values of attributes as Swift code, by property number.
+  let defaults: [Int: Code]
+  /// The hooks of the class and its parent classes.
+  let hooks: Set<LifecycleHook>
+  /// Whether objects record their assigned values. If a save finds another object with the same unique key, these
+  /// values are moved to it.
+  let notesAssigned: Bool
+  /// The fetch requests that the entity itself declares.
+  let requests: [RequestPlan]
+
+  init(
+    _ entity: Entity, in model: Model, height: Int, providesID: Bool, identityKeyPaths: [String]?
+  ) throws(GeneratorError) {
+    self.entity = entity
+    self.height = height
+    self.providesID = providesID
+    self.identityKeyPaths = identityKeyPaths
+    description = model.description.entities[entity.index]
+    modelName = HeaderEmitter.name(of: model)
+    parentName = entity.parent.map { model.entities[$0].name }
+    hooks = Set(ModelPlan.lineage(entity, in: model).flatMap { model.description.entities[$0.index].hooks })
+    notesAssigned = model.entities[entity.root].subtree.contains { !model.entities[$0].uniqueKeys.isEmpty }
+    let fields = entity.properties.map { Field($0, in: model) }
+    let firstOwn = entity.parent.map { model.entities[$0].properties.count } ?? 0
+    PrivateNames.assign(to: fields, lineage: ModelPlan.lineage(entity, in: model).map(\.name))
+    var defaults: [Int: Code] = [:]
+    for field in fields {
+      guard let attribute = field.attribute, let value = attribute.description.defaultValue else { continue }
+      defaults[field.number] = try DefaultExpression.code(of: value, for: attribute, in: model, entity: entity)
+    }
+    self.defaults = defaults
+    var requests: [RequestPlan] = []
+    for request in description.fetchRequests { requests.append(try RequestPlan(request, of: entity, in: model)) }
+    self.requests = requests
+    self.fields = fields
+    ownFields = Array(fields[firstOwn...])
+    rowFields = fields.filter { $0.column != nil }
+    ownRowFields = ownFields.filter { $0.column != nil }
+    // A to-many relationship is not Hashable, so it cannot be the identity.
+    let ownID = fields[firstOwn...].first { $0.name.name == "id" }
+    let hasUsableID = ownID.map { if case .toMany = $0.kind { false } else { true } } ?? false
+    isIdentifiable = providesID || hasUsableID
+  }
+}
+
+extension EntityPlan {
+  var name: String { entity.name }
+  var isRoot: Bool { parentName == nil }
+  var isInHierarchy: Bool { entity.isInHierarchy }
+  /// The struct with the class's own fields. For a root, it is the snapshot.
+  var rowType: String { isRoot ? "Snapshot" : Self.ownFieldsType }
+  /// The name of the struct with the fields that a class adds to its parent class.
+  static let ownFieldsType = "_Fields"
+  /// Whether the class has a row of its own. A root always has one, because it contains the object's identity.
+  var hasRow: Bool { isRoot || !ownRowFields.isEmpty }
+  var inheritedRowFields: ArraySlice<Field> { rowFields.prefix(rowFields.count - ownRowFields.count) }
+  var ownTransients: [Field] { ownFields.filter(\.isTransient) }
+  /// The class's own references with an order column.
+  var ownPlaces: [Field] { ownFields.filter { $0.placeColumn != nil } }
+}
+
+// MARK: - Field
+
+/// A property in generated code: its number, its Swift name and type, and its storage.
+///
+/// A class rather than a struct, because emitters pass fields around often and an attribute is expensive to copy.
+final class Field {
+  enum Kind {
+    /// An attribute stored in the row, with its column.
+    case attribute(Attribute, column: Int)
+    /// An attribute in memory only.
+    case transient(Attribute)
+    /// A to-one stored in the row, with its column and the column of its position in the inverse's order.
+    case reference(Relationship, column: Int, place: Int?)
+    /// A to-one stored at the other end, or in memory only.
+    case partner(Relationship)
+    case toMany(Relationship)
+  }
+
+  let kind: Kind
+  let number: Int
+  let name: Identifier
+  let doc: String?
+  /// The class, struct or enum without `?`: the type of an attribute's value or of a relationship's objects.
+  let base: String
+  /// The Swift name of a relationship's inverse.
+  let inverseName: String?
+  /// The name of the private property for a transient value or the position of a reference.
+  var storage = ""
+
+  init(_ property: Property, in model: Model) {
+    number = property.index
+    name = Identifier(property.swiftName)
+    switch property {
+    case .attribute(let attribute):
+      kind = attribute.column.map { .attribute(attribute, column: $0) } ?? .transient(attribute)
+      base = SwiftType.name(of: attribute.type)
+      doc = attribute.description.doc
+      inverseName = nil
+    case .relationship(let relationship):
+      kind = Self.kind(of: relationship)
+      base = model.entities[relationship.destination].name
+      doc = relationship.description.doc
+      inverseName = model.inverse(of: relationship).map { Property.relationship($0).swiftName }
+    }
+  }
+
+  private static func kind(of relationship: Relationship) -> Kind {
+    if relationship.isToMany { return .toMany(relationship) }
+    guard case .column(let column, let place) = relationship.home else { return .partner(relationship) }
+    return .reference(relationship, column: column, place: place)
+  }
+}
+
+extension Field {
+  var attribute: Attribute? {
+    switch kind {
+    case .attribute(let attribute, _), .transient(let attribute): attribute
+    default: nil
+    }
+  }
+
+  /// The type of the property in the class.
+  var type: String {
+    switch kind {
+    case .attribute(let attribute, _), .transient(let attribute): attribute.isOptional ? base + "?" : base
+    case .reference, .partner: base + "?"
+    case .toMany(let relationship): "\(relationship.isOrdered ? TypeName.orderedToMany : TypeName.toMany)<\(base)>"
+    }
+  }
+
+  /// The type of the field in the row.
+  var rowType: String {
+    if isReference { return "\(TypeName.objectID)<\(base)>?" }
+    guard let attribute, isExternal else { return type }
+    return TypeName.externalData + (attribute.isOptional ? "?" : "")
+  }
+
+  /// Whether the row holds a handle to external data that the property loads.
+  var isExternal: Bool {
+    if case .attribute(let attribute, _) = kind { attribute.description.isExternal } else { false }
+  }
+
+  var isReference: Bool { if case .reference = kind { true } else { false } }
+  var isTransient: Bool { if case .transient = kind { true } else { false } }
+
+  /// The column of the value or the reference; nil if the field is not stored in the row.
+  var column: Int? {
+    switch kind {
+    case .attribute(_, let column), .reference(_, let column, _): column
+    default: nil
+    }
+  }
+
+  /// The order column of a reference.
+  var placeColumn: Int? { if case .reference(_, _, let place) = kind { place } else { nil } }
+
+  /// Whether the property is a to-one relationship.
+  var isToOne: Bool {
+    switch kind {
+    case .reference, .partner: true
+    default: false
+    }
+  }
+}
+
+// MARK: - Private names
+
+/// The names of private properties of a class: `_memo` for the transient `memo`, `_diaryPlace` for the position of
+/// `diary`.
+enum PrivateNames {
+  /// Names with an underscore that generated classes or their common base class use.
+  private static let taken: Set<String> = [
+    "_changes", "_committed", "_copyRow", "_copyTransients", "_description",
+    "_didFetch", "_didInsert", "_didSave", "_finishInsert", "_noteFetch", "_validateDelete", "_validateInsert",
+    "_validateUpdate", "_willDelete", "_willSave", "_entity",
+    "_findPartner",
+    "_isInserted",
+    "_key", "_markAssigned", "_model", "_partner", "_place", "_read", "_reference", "_restore",
+    "_restoreTransients", "_row", "_setPartner", "_setPlace",
+    "_setReference",
+    "_slowRead", "_slowWrite", "_value", "_willRead", "_willWrite",
+  ]
+
+  /// The function that implements `snapshot` in a hierarchy, where each class needs a different name.
+  static func snapshot(of entity: String) -> String { "_\(Identifier(entity).lowerCamel.name)Snapshot" }
+  /// The function that implements `committed` in a hierarchy.
+  static func committed(of entity: String) -> String { "_\(Identifier(entity).lowerCamel.name)Committed" }
+
+  /// - Parameter lineage: the names of the class and its parent classes.
+  static func assign(to fields: [Field], lineage: [String]) {
+    var names = taken.union(lineage.flatMap { [snapshot(of: $0), committed(of: $0)] })
+    for field in fields {
+      if field.isTransient {
+        field.storage = free("_" + field.name.name, &names)
+      } else if field.placeColumn != nil {
+        field.storage = free("_\(field.name.name)Place", &names)
+      }
+    }
+  }
+
+  private static func free(_ name: String, _ names: inout Set<String>) -> String {
+    var name = name
+    while !names.insert(name).inserted { name += "_" }
+    return name
   }
 }

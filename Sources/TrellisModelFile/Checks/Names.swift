@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// Checks that names are Swift identifiers of letters, digits and underscores, and not reserved by Swift or Trellis.
 enum Names {
@@ -138,4 +138,150 @@ enum Names {
 
 extension String {
   fileprivate var withArticle: String { ("aeiou".contains(prefix(1)) ? "an " : "a ") + self }
+}
+
+// MARK: - Name clashes
+
+/// Checks that the types of a model have different names, and that entity names differ by more than case, because SQL
+/// ignores case.
+enum NameClashes {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    checkEntities(draft, findings)
+    checkTypes(draft, findings)
+    checkRenames(draft, findings)
+  }
+
+  private static func checkEntities(_ draft: Draft, _ findings: Findings) {
+    var seen: [String: Located<String>] = [:]
+    for entity in draft.entities {
+      let folded = entity.name.value.lowercased()
+      if let first = seen[folded] {
+        findings.error(
+          .caseClash, at: entity.name.offset,
+          "Entities '\(first.value)' and '\(entity.name.value)' differ only by case, which tables of a store do not; "
+            + "choose another name.", notes: [("'\(first.value)' is here", first.offset)])
+      } else {
+        seen[folded] = entity.name
+      }
+    }
+  }
+
+  private static func checkTypes(_ draft: Draft, _ findings: Findings) {
+    var seen: [String: (thing: String, offset: Int)] = [:]
+    let all =
+      draft.entities.map { ("entity", $0.name) } + draft.enums.map { ("enum", $0.name) }
+      + draft.codableTypes.map { ("Codable type", $0) }
+    for (thing, name) in all {
+      if let first = seen[name.value] {
+        findings.error(
+          .nameClash, at: name.offset,
+          thing == first.thing
+            ? "\(thing.capitalizedFirst) '\(name.value)' is listed twice; keep one of the two."
+            : "\(thing.capitalizedFirst) '\(name.value)' has the name of \(first.thing) '\(name.value)'; types of one model "
+              + "need different names.", notes: [("\(first.thing) '\(name.value)' is here", first.offset)])
+      } else {
+        seen[name.value] = (thing, name.offset)
+      }
+    }
+  }
+
+  /// Checks that each former name is used once, and is not the name of an existing entity or property.
+  private static func checkRenames(_ draft: Draft, _ findings: Findings) {
+    checkRenames(
+      draft.entities.map { ($0.name, $0.renamedFrom) }, things: "entities", findings)
+    for entity in draft.entities {
+      let properties =
+        entity.attributes.map { ($0.name, $0.description.renamedFrom.located(at: $0.place(of: "renamedFrom"))) }
+        + entity.relationships.map { ($0.name, $0.description.renamedFrom.located(at: $0.place(of: "renamedFrom"))) }
+      checkRenames(properties, things: "properties of '\(entity.name.value)'", findings)
+    }
+  }
+
+  private static func checkRenames(
+    _ all: [(name: Located<String>, former: Located<String>?)], things: String, _ findings: Findings
+  ) {
+    guard all.contains(where: { $0.former != nil }) else { return }
+    var taken: [String: Int] = [:]
+    for (name, _) in all { taken[name.value] = name.offset }
+    for case (let name, let former?) in all {
+      if former.value == name.value {
+        findings.error(
+          .renameClash, at: former.offset,
+          "'\(name.value)' has \"renamedFrom\" with its own name; write its former name there, or take \"renamedFrom\" out."
+        )
+      } else if let first = taken[former.value] {
+        findings.error(
+          .renameClash, at: former.offset,
+          "'\(name.value)' cannot be renamed from \(former.value.quoted): another of the \(things) has, or had, that name.",
+          notes: [("it is here", first)])
+      }
+      taken[former.value] = former.offset
+    }
+  }
+}
+
+extension String? {
+  fileprivate func located(at offset: Int) -> Located<String>? { map { Located($0, at: offset) } }
+}
+
+// MARK: - Neighbor
+
+extension ModelFile {
+  /// Another model of the same target. Swift declares the types of both in one module.
+  public struct Neighbor: Sendable {
+    let fileName: String
+    /// The lowercased name of the model, because models become members of `ObjectModel`.
+    let model: String
+    /// The kinds of the types that the model generates, by name. `Codable` types are declared by the app, so two models
+    /// may share one.
+    let made: [String: String]
+    let codableTypes: Set<String>
+
+    /// Reads the names of a model file; nil if the file is no model, which is reported when that file itself is
+    /// generated.
+    public init?(_ bytes: [UInt8], path: String) {
+      let findings = Findings()
+      guard
+        let draft = bytes.withUnsafeBufferPointer({ bytes in
+          var reader = JSONReader(bytes, findings)
+          return reader.readFile().flatMap { GrammarReader(findings).readModel($0) }
+        })
+      else { return nil }
+      fileName = String(path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? "")
+      model = draft.name.value.lowercased()
+      let names = draft.entities.map { ($0.name.value, "entity") } + draft.enums.map { ($0.name.value, "enum") }
+      made = Dictionary(names) { first, _ in first }
+      codableTypes = Set(draft.codableTypes.map(\.value))
+    }
+  }
+}
+
+/// Checks that the models of one target generate different types and have different names.
+enum NeighborClashes {
+  static func check(_ draft: Draft, besides neighbors: [ModelFile.Neighbor], _ findings: Findings) {
+    for neighbor in neighbors {
+      if draft.name.value.lowercased() == neighbor.model {
+        findings.error(
+          .nameClash, at: draft.name.offset,
+          "Model '\(draft.name.value)' has the name of the model in '\(neighbor.fileName)'; models of one target need different names."
+        )
+      }
+      for (thing, name) in draft.entities.map({ ("Entity", $0.name) }) + draft.enums.map({ ("Enum", $0.name) }) {
+        let other = neighbor.made[name.value] ?? (neighbor.codableTypes.contains(name.value) ? "Codable type" : nil)
+        if let other { report(thing, name, other, neighbor, findings) }
+      }
+      for name in draft.codableTypes {
+        if let other = neighbor.made[name.value] { report("Codable type", name, other, neighbor, findings) }
+      }
+    }
+  }
+
+  private static func report(
+    _ thing: String, _ name: Located<String>, _ other: String, _ neighbor: ModelFile.Neighbor, _ findings: Findings
+  ) {
+    findings.error(
+      .nameClash, at: name.offset,
+      "\(thing) '\(name.value)' has the name of \(other) '\(name.value)' in '\(neighbor.fileName)'; types of one target need "
+        + "different names, so rename one, or move a model to a target of its own.")
+  }
 }

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// Converts a value of the file to its stored form, exactly or not at all.
 struct StoredValueReader {

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// A value of the file with its offset.
 struct Located<Value> {
@@ -109,4 +109,199 @@ struct FetchRequestDraft {
   var predicate: Located<String>?
   var sort: [Located<String>]
   var prefetch: [Located<String>]
+}
+
+// MARK: - Description
+
+extension Draft {
+  /// The model without file offsets.
+  var description: ModelDescription {
+    ModelDescription(
+      name: name.value, version: version, doc: doc, enums: enums.map(\.description),
+      codableTypes: codableTypes.map(\.value), entities: entities.map(\.description), userInfo: userInfo)
+  }
+}
+
+extension EnumDraft {
+  fileprivate var description: EnumDescription {
+    EnumDescription(
+      name.value, rawType: rawType,
+      cases: cases.map { EnumDescription.Case($0.name.value, $0.rawValue.value, doc: $0.doc) }, unknown: unknown,
+      doc: doc)
+  }
+}
+
+extension EntityDraft {
+  fileprivate var description: EntityDescription {
+    EntityDescription(
+      name.value, parent: parentName?.value, isAbstract: isAbstract?.value ?? false,
+      attributes: attributes.map(\.description), relationships: relationships.map(\.description),
+      uniqueKeys: uniqueKeys.map { $0.value.map(\.value) },
+      indexes: indexes.map { index in
+        IndexDescription(
+          index.value.map { IndexDescription.Element($0.value.withoutSign, descending: $0.value.isDescending) })
+      },
+      fetchRequests: fetchRequests.map(\.description), hooks: hooks, renamedFrom: renamedFrom?.value, doc: doc,
+      userInfo: userInfo)
+  }
+}
+
+extension String {
+  /// Whether a sort key or an index element has the sign for descending order.
+  var isDescending: Bool { utf8.first == UInt8(ascii: "-") }
+
+  var withoutSign: String { isDescending ? String(dropFirst()) : self }
+}
+
+// MARK: - Keyed object
+
+/// An object of the grammar. It reports unknown and missing keys, and returns typed values.
+struct KeyedObject {
+  let object: JSONObject
+  /// The name of the object in messages: `attribute 'Diary.mood'`.
+  let owner: String
+  let findings: Findings
+
+  /// - Parameter keys: all valid keys.
+  init(
+    _ object: JSONObject, at offset: Int, owner: String, keys: [String], required: [String] = [], _ findings: Findings
+  ) {
+    self.object = object
+    self.owner = owner
+    self.findings = findings
+    var meant: Set<String> = []
+    for member in object.members where !keys.contains(member.key) {
+      if let key = reportUnknown(member, keys) { meant.insert(key) }
+    }
+    // A misspelled key is reported once, as unknown, and not as missing as well.
+    for key in required where object[key] == nil && !meant.contains(key) {
+      findings.error(.missingKey, at: offset, "\(owner.capitalizedFirst) needs the key '\(key)'.")
+    }
+  }
+
+  private func reportUnknown(_ member: JSONObject.Member, _ keys: [String]) -> String? {
+    let closest = findings.suggestions.closest(to: member.key, among: keys)
+    let remedy = closest.map { "did you mean '\($0)'?" } ?? "it may have \(keys.filter { $0 != "$schema" }.listed)."
+    findings.error(
+      .unknownKey, at: member.keyOffset, "\(owner.capitalizedFirst) has no key \(member.key.quoted); \(remedy)")
+    return closest
+  }
+
+  func wrongType(_ key: String, _ node: JSONNode, _ expected: String) {
+    findings.error(
+      .wrongType, at: node.offset, "The value of '\(key)' of \(owner) must be \(expected); here is \(node.kind).")
+  }
+
+  // MARK: Values
+
+  func text(_ key: String) -> Located<String>? {
+    guard let node = object[key]?.value else { return nil }
+    guard let text = node.string else {
+      wrongType(key, node, "a string")
+      return nil
+    }
+    return Located(text, at: node.offset)
+  }
+
+  func flag(_ key: String) -> Located<Bool>? {
+    guard let node = object[key]?.value else { return nil }
+    guard case .bool(let flag) = node.content else {
+      wrongType(key, node, "true or false")
+      return nil
+    }
+    return Located(flag, at: node.offset)
+  }
+
+  func isSet(_ key: String) -> Bool { flag(key)?.value ?? false }
+
+  /// A count.
+  func count(_ key: String, least: Int = 0) -> Int? {
+    guard let node = object[key]?.value else { return nil }
+    guard case .number = node.content else {
+      wrongType(key, node, "a whole number")
+      return nil
+    }
+    guard let value = node.integer.flatMap({ Int(exactly: $0) }), value >= least, value <= Int(Int32.max) else {
+      findings.error(
+        .badCount, at: node.offset,
+        "The value of '\(key)' of \(owner) must be a whole number from \(least) to \(Int32.max).")
+      return nil
+    }
+    return value
+  }
+
+  /// One of a fixed set of words.
+  func word<Word: RawRepresentable & CaseIterable>(_ key: String, _: Word.Type) -> Word? where Word.RawValue == String {
+    guard let text = text(key) else { return nil }
+    if let word = Word(rawValue: text.value) { return word }
+    reportUnknownWord(key, text, Word.allCases.map(\.rawValue))
+    return nil
+  }
+
+  func reportUnknownWord(_ key: String, _ text: Located<String>, _ words: [String]) {
+    let closest = findings.suggestions.clause(for: text.value, among: words)
+    findings.error(
+      .unknownWord, at: text.offset,
+      "\(text.value.quoted) is no value of '\(key)' of \(owner)"
+        + (closest.isEmpty ? "; it may be \(words.listed)." : closest))
+  }
+
+  func nested(_ key: String) -> JSONObject? {
+    guard let node = object[key]?.value else { return nil }
+    if node.object == nil { wrongType(key, node, "an object") }
+    return node.object
+  }
+
+  func list(_ key: String) -> [JSONNode] {
+    guard let node = object[key]?.value else { return [] }
+    if node.array == nil { wrongType(key, node, "a list") }
+    return node.array ?? []
+  }
+
+  func texts(_ key: String) -> [Located<String>] {
+    list(key).compactMap { node in
+      if node.string == nil { wrongType(key, node, "a list of strings") }
+      return node.string.map { Located($0, at: node.offset) }
+    }
+  }
+
+  /// A list with lists of names as its elements. A single name stands for a list of one.
+  func nameLists(_ key: String) -> [Located<[Located<String>]>] {
+    list(key).map { node in
+      let elements = node.array ?? [node]
+      let names = elements.compactMap { element -> Located<String>? in
+        if element.string == nil {
+          findings.error(
+            .wrongType, at: element.offset,
+            "The value of '\(key)' of \(owner) must be a list of lists of property names, such as [[\"name\"]].")
+        }
+        return element.string.map { Located($0, at: element.offset) }
+      }
+      if elements.isEmpty {
+        findings.error(
+          .wrongType, at: node.offset, "A list in '\(key)' of \(owner) names no property; name one or take it out.")
+      }
+      return Located(names, at: node.offset)
+    }
+  }
+
+  func userInfo() -> [UserInfoEntry] {
+    (nested("userInfo")?.members ?? []).compactMap { member in
+      if member.value.string == nil { wrongType("userInfo", member.value, "an object whose values are strings") }
+      return member.value.string.map { UserInfoEntry(member.key, $0) }
+    }
+  }
+}
+
+extension String {
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+extension [String] {
+  /// `'a', 'b' or 'c'`
+  var listed: String {
+    let quoted = map { "'\($0)'" }
+    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
+    return quoted.dropLast().joined(separator: ", ") + " or " + last
+  }
 }

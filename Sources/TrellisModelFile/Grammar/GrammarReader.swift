@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// Converts the JSON tree to a draft of the model. It checks keys and kinds of values, but not their meaning.
 struct GrammarReader {
@@ -50,5 +50,306 @@ struct GrammarReader {
       }
       return (Located(member.key, at: member.keyOffset), member.value, object)
     }
+  }
+}
+
+// MARK: - Entities
+
+extension GrammarReader {
+  static let entityKeys = [
+    "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
+    "renamedFrom", "userInfo",
+  ]
+
+  func readEntities(_ model: KeyedObject) -> [EntityDraft] {
+    guard let object = model.nested("entities"), let offset = model.object["entities"]?.keyOffset,
+      isWithin(Limits.entities, object.members.count, "entities", at: offset)
+    else { return [] }
+    return namedObjects(model, "entities", "entity").map { readEntity($0, $1, $2) }
+  }
+
+  private func readEntity(_ name: Located<String>, _ node: JSONNode, _ object: JSONObject) -> EntityDraft {
+    let keyed = KeyedObject(
+      object, at: name.offset, owner: "entity \(name.value.quoted)", keys: Self.entityKeys, findings)
+    var draft = EntityDraft(name: name)
+    draft.doc = keyed.text("doc")?.value
+    draft.parentName = keyed.text("parent")
+    draft.isAbstract = keyed.flag("abstract")
+    draft.renamedFrom = keyed.text("renamedFrom")
+    draft.userInfo = keyed.userInfo()
+    draft.uniqueKeys = keyed.nameLists("unique")
+    draft.indexes = keyed.nameLists("indexes")
+    draft.hooks = readHooks(keyed)
+    readProperties(keyed, into: &draft)
+    draft.fetchRequests = namedObjects(keyed, "fetchRequests", "fetch request").map {
+      readFetchRequest($0, $2, of: name.value)
+    }
+    return draft
+  }
+
+  private func readProperties(_ keyed: KeyedObject, into draft: inout EntityDraft) {
+    let count = (keyed.nested("attributes")?.members.count ?? 0) + (keyed.nested("relationships")?.members.count ?? 0)
+    guard isWithin(Limits.properties, count, "properties in \(keyed.owner)", at: draft.name.offset) else { return }
+    for member in keyed.object["attributes"]?.value.object?.members ?? [] {
+      guard let attribute = readAttribute(member, of: draft.name.value) else { continue }
+      draft.properties[attribute.name.value] = .attribute(draft.attributes.count)
+      draft.attributes.append(attribute)
+    }
+    for (name, _, object) in namedObjects(keyed, "relationships", "relationship") {
+      let relationship = readRelationship(name, object, of: draft.name.value)
+      if draft.properties[name.value] == nil { draft.properties[name.value] = .relationship(draft.relationships.count) }
+      draft.relationships.append(relationship)
+    }
+  }
+
+  private func readHooks(_ keyed: KeyedObject) -> [LifecycleHook] {
+    var places: [LifecycleHook: Int] = [:]
+    var hooks: [LifecycleHook] = []
+    for text in keyed.texts("hooks") {
+      guard let hook = LifecycleHook(rawValue: text.value) else {
+        keyed.reportUnknownWord("hooks", text, LifecycleHook.allCases.map(\.rawValue))
+        continue
+      }
+      if let first = places[hook] {
+        findings.error(
+          .repeatedEntry, at: text.offset,
+          "'hooks' of \(keyed.owner) has '\(hook.rawValue)' twice; keep one of the two.",
+          notes: [("the first is here", first)])
+      } else {
+        places[hook] = text.offset
+        hooks.append(hook)
+      }
+    }
+    return hooks
+  }
+
+  private func readFetchRequest(
+    _ name: Located<String>, _ object: JSONObject, of entity: String
+  ) -> FetchRequestDraft {
+    let keyed = KeyedObject(
+      object, at: name.offset, owner: "fetch request '\(entity.shown).\(name.value.shown)'",
+      keys: ["predicate", "sort", "limit", "offset", "prefetch", "doc"], findings)
+    let predicate = keyed.text("predicate")
+    let sort = keyed.texts("sort")
+    let prefetch = keyed.texts("prefetch")
+    return FetchRequestDraft(
+      name: name,
+      description: FetchRequestDescription(
+        name.value, predicate: predicate?.value,
+        sort: sort.map { FetchRequestDescription.Sort($0.value.withoutSign, descending: $0.value.isDescending) },
+        limit: keyed.count("limit", least: 1), offset: keyed.count("offset"), prefetch: prefetch.map(\.value),
+        doc: keyed.text("doc")?.value), predicate: predicate, sort: sort, prefetch: prefetch)
+  }
+}
+
+// MARK: - Properties
+
+extension GrammarReader {
+  static let attributeKeys = [
+    "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
+    "searchable", "doc", "renamedFrom", "userInfo", "swiftName",
+  ]
+  static let relationshipKeys = [
+    "destination", "inverse", "deleteRule", "toMany", "ordered", "minCount", "maxCount", "optional", "transient", "doc",
+    "renamedFrom", "userInfo", "swiftName",
+  ]
+
+  // MARK: Attributes
+
+  func readAttribute(_ member: JSONObject.Member, of entity: String) -> AttributeDraft? {
+    let name = Located(member.key, at: member.keyOffset)
+    let owner = "attribute '\(entity.shown).\(name.value.shown)'"
+    switch member.value.content {
+    case .string(let type):
+      return attribute(name, type: Located(type, at: member.value.offset), JSONObject())
+    case .object(let object):
+      let keyed = KeyedObject(
+        object, at: name.offset, owner: owner, keys: Self.attributeKeys, required: ["type"], findings)
+      var draft = attribute(name, type: keyed.text("type") ?? Located("string", at: name.offset), object)
+      readDetails(keyed, into: &draft)
+      return draft
+    default:
+      findings.error(
+        .wrongType, at: member.value.offset,
+        "\(owner.capitalizedFirst) must be a type such as \"string\", or an object; here is \(member.value.kind).")
+      return nil
+    }
+  }
+
+  /// An attribute with only its type: the type's name, with a question mark if it is optional.
+  private func attribute(_ name: Located<String>, type: Located<String>, _ object: JSONObject) -> AttributeDraft {
+    let isOptional = type.value.utf8.last == UInt8(ascii: "?")
+    return AttributeDraft(
+      name: name, typeName: Located(isOptional ? String(type.value.dropLast()) : type.value, at: type.offset),
+      object: object, description: AttributeDescription(name.value, .string, optional: isOptional))
+  }
+
+  private func readDetails(_ keyed: KeyedObject, into draft: inout AttributeDraft) {
+    if let optional = keyed.flag("optional") {
+      if draft.description.isOptional, !optional.value {
+        findings.error(
+          .contradictoryOptional, at: optional.offset,
+          "The type of \(keyed.owner) ends with '?', but 'optional' is false; keep one of the two.",
+          notes: [("the type is here", draft.typeName.offset)])
+      }
+      draft.description.isOptional = optional.value || draft.description.isOptional
+    }
+    draft.description.isTransient = keyed.isSet("transient")
+    draft.description.isExternal = keyed.isSet("externalStorage")
+    draft.description.isSearchable = keyed.isSet("searchable")
+    draft.description.rules.minimumLength = keyed.count("minLength")
+    draft.description.rules.maximumLength = keyed.count("maxLength")
+    draft.description.rules.pattern = keyed.text("pattern")?.value
+    draft.description.doc = keyed.text("doc")?.value
+    draft.description.renamedFrom = keyed.text("renamedFrom")?.value
+    draft.description.swiftName = keyed.text("swiftName")?.value
+    draft.description.userInfo = keyed.userInfo()
+  }
+
+  // MARK: Relationships
+
+  func readRelationship(_ name: Located<String>, _ object: JSONObject, of entity: String) -> RelationshipDraft {
+    let keyed = KeyedObject(
+      object, at: name.offset, owner: "relationship '\(entity.shown).\(name.value.shown)'", keys: Self.relationshipKeys,
+      required: ["destination"], findings)
+    return RelationshipDraft(
+      name: name, object: object,
+      description: RelationshipDescription(
+        name.value, to: keyed.text("destination")?.value ?? "", inverse: keyed.text("inverse")?.value,
+        deleteRule: keyed.word("deleteRule", DeleteRule.self) ?? .nullify, toMany: keyed.isSet("toMany"),
+        ordered: keyed.isSet("ordered"), minCount: keyed.count("minCount"), maxCount: keyed.count("maxCount", least: 1),
+        optional: keyed.isSet("optional"), transient: keyed.isSet("transient"),
+        swiftName: keyed.text("swiftName")?.value,
+        renamedFrom: keyed.text("renamedFrom")?.value, doc: keyed.text("doc")?.value, userInfo: keyed.userInfo()))
+  }
+}
+
+// MARK: - Enums
+
+/// The words for an enum's raw type in a model file.
+private enum RawTypeWord: String, CaseIterable {
+  case string, int
+}
+
+extension GrammarReader {
+  func readEnums(_ model: KeyedObject) -> [EnumDraft] {
+    guard let object = model.nested("enums"), let offset = model.object["enums"]?.keyOffset,
+      isWithin(Limits.enums, object.members.count, "enums", at: offset)
+    else { return [] }
+    return namedObjects(model, "enums", "enum").map { readEnum($0, $1, $2) }
+  }
+
+  private func readEnum(_ name: Located<String>, _ node: JSONNode, _ object: JSONObject) -> EnumDraft {
+    let keyed = KeyedObject(
+      object, at: name.offset, owner: "enum \(name.value.quoted)", keys: ["type", "cases", "unknown", "doc"],
+      required: ["type", "cases"], findings)
+    var draft = EnumDraft(name: name)
+    draft.doc = keyed.text("doc")?.value
+    draft.rawType = keyed.word("type", RawTypeWord.self) == .int ? .integer : .string
+    draft.unknownOffset = object["unknown"]?.value.offset ?? name.offset
+    draft.unknown = readPolicy(keyed)
+    if let cases = object["cases"]?.value { draft.cases = readCases(cases, keyed, draft.rawType) }
+    return draft
+  }
+
+  private func readPolicy(_ keyed: KeyedObject) -> EnumDescription.UnknownPolicy {
+    guard let node = keyed.object["unknown"]?.value else { return .reject }
+    if let object = node.object {
+      let policy = KeyedObject(
+        object, at: node.offset, owner: "'unknown' of \(keyed.owner)", keys: ["default"], required: ["default"],
+        findings)
+      return policy.text("default").map { .useDefault($0.value) } ?? .reject
+    }
+    guard let word = node.string else {
+      keyed.wrongType("unknown", node, "\"preserve\", \"reject\" or {\"default\": \"case\"}")
+      return .reject
+    }
+    if word != "preserve", word != "reject" {
+      keyed.reportUnknownWord("unknown", Located(word, at: node.offset), ["preserve", "reject"])
+    }
+    return word == "preserve" ? .preserve : .reject
+  }
+
+  // MARK: Cases
+
+  private func readCases(_ node: JSONNode, _ keyed: KeyedObject, _ type: EnumDescription.RawType) -> [CaseDraft] {
+    var cases = CaseList(type: type, keyed: keyed)
+    switch node.content {
+    case .array(let elements):
+      guard isWithin(Limits.enumCases, elements.count, "cases", at: node.offset) else { return [] }
+      for element in elements { cases.append(element) }
+    case .object(let object):
+      guard isWithin(Limits.enumCases, object.members.count, "cases", at: node.offset) else { return [] }
+      for member in object.members {
+        cases.append(Located(member.key, at: member.keyOffset), member.value, doc: nil)
+      }
+    default:
+      keyed.wrongType("cases", node, "a list of names, or an object with a raw value for each name")
+    }
+    return cases.cases
+  }
+}
+
+/// The cases read so far, and the integer for the next case without a value.
+private struct CaseList {
+  let type: EnumDescription.RawType
+  let keyed: KeyedObject
+  var cases: [CaseDraft] = []
+  private var next: Int64? = 0
+
+  init(type: EnumDescription.RawType, keyed: KeyedObject) {
+    self.type = type
+    self.keyed = keyed
+  }
+
+  mutating func append(_ element: JSONNode) {
+    if let name = element.string { return append(Located(name, at: element.offset), nil, doc: nil) }
+    guard let object = element.object else {
+      return keyed.wrongType("cases", element, "a list of names or of objects with 'name' and 'value'")
+    }
+    let entry = KeyedObject(
+      object, at: element.offset, owner: "a case of \(keyed.owner)", keys: ["name", "value", "doc"], required: ["name"],
+      keyed.findings)
+    guard let name = entry.text("name") else { return }
+    append(name, object["value"]?.value, doc: entry.text("doc")?.value)
+  }
+
+  mutating func append(_ name: Located<String>, _ value: JSONNode?, doc: String?) {
+    guard let raw = rawValue(name, value) else { return }
+    cases.append(CaseDraft(name: name, rawValue: Located(raw, at: value?.offset ?? name.offset), doc: doc))
+  }
+
+  private mutating func rawValue(_ name: Located<String>, _ value: JSONNode?) -> StoredValue? {
+    switch (type, value) {
+    case (.string, nil): return .text(name.value)
+    case (.string, let value?):
+      if value.string == nil { report(name, value, "a string, because the enum's type is \"string\"") }
+      return value.string.map { .text($0) }
+    case (.integer, nil):
+      guard let number = next else {
+        keyed.findings.error(
+          .badCount, at: name.offset,
+          "Case \(name.value.quoted) of \(keyed.owner) would get a value beyond 64 bits; give it one.")
+        return nil
+      }
+      return integer(number)
+    case (.integer, let value?):
+      guard let number = value.integer else {
+        report(name, value, "a whole number of 64 bits, because the enum's type is \"int\"")
+        return nil
+      }
+      return integer(number)
+    }
+  }
+
+  private mutating func integer(_ number: Int64) -> StoredValue {
+    next = number == .max ? nil : number + 1
+    return .integer(number)
+  }
+
+  private func report(_ name: Located<String>, _ value: JSONNode, _ expected: String) {
+    keyed.findings.error(
+      .wrongType, at: value.offset,
+      "The raw value of case \(name.value.quoted) of \(keyed.owner) must be \(expected); here is \(value.kind).")
   }
 }

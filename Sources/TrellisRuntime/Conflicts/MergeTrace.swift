@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// The changes that a save makes to its context by merging the changes of other contexts. They are taken back if the

@@ -1,4 +1,5 @@
-import TrellisStorage
+import TrellisModel
+public import TrellisStorage
 
 /// The merge of one object that was changed here and in the store, property by property.
 struct RowMerge {
@@ -109,4 +110,207 @@ extension ManagedObject {
   final func references(_ context: ManagedObjectContext) -> [(relationship: RelationshipInfo, key: Int64)] {
     context.info(of: self).allRelationships.filter(\.isColumn).map { ($0, _reference($0.property)) }
   }
+}
+
+// MARK: - Conflicted row
+
+/// Describes a row whose conflict the merge policy does not settle: as it was read, as it is in this context, and as it
+/// is in the store.
+struct ConflictedRow {
+  private let object: ManagedObject
+  private let info: EntityInfo
+  private var row: SaveConflict.Row
+
+  init(_ object: ManagedObject, _ context: ManagedObjectContext) {
+    self.object = object
+    info = context.info(of: object)
+    row = SaveConflict.Row(entity: info.number, key: object._key, entityName: info.name)
+    var line = [info.number]
+    while let parent = context.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
+    row.lineage = line.map { ObjectIdentifier(context.runtime.types[$0]) }
+    if !object.accessFlags.contains(.fault) { row.original = values(of: object.extras?.committed ?? object._copyRow()) }
+  }
+
+  func changedByBoth(_ merge: RowMerge) -> SaveConflict.Row {
+    var row = row
+    row.kind = .changedByBoth
+    row.properties = merge.conflicting.sorted().map { info.entity.properties[$0].name }
+    row.mine = values(of: object._copyRow())
+    row.theirs = values(of: merge.theirs.row)
+    return row
+  }
+
+  /// The object's row is the same here and in the store, but a different object refers to it here than in the store.
+  func partnerTakenByBoth(_ relationship: RelationshipInfo) -> SaveConflict.Row {
+    var row = row
+    row.kind = .changedByBoth
+    row.properties = [relationship.name]
+    row.mine = values(of: object._copyRow())
+    row.theirs = row.original
+    return row
+  }
+
+  func deletedHere(_ theirs: StoredVersion) -> SaveConflict.Row {
+    var row = row
+    row.kind = .deletedHere
+    row.theirs = values(of: theirs.row)
+    return row
+  }
+
+  func deletedByOthers() -> SaveConflict.Row {
+    var row = row
+    row.kind = .deletedByOthers
+    row.mine = values(of: object._copyRow())
+    return row
+  }
+
+  private func values(of copy: RowCopyBase) -> [StoredValue] {
+    info.entity.columns.map { column in
+      switch column.content {
+      case .attribute(let property), .reference(let property, _): copy.value(property)
+      case .order: .null
+      }
+    }
+  }
+}
+
+extension SaveConflict.Row {
+  /// The object as this context read it. Nil if the row is not of this entity.
+  ///
+  /// ```swift
+  /// for row in conflict.rows {
+  ///   guard let mine = row.mine(EmotionDiary.Snapshot.self), let theirs = row.theirs(EmotionDiary.Snapshot.self)
+  ///   else { continue }
+  ///   show(mine.content, beside: theirs.content)
+  /// }
+  /// ```
+  /// - Parameter type: The snapshot of the row's entity or of one of its ancestors.
+  public func original<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(original) }
+
+  /// The object as it is in this context. Nil if it is deleted here, or if the row is not of this entity.
+  ///
+  /// - Parameter type: The snapshot of the row's entity or of one of its ancestors.
+  public func mine<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(mine) }
+
+  /// The object as another context has saved it. Nil if it is deleted there, or if the row is not of this entity.
+  ///
+  /// - Parameter type: The snapshot of the row's entity or of one of its ancestors.
+  public func theirs<Snapshot: EntitySnapshot>(_ type: Snapshot.Type) -> Snapshot? { snapshot(theirs) }
+
+  private func snapshot<Snapshot: EntitySnapshot>(_ values: [StoredValue]?) -> Snapshot? {
+    guard let values, lineage.contains(ObjectIdentifier(Snapshot.Object.self)) else { return nil }
+    let row = ProjectedRow()
+    row.key = key
+    row.entity = entity
+    row.values = values
+    let snapshot = Snapshot(row)
+    return row.problem == nil ? snapshot : nil
+  }
+}
+
+// MARK: - Couple matching
+
+/// Makes the partners of one-to-one relationships that are their own inverse agree after rows were merged one by one.
+///
+/// Such a reference is stored in the rows of both partners. A merge may have changed only one of the two rows, or each
+/// for a different reason. A save writes both halves of a couple, or neither.
+struct CoupleMatching {
+  fileprivate struct Half {
+    let object: ManagedObject
+    let relationship: RelationshipInfo
+    /// The partner in the store, and the partner here before the merge.
+    let theirs: Int64
+    let former: Int64
+    /// Whether the partner was set in this context.
+    let isMine: Bool
+  }
+
+  private let context: ManagedObjectContext
+  private var halves: [Half] = []
+  /// The partners whose own halves were set in this context, by relationship.
+  private var setHere: Set<SetHalf> = []
+
+  private struct SetHalf: Hashable {
+    let object: Int64
+    let relationship: RelationshipNumber
+  }
+
+  /// Notes the halves before the merge.
+  init(_ objects: [ManagedObject], _ stored: [Int64: StoredVersion], _ context: ManagedObjectContext) {
+    self.context = context
+    for object in objects {
+      guard let row = stored[object._key]?.row else { continue }
+      for relationship in context.info(of: object).allRelationships where relationship.isOwnInverse {
+        guard relationship.isColumn else { continue }
+        halves.append(
+          Half(
+            object: object, relationship: relationship, theirs: row.value(relationship.property).key,
+            former: object._reference(relationship.property),
+            isMine: object.changedNumbers.contains(relationship.property)))
+        let stored = row.value(relationship.property).key
+        if let partner = context.map[stored], partner.changedNumbers.contains(relationship.property) {
+          setHere.insert(SetHalf(object: stored, relationship: context.number(of: relationship)))
+        }
+      }
+    }
+  }
+
+  /// Makes the halves agree. Merged halves win; partners that are unchanged since they were read follow them.
+  func match() throws {
+    let halves = halves.filter { $0.object.phase == .persistent }
+    for half in halves { try context.bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
+    for half in halves where half.theirs != half.present { unlink(half.theirs, of: half.object, half.relationship) }
+    for half in halves { try agree(half) }
+    try context.throwPendingFailure()
+  }
+
+  private func agree(_ half: Half) throws {
+    let (object, relationship) = (half.object, half.relationship)
+    guard let partner = context.map[half.present], partner.isAlive,
+      partner._reference(relationship.property) != object._key
+    else { return }
+    let isSetHere = partner.changedNumbers.contains(relationship.property)
+    let wasSetHere = setHere.contains(
+      SetHalf(object: partner._key, relationship: context.number(of: relationship)))
+    if half.present == half.theirs, isSetHere, !wasSetHere {
+      // Rolling back the object's half has changed the partner's half, which must equal the stored one.
+      context.take(partner, relationship, object._key)
+      return
+    }
+    if half.present == half.theirs || (isSetHere && !half.isMine) {
+      // A partner whose half was set here keeps it. Otherwise its row in the store has changed since, and the rows are
+      // merged again.
+      if isSetHere { context.unlink(object, relationship, half.present) }
+      return
+    }
+    let other = partner._reference(relationship.property)
+    try context.bringUpToDate([other], relationship)
+    unlink(other, of: partner, relationship)
+    context.take(partner, relationship, object._key)
+  }
+
+  /// Clears a reference to a partner in the object with a key.
+  private func unlink(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
+    guard key > 0, let object = context.map[key], object !== partner, object.isAlive else { return }
+    context.unlink(object, relationship, partner._key)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Loads objects. Objects that are in memory and not edited take over their rows in the store.
+  func bringUpToDate(_ keys: Set<Int64>, _ relationship: RelationshipInfo) throws {
+    let wanted = keys.filter { key in
+      guard let object = map[key] else { return key > 0 }
+      return object.phase == .persistent && !object.isEdited
+    }
+    if wanted.isEmpty { return }
+    let found = Set(try loadObjects(wanted.sorted(), entity: relationship.destination).map(\._key))
+    for key in wanted.subtracting(found) {
+      if let object = map[key], !object.hasChanges { markDeletedInStore(object) }
+    }
+  }
+}
+
+extension CoupleMatching.Half {
+  fileprivate var present: Int64 { object._reference(relationship.property) }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+import Synchronization
 public import TrellisStorage
 
 /// A model, a store, and their contexts.
@@ -83,5 +85,162 @@ public final class PersistentContainer: Sendable {
 
   @MainActor private func mergeIntoMain() {
     main?.mergeChanges()
+  }
+}
+
+// MARK: - Backup
+
+extension PersistentContainer {
+  /// Writes a copy of the store to another file, while this process and others continue to read and save.
+  ///
+  /// ```swift
+  /// try container.backUp(to: folder.appending(path: "diary-2026-01-31.sqlite"))
+  /// ```
+  /// The copy is a snapshot of the store at one moment and contains each save completely or not at all. It is an
+  /// independent store of the same kind that a container can open, and only its owner may read it. The copy is written
+  /// next to its destination, flushed to disk and then renamed, so a crash or a full disk leaves no partial file. It
+  /// does not contain unsaved changes of contexts. Files of external data are copied to a folder next to it, with the
+  /// name of the file and the suffix `.external`.
+  ///
+  /// - Parameters:
+  ///   - url: The file. Its folder must exist.
+  ///   - replacing: Whether an existing file is replaced, atomically. A file that a store has open is not replaced.
+  /// - Throws: ``StoreError``: `unsupported` for a store in memory, `fileExists` if the file exists and may not be
+  ///   replaced. An existing file is then unchanged.
+  /// - Complexity: linear in the size of the store. For a large store, call it off the main actor.
+  public func backUp(to url: URL, replacing: Bool = false) throws {
+    try core.checkOpen()
+    guard url.isFileURL else {
+      throw StoreError(
+        .cannotOpen, "\(url.absoluteString) is no file.", remedy: "Give a file URL, as URL(filePath:) makes.")
+    }
+    let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? url.path
+    try core.store.backUp(to: path, replacing: replacing)
+  }
+}
+
+// MARK: - External files
+
+extension PersistentContainer {
+  /// Removes the files of external data that are no longer in use: those of replaced or deleted values, and those that
+  /// a crash left behind.
+  ///
+  /// Opening a store does the same if there may be such files. A long-running process can call this after it has
+  /// deleted many objects. Files of values that this process has in memory are kept: in unsaved changes, in undo
+  /// histories, in snapshots.
+  ///
+  /// ```swift
+  /// let count = try container.collectExternalFiles()
+  /// ```
+  /// - Returns: The number of removed files. It is 0 for a store without external files.
+  /// - Throws: ``StoreError``: `busy` if another container or another process has the store open.
+  /// - Complexity: linear in the number of files and of rows with attributes that may have external files.
+  @discardableResult public func collectExternalFiles() throws -> Int {
+    try core.checkOpen()
+    return try core.store.collectExternalFiles()
+  }
+}
+
+// MARK: - Container core
+
+/// The state that the contexts of a container share. Everything in it can be used from any thread.
+final class ContainerCore: Sendable {
+  let runtime: RuntimeModel
+  let store: any Store
+  let keys: KeyAllocator
+  let hub: ChangeHub
+  let externalChanges: ExternalChangeMonitor
+  private let log: QueryLog?
+  private let closed = Atomic(false)
+  let errorHandler: @Sendable (ContextError) -> Void
+
+  init(
+    runtime: RuntimeModel, store: any Store, log: QueryLog?,
+    errorHandler: @escaping @Sendable (ContextError) -> Void
+  ) throws {
+    let hub = ChangeHub()
+    self.hub = hub
+    externalChanges = ExternalChangeMonitor(hub) { try store.connect() }
+    self.log = log
+    self.runtime = runtime
+    self.store = store
+    self.errorHandler = errorHandler
+    keys = try KeyAllocator(store)
+  }
+
+  func connect() throws -> any StoreConnection {
+    try checkOpen()
+    let connection = try store.connect()
+    return log.map { LoggingConnection(connection, $0, runtime.model) } ?? connection
+  }
+
+  /// - Throws: ``StoreError`` if the container is closed.
+  func checkOpen() throws {
+    guard closed.load(ordering: .acquiring) else { return }
+    throw StoreError(
+      .closed, "The container of \(store.name) is closed.", remedy: "Open the store with a new container.")
+  }
+
+  func close() {
+    guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    hub.close()
+    keys.giveBackUnused()
+    store.close()
+  }
+
+  func report(_ problem: ContextError) { errorHandler(problem) }
+}
+
+// MARK: - Problem printing
+
+extension PersistentContainer {
+  /// Prints a problem to standard error.
+  public static let printProblem: @Sendable (ContextError) -> Void = { problem in
+    FileHandle.standardError.write(Data("Trellis: \(problem)\n".utf8))
+  }
+}
+
+// MARK: - Query log printing
+
+extension QueryLog {
+  /// Prints each request to standard error, without values.
+  public static let printed = printing(values: false)
+
+  /// Prints each request with its values, which may be user data.
+  public static let printedWithValues = printing(values: true)
+
+  /// The log that the environment variable `TRELLIS_LOG` requested at the start of the process; nil if it did not. An
+  /// unknown word in it is reported once, on standard error.
+  public static let fromEnvironment: QueryLog? = {
+    let setting = ProcessInfo.processInfo.environment["TRELLIS_LOG"] ?? ""
+    if let complaint = complaint(about: setting) {
+      FileHandle.standardError.write(Data("Trellis: \(complaint)\n".utf8))
+    }
+    return wanted(by: setting)
+  }()
+
+  /// The log for a list of words: `queries`, optionally with `values`.
+  package static func wanted(by setting: String) -> QueryLog? {
+    let words = words(of: setting)
+    guard words.contains("queries") else { return nil }
+    return words.contains("values") ? printedWithValues : printed
+  }
+
+  /// The error in a list of words; nil if there is none.
+  package static func complaint(about setting: String) -> String? {
+    let words = words(of: setting)
+    let isUnknown = words.contains { $0 != "queries" && $0 != "values" }
+    guard isUnknown || (words.contains("values") && !words.contains("queries")) else { return nil }
+    return "TRELLIS_LOG=\(setting) is not understood. Set it to \"queries\", or to \"queries,values\" for values too."
+  }
+
+  private static func words(of setting: String) -> [String] {
+    setting.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  private static func printing(values: Bool) -> QueryLog {
+    QueryLog(includesValues: values) { entry in
+      FileHandle.standardError.write(Data("Trellis: \(entry)\n".utf8))
+    }
   }
 }

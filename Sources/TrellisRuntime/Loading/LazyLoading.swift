@@ -1,4 +1,5 @@
-import TrellisQuery
+import TrellisModel
+import TrellisStorage
 
 /// The rule for using a relationship that was not loaded with its object.
 ///
@@ -80,5 +81,370 @@ extension ManagedObjectContext {
     let closures = parts.map { "{ $0.\($0.joined(separator: ".")) }" }
     guard closures.count > 1 else { return ".prefetching \(closures[0])" }
     return ".prefetching(\(closures[0]), then: \(closures.dropFirst().joined(separator: ", then: ")))"
+  }
+}
+
+// MARK: - Lazy to many
+
+extension ManagedObjectContext {
+  /// The list of a to-many with all its keys. Those of the siblings are loaded as well.
+  ///
+  /// - Parameter isAsked: Whether the caller is the user of the object, and not the context itself.
+  func loadedList(
+    of object: ManagedObject, _ relationship: RelationshipInfo, isAsked: Bool = false
+  ) -> MemberList {
+    let list = list(of: object, relationship)
+    if list.isLoaded || object.phase == .detached { return list }
+    if isAsked { noteLazyLoad(of: object, relationship) }
+    do {
+      try loadKeys(of: ownersToLoad(like: object, relationship), relationship)
+    } catch {
+      reportFailure(of: relationship, error)
+    }
+    return list
+  }
+
+  /// The members of a to-many, with their rows. Those of the siblings are loaded as well. Empty if this fails, because
+  /// some members would be more misleading than none.
+  func memberObjects(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+    let list = list(of: object, relationship)
+    do {
+      if !list.isLoaded && object.phase != .detached {
+        noteLazyLoad(of: object, relationship)
+        try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
+      }
+      let keys = shownKeys(list)
+      let members = registeredObjects(keys)
+      if members.count == keys.count { return members }
+      noteLazyLoad(of: object, relationship)
+      let missing = missingMembers(like: object, relationship)
+      try loadObjects(missing, entity: relationship.destination, cameBy: (object, relationship))
+    } catch {
+      reportFailure(of: relationship, error)
+      return []
+    }
+    return registeredObjects(shownKeys(list))
+  }
+
+  /// The objects with these keys that are in memory, in the order of the keys.
+  private func registeredObjects(_ keys: ContiguousArray<Int64>) -> [ManagedObject] {
+    var found: [ManagedObject] = []
+    found.reserveCapacity(keys.count)
+    for key in keys { if let object = map[key] { found.append(object) } }
+    return found
+  }
+
+  /// The keys of members without an object in memory, in lists of the object and its siblings that were loaded by key
+  /// only.
+  private func missingMembers(like object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+    var missing: [Int64] = []
+    for owner in siblings(of: object, relationship, loading: .rows) {
+      guard let list = owner.extras?.list(relationship.property), list.isLoaded || owner === object else { continue }
+      for key in list.keys where map[key] == nil { missing.append(key) }
+    }
+    return missing.sortedWithoutRepeats
+  }
+
+  /// Loads the members of several owners with their rows, in a few statements.
+  ///
+  /// - Parameter limit: The maximum number of members. If there are more, some objects are loaded, but no list is.
+  /// - Returns: whether all members were loaded.
+  @discardableResult func loadMembers(
+    of owners: [ManagedObject], _ relationship: RelationshipInfo, atMost limit: Int = .max
+  ) throws -> Bool {
+    struct TooMany: Error {}
+    var count = 0
+    let batch = FetchBatch()
+    let batchNumber = batches.add(batch, keeping: map)
+    inherit(batch, from: owners.first, relationship)
+    var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
+    do {
+      let connection = try connection(reading: relationship.destination)
+      try connection.members(of: number(of: relationship), owners: owners.map(\._key)) { owner, row in
+        count += 1
+        if count > limit { throw TooMany() }
+        let isNew = map[row.key] == nil
+        let member = try object(of: row, batch: batchNumber)
+        if isNew { batch.append(row.key) } else { refreshPlace(of: member, relationship, row) }
+        loading.add(row.key, member, to: owner)
+      }
+    } catch is TooMany {
+      return false
+    }
+    finish(loading, owners)
+    return true
+  }
+
+  /// Loads the keys of the members of several owners, without their rows.
+  func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+    guard !owners.isEmpty else { return }
+    var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
+    try connection(reading: relationship.destination).memberKeys(
+      of: number(of: relationship), owners: owners.map(\._key)
+    ) { owner, key, place in
+      let member = map[key]
+      if let member { refreshPlace(of: member, relationship, place) }
+      loading.add(key, member, to: owner)
+    }
+    finish(loading, owners)
+  }
+
+  /// The position among the members is not part of a row's version, so a row in memory may have an older position.
+  private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ row: RowReader) {
+    guard relationship.isOrdered, let inverse = runtime.inverse(of: relationship),
+      case .column(_, let column?) = inverse.home
+    else { return }
+    refreshPlace(of: member, relationship, row.isNull(column) ? 0 : row.integer(column))
+  }
+
+  private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ place: Int64) {
+    // The parent of a child context keeps its order without stored positions.
+    guard relationship.isOrdered, parent == nil, let inverse = runtime.inverse(of: relationship), inverse.isColumn,
+      !member.accessFlags.contains(.fault), !member.hasOwnReference(inverse)
+    else { return }
+    member._setPlace(inverse.property, place == 0 ? nil : place)
+  }
+
+  private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
+    loading.forEachOwner { owner, keys in
+      if let owner = map[owner] { take(keys, from: loading, for: owner) }
+    }
+    // Owners without members in the store.
+    for owner in owners where !list(of: owner, loading.relationship).isLoaded { take([], from: loading, for: owner) }
+  }
+
+  private func take(_ keys: ContiguousArray<Int64>, from loading: ListLoading, for owner: ManagedObject) {
+    let list = list(of: owner, loading.relationship)
+    let unknown = membersUnknownToStore(of: owner._key, loading.relationship)
+    let keys = unknown.isEmpty ? keys : keys + unknown.filter { !keys.contains($0) }
+    let deleted = loading.deleted[owner._key] ?? []
+    let gone = loading.gone[owner._key] ?? []
+    checkNotes(list, of: owner, loading.relationship, keys)
+    list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
+    if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
+    // A rollback has to restore these members.
+    if !gone.isEmpty { noteListChanged(owner) }
+  }
+
+  /// Removes the deleted members from a list that was just loaded, and keeps their positions.
+  private func takeOut(
+    _ deleted: [Int64], of list: MemberList, _ owner: ManagedObject, _ relationship: RelationshipInfo
+  ) {
+    let order = list.keys
+    for key in deleted where list.contains(key) {
+      pending.deletions.noteLate(owner, relationship, key, in: order)
+      list.remove(key)
+    }
+  }
+
+  private func ownersToLoad(like object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+    siblings(of: object, relationship).filter { sibling in
+      sibling === object || sibling.extras?.list(relationship.property)?.isLoaded != true
+    }
+  }
+
+  func number(of relationship: RelationshipInfo) -> RelationshipNumber {
+    RelationshipNumber(entity: relationship.entity, property: relationship.property)
+  }
+
+  private func reportFailure(of relationship: RelationshipInfo, _ error: any Error) {
+    report(
+      ContextError(.loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+  }
+}
+
+/// The keys that a load has found so far. The members of one owner are adjacent.
+private struct ListLoading {
+  let relationship: RelationshipInfo
+  private let inverse: RelationshipInfo?
+  private let deletedOwners: Set<Int64>
+  /// The members in the store, grouped by owner.
+  private var keys: ContiguousArray<Int64> = []
+  /// The owners, and the positions where their keys begin.
+  private var owners: ContiguousArray<(key: Int64, start: Int)> = []
+  /// The members in the store that were removed by unsaved changes, by owner.
+  private(set) var gone: [Int64: Set<Int64>] = [:]
+  /// The members in the store that are deleted and would be members otherwise, by owner.
+  private(set) var deleted: [Int64: [Int64]] = [:]
+
+  init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?, _ owners: [ManagedObject]) {
+    deletedOwners = Set(owners.filter { $0.phase == .deleted }.map(\._key))
+    self.relationship = relationship
+    self.inverse = inverse.flatMap { $0.isColumn || $0.isJoined ? $0 : nil }
+  }
+
+  func forEachOwner(_ body: (_ owner: Int64, _ keys: ContiguousArray<Int64>) -> Void) {
+    for (number, owner) in owners.enumerated() {
+      let end = number + 1 < owners.count ? owners[number + 1].start : keys.count
+      body(owner.key, ContiguousArray(keys[owner.start..<end]))
+    }
+  }
+
+  mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
+    if owners.last?.key != owner { owners.append((owner, keys.count)) }
+    keys.append(key)
+    guard let member else { return }
+    let refers = refers(member, to: owner)
+    if refers && member.phase != .deleted { return }
+    if refers { deleted[owner, default: []].append(key) }
+    gone[owner, default: []].insert(key)
+  }
+
+  /// Whether a member, which may have changed since it was saved, still refers to the owner.
+  private func refers(_ member: ManagedObject, to owner: Int64) -> Bool {
+    guard let inverse else { return true }
+    // Lists of other objects never show a deleted owner, whose own list is unchanged.
+    if inverse.isJoined {
+      guard let list = member.extras?.list(inverse.property), !deletedOwners.contains(owner) else { return true }
+      // A list that was read before another context added the owner has no note of it.
+      return !list.hasLost(owner)
+    }
+    return member.accessFlags.contains(.fault) || member._reference(inverse.property) == owner
+  }
+}
+
+// MARK: - Lazy to one
+
+extension ManagedObjectContext {
+  /// Loads the partner of a to-one, together with the partners of the object's siblings in the same statements.
+  func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> ManagedObject? {
+    do {
+      let wanted = partnersWanted(key, object, relationship)
+      try loadObjects(wanted, entity: relationship.destination, cameBy: (object, relationship))
+    } catch {
+      report(
+        ContextError(
+          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+    }
+    return map[key].flatMap { $0.phase == .deleted ? nil : $0 }
+  }
+
+  private func partnersWanted(_ key: Int64, _ object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+    guard let batch = batches[object.batch] else { return [key] }
+    var wanted: [Int64] = [key]
+    var last = key
+    for sibling in batch.siblings(from: object._key, property: relationship.property) {
+      guard let sibling = map[sibling], !sibling.accessFlags.contains(.fault) else { continue }
+      let reference = sibling._reference(relationship.property)
+      // Adjacent siblings often share a partner: skipping repeats here keeps the sort below small.
+      if reference > 0 && reference != last && map[reference] == nil { wanted.append(reference) }
+      last = reference
+    }
+    return wanted.sortedWithoutRepeats
+  }
+
+  /// Loads the partner's key of a to-one whose reference is stored in the partner's row, together with those of the
+  /// siblings.
+  ///
+  /// - Returns: the partner's key; 0 for nil.
+  func loadPartnerKeys(like object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+    var owners: [Int64] = []
+    for owner in siblings(of: object, relationship) where owner.extras?.partner(relationship.property) == nil {
+      owners.append(owner._key)
+    }
+    let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
+    let inverse = runtime.inverse(of: relationship)
+    do {
+      var found: [Int64: Int64] = [:]
+      try connection(reading: relationship.destination).members(of: number, owners: owners) { owner, row in
+        let partner = try self.object(of: row, batch: 0)
+        // A partner that was linked to another object meanwhile does not count.
+        if let inverse, partner._reference(inverse.property) == owner {
+          found[owner] = row.key
+        } else if let owner = map[owner] {
+          // A rollback has to restore it.
+          noteListChanged(owner)
+        }
+      }
+      for owner in owners where found[owner] == nil {
+        found[owner] = membersUnknownToStore(of: owner, relationship).first
+      }
+      for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
+    } catch {
+      report(
+        ContextError(
+          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+      return 0
+    }
+    return object.extras?.partner(relationship.property) ?? 0
+  }
+
+  /// The object and the siblings of its batch that one load includes.
+  func siblings(
+    of object: ManagedObject, _ relationship: RelationshipInfo, loading what: SiblingLoad = .members
+  ) -> [ManagedObject] {
+    guard let batch = batches[object.batch] else { return [object] }
+    var found = [object]
+    let load = what == .members ? relationship.property : ~relationship.property
+    for key in batch.siblings(from: object._key, property: load) where key != object._key {
+      guard let sibling = map[key], sibling.phase == .persistent,
+        info(of: sibling).relationships.indices.contains(relationship.property)
+      else { continue }
+      found.append(sibling)
+    }
+    return found
+  }
+}
+
+/// The kind of a load for an object and its siblings. Each kind has its own window sizes.
+enum SiblingLoad {
+  /// The members of a relationship, by key or with their rows.
+  case members
+  /// The rows of members that are known by key.
+  case rows
+}
+
+// MARK: - Prefetching
+
+extension ManagedObjectContext {
+  /// Loads the objects at the end of relationship paths, for all objects at once.
+  ///
+  /// - Throws: ``StoreError`` if the store fails; the objects themselves are loaded then.
+  func prefetch(_ paths: [PropertyPath], for objects: [ManagedObject]) throws {
+    for path in paths {
+      var objects = objects
+      for (number, property) in path.steps.enumerated() {
+        guard let entity = objects.first.map(info), entity.relationships.indices.contains(property),
+          let relationship = entity.relationships[property]
+        else { break }
+        try load(relationship, of: objects)
+        if number < path.count - 1 { objects = partners(relationship, of: objects) }
+      }
+    }
+    try throwPendingFailure()
+  }
+
+  private func load(_ relationship: RelationshipInfo, of objects: [ManagedObject]) throws {
+    if relationship.isToMany {
+      let owners = objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
+      if !owners.isEmpty { try loadMembers(of: owners, relationship) }
+    }
+    let missing = partnerKeys(relationship, of: objects) { map[$0] == nil }
+    if !missing.isEmpty {
+      try loadObjects(missing, entity: relationship.destination, cameBy: objects.first.map { ($0, relationship) })
+    }
+  }
+
+  /// The partners in ascending order of their keys, each once.
+  private func partners(_ relationship: RelationshipInfo, of objects: [ManagedObject]) -> [ManagedObject] {
+    partnerKeys(relationship, of: objects) { _ in true }.compactMap { map[$0] }
+  }
+
+  private func partnerKeys(
+    _ relationship: RelationshipInfo, of objects: [ManagedObject], where isWanted: (Int64) -> Bool
+  ) -> [Int64] {
+    var keys: [Int64] = []
+    var last: Int64 = 0
+    for object in objects {
+      if relationship.isToMany {
+        for key in list(of: object, relationship).keys where isWanted(key) { keys.append(key) }
+        continue
+      }
+      let key = partnerKey(of: object, relationship)
+      // Adjacent objects often share a partner.
+      if key > 0 && key != last && isWanted(key) { keys.append(key) }
+      last = key
+    }
+    return keys.sortedWithoutRepeats
   }
 }

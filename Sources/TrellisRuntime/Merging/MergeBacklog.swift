@@ -1,3 +1,5 @@
+import TrellisStorage
+
 /// A to-one whose partner's row was set in this context, while the store has another partner by now.
 struct ContestedPartner: Hashable {
   let owner: Int64
@@ -67,5 +69,173 @@ struct MergeBacklog {
     unread.remove(key)
     conflicts[key] = nil
     gone.remove(key)
+  }
+}
+
+// MARK: - Settling
+
+extension ManagedObjectContext {
+  /// Merges the changes in the backlog, as far as possible.
+  ///
+  /// - Parameter readsEdited: Whether the rows of edited objects are read as well. Otherwise they wait for a save,
+  ///   where the store compares them with the rows that were last read.
+  /// - Complexity: linear in the size of the backlog.
+  func settleBacklog(readingEdited readsEdited: Bool = false) {
+    if backlog.isEmpty { return }
+    var unread: [ManagedObject] = []
+    var gone: [ManagedObject] = []
+    for key in backlog.keys {
+      guard let object = map[key], object.phase != .inserted else {
+        backlog.remove(key)
+        continue
+      }
+      // A deleted object waits for the save, or until its delete is reverted.
+      if object.phase == .deleted { continue }
+      if backlog.gone.contains(key) {
+        // Changes that the object's lists had noted may have been reverted.
+        forgetViews(of: object)
+        if !object.hasChangesOfItsOwn { gone.append(object) }
+      } else if isToBeRead(object), readsEdited || !object.isEdited {
+        forgetViews(of: object)
+        unread.append(object)
+      }
+    }
+    removeFromGraph(gone)
+    if !unread.isEmpty { mergeRows(of: unread) }
+  }
+
+  /// Removes the saved objects from the backlog and merges the rest, after a save wrote all changes of the context.
+  func settleBacklog(afterSaving updated: [(object: ManagedObject, mask: ColumnMask)]) {
+    backlog.forgetLinks()
+    if backlog.isEmpty { return }
+    for (object, _) in updated { backlog.remove(object._key) }
+    settleBacklog()
+  }
+
+  /// Whether the stored row has not been read yet, or a conflict is resolved because a conflicting property was set
+  /// back to its former value.
+  private func isToBeRead(_ object: ManagedObject) -> Bool {
+    if backlog.unread.contains(object._key) { return true }
+    guard let conflict = backlog.conflicts[object._key] else { return false }
+    return !conflict.isSubset(of: object.changedNumbers)
+  }
+
+  /// Deletes objects without changes that other contexts have deleted.
+  private func removeFromGraph(_ objects: [ManagedObject]) {
+    if objects.isEmpty { return }
+    forgetUnchanged(objects)
+    forgetMembers(Set(objects.lazy.map(\._key)))
+    for object in objects {
+      let partners = partnersInRow(of: object)
+      backlog.remove(object._key)
+      markDeletedInStore(object)
+      forgetViews(of: partners)
+    }
+    pending.dropUnchanged()
+  }
+
+  /// Unlinks a one-to-one partner that was read as the object's partner, but was assigned another partner in this
+  /// context before the object's own row was known.
+  private func unlinkCouples(of object: ManagedObject) {
+    for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
+      guard let partner = map[object._reference(relationship.property)], partner !== object, partner.isAlive,
+        partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key,
+        partner.extras?.committed?.value(relationship.property).key == object._key
+      else { continue }
+      unlink(object, relationship, partner._key)
+    }
+  }
+
+  /// Removes deleted objects from every list and to-one that shows them, including those added in this context.
+  ///
+  /// - Complexity: linear in the number of objects in memory.
+  func forgetMembers(_ gone: Set<Int64>) {
+    if gone.isEmpty { return }
+    map.forEach { owner in
+      guard let extras = owner.extras else { return }
+      for entry in extras.lists where gone.contains(where: entry.list.contains) {
+        owner.announce(entry.property)
+        entry.list.forget(gone)
+      }
+      for entry in extras.partners where gone.contains(entry.key) {
+        owner.announce(entry.property)
+        extras.partners.removeAll { $0.property == entry.property }
+      }
+    }
+  }
+
+  /// Reads the rows of objects and merges them property by property.
+  private func mergeRows(of objects: [ManagedObject]) {
+    // The earlier changes of this context belong to an undo step; changes of other contexts belong to none.
+    undo.suspend()
+    var gone: [ManagedObject] = []
+    do {
+      let stored = try storedVersions(of: objects)
+      for object in objects {
+        if let theirs = stored[object._key] {
+          merge(theirs, into: object)
+        } else {
+          noteGoneInStore(object)
+          if object.phase == .persistent && !object.hasChangesOfItsOwn { gone.append(object) }
+        }
+      }
+    } catch {
+      report(ContextError(.loadFailed, "What others saved could not be read.", cause: error))
+    }
+    removeFromGraph(gone)
+    forgetUnchanged(objects)
+  }
+
+  /// Adopts the stored references of an object before its edits are rolled back. Its former partners may have been
+  /// assigned to other objects meanwhile, so it returns to the partners in the store.
+  func adoptStoredReferences(of object: ManagedObject, _ properties: [Int]) throws {
+    guard backlog.contains(object._key), object.phase == .persistent,
+      let theirs = try storedVersions(of: [object])[object._key]
+    else { return }
+    try RowMerge(object, theirs, self).adoptReferences(Set(properties).intersection(object.changedNumbers), self)
+  }
+
+  /// Reads the row of an edited object and reapplies the edits to it. None of them is in conflict any more, because the
+  /// caller refreshes the object.
+  func mergeRow(of object: ManagedObject) throws {
+    undo.suspend()
+    let stored = try storedVersions(of: [object])
+    guard let theirs = stored[object._key] else { return removeFromGraph([object]) }
+    let couples = CoupleMatching([object], stored, self)
+    RowMerge(object, theirs, self).apply(self)
+    backlog.remove(object._key)
+    try couples.match()
+  }
+
+  private func merge(_ theirs: StoredVersion, into object: ManagedObject) {
+    let partners = partnersInRow(of: object)
+    let merge = RowMerge(object, theirs, self)
+    if merge.conflicting.isEmpty {
+      merge.apply(self)
+      backlog.remove(object._key)
+      unlinkCouples(of: object)
+    } else {
+      merge.applyBesideConflicts(self)
+      backlog.noteConflict(object._key, merge.conflicting)
+    }
+    forgetViews(of: partners + partnersInRow(of: object))
+  }
+
+  /// The keys of objects whose rows refer to an owner in this context, but not in the store: other contexts have
+  /// deleted them while this one keeps them, or the reference was set here while the owner was deleted.
+  func membersUnknownToStore(of owner: Int64, _ relationship: RelationshipInfo) -> [Int64] {
+    if backlog.gone.isEmpty && !backlog.returning.contains(owner) { return [] }
+    guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { return [] }
+    let subtree = runtime.entities[relationship.destination].entity.subtree
+    var keys = backlog.gone
+    if backlog.returning.contains(owner) {
+      for member in inserted + changed where info(of: member).relationships.contains(inverse) {
+        if member.hasOwnReference(inverse) { keys.insert(member._key) }
+      }
+    }
+    return keys.sorted().filter { key in
+      guard let member = map[key], member.isAlive, subtree.contains(type(of: member)._entity) else { return false }
+      return member._reference(inverse.property) == owner
+    }
   }
 }

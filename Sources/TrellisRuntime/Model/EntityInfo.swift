@@ -1,6 +1,42 @@
-import TrellisQuery
-import TrellisSchema
+public import TrellisModel
 import TrellisStorage
+
+/// A model with its generated classes. The generated code declares one:
+///
+/// ```swift
+/// let container = try PersistentContainer(model: .diary, store: .memory)
+/// ```
+public struct ObjectModel: Sendable {
+  /// The model as declared in its file.
+  public let description: ModelDescription
+  /// The class of each entity, in the model's order.
+  let types: [ManagedObject.Type]
+  /// The checksum of the description, computed when the code was generated.
+  package let checksum: String
+
+  /// Creates a model; called by generated code.
+  ///
+  /// - Parameters:
+  ///   - objects: The classes, in the order of the description's entities.
+  ///   - checksum: The checksum of the description, so that it need not be computed when a store is opened.
+  ///   - generatedCode: The form of the generated code. A version that this runtime does not support fails to compile.
+  @_spi(Generated) public init(
+    _ description: ModelDescription, objects: [ManagedObject.Type], checksum: String,
+    generatedCode: GeneratedCodeVersion
+  ) {
+    self.checksum = checksum
+    self.description = description
+    types = objects
+    KnownModels.note(objects, of: description)
+  }
+}
+
+/// The forms of generated code that this runtime supports.
+@_spi(Generated) public enum GeneratedCodeVersion: Sendable {
+  case version1
+}
+
+// MARK: - Entity info
 
 /// The data of an entity that the runtime needs at work: classes and numbers, so that no names or descriptions are
 /// copied.
@@ -231,5 +267,52 @@ struct ModelMismatch: Error, CustomStringConvertible {
 
   var description: String {
     "The classes generated for the model '\(model)' do not match its description. Build the package again from clean."
+  }
+}
+
+// MARK: - Key path table
+
+/// The property of each key path of a class. Classes of models with `foundationPredicates` have such a table.
+///
+/// The table and its key paths are immutable, so the table can be read from any thread. Therefore `@unchecked` is
+/// sound.
+@_spi(Generated) public struct KeyPathTable: @unchecked Sendable {
+  /// The number that stands for the object's identifier instead of a property.
+  public static let identity = -1
+
+  private let numbers: [AnyKeyPath: Int]
+
+  /// Creates a table of property numbers by key path.
+  public init(_ numbers: [AnyKeyPath: Int]) { self.numbers = numbers }
+
+  /// The property's number, ``identity``, or nil if the key path does not belong to the model.
+  public func number(of keyPath: AnyKeyPath) -> Int? { numbers[keyPath] }
+
+  /// Whether the table has no key paths.
+  public var isEmpty: Bool { numbers.isEmpty }
+}
+
+// MARK: - Sorted arrays
+
+extension Array where Element: Comparable {
+  /// The elements in order, without duplicates.
+  var sortedWithoutRepeats: [Element] {
+    var result: [Element] = []
+    result.reserveCapacity(count)
+    for element in sorted() where result.last != element { result.append(element) }
+    return result
+  }
+
+  /// Whether a sorted array contains an element.
+  ///
+  /// - Complexity: logarithmic in the number of elements.
+  func containsInOrder(_ element: Element) -> Bool {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < element { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low] == element
   }
 }

@@ -1,4 +1,5 @@
-import TrellisSchema
+public import Foundation
+import TrellisModel
 
 /// The classes that belong to a model.
 ///
@@ -67,4 +68,24 @@ extension ManagedObjectContext {
     guard let other = object.link.context else { return "belongs to a context that is gone" }
     return other.core === core ? "belongs to another context" : "belongs to another container"
   }
+}
+
+// MARK: - Localized errors
+
+// The `localizedDescription` of the runtime's errors is their `description`.
+
+extension ContextError: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension ValidationError: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension ValidationFailure: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension ModelMismatch: LocalizedError {
+  var errorDescription: String? { description }
 }

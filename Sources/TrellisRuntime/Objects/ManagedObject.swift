@@ -1,4 +1,5 @@
-public import TrellisSchema
+public import Foundation
+public import TrellisModel
 public import TrellisStorage
 
 /// The base class of all generated classes: key, state, and the reference to the context.
@@ -88,3 +89,290 @@ open class ManagedObject: StoredRecord {
 
 @available(*, unavailable, message: "objects belong to their context; pass the objectID or the snapshot instead")
 extension ManagedObject: @unchecked Sendable {}
+
+// MARK: - Access
+
+extension ManagedObject {
+  /// Called before a value is read. Loads the row if the object is a fault.
+  @_spi(Generated) @inlinable @inline(__always) public final func _willRead(_ property: Int) {
+    if !state.flags.isClear { _slowRead(property) }
+  }
+
+  /// Called before a value is written. A transient value is recorded like a stored one, so that it can be rolled back,
+  /// but is not compared with a stored value, so that it is not a change to save.
+  ///
+  /// - Returns: whether to write. Writes to deleted and detached objects are ignored and reported.
+  @_spi(Generated) @inlinable @inline(__always) public final func _willWrite(_ property: Int) -> Bool {
+    if !state.flags.isClear || state.changed == 0 {
+      guard _slowWrite(property) else { return false }
+    }
+    state.markAssigned(ColumnMask.bit(of: property))
+    return true
+  }
+
+  /// Called by the initializers of classes with unique keys. Records the attributes that were passed, as the bits of
+  /// ``ColumnMask``, because only these are transferred to an existing object with the same unique key.
+  @_spi(Generated) @inlinable @inline(__always) public final func _markAssigned(_ properties: UInt64) {
+    state.markAssigned(properties)
+  }
+
+  @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
+    if accessFlags.contains(.fault) { fulfilFault(property) }
+    if accessFlags.contains(.fetched) { runDidFetch() }
+    if accessFlags.contains(.probed) { link.context?.probed.append(property) }
+    noteRead(property)
+  }
+
+  @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
+    if accessFlags.contains(.fault) && link.context != nil { fulfilFault(property) }
+    if accessFlags.contains(.fetched) { runDidFetch() }
+    guard !accessFlags.contains(.readOnly) else {
+      reportIgnoredWrite(property)
+      return false
+    }
+    // A fault that could not be loaded is not written to, because the placeholder would become the old value.
+    if accessFlags.contains(.fault) { return false }
+    if changedBits == 0 || accessFlags.contains(.unrecorded) { willChangeValues() }
+    announce(property)
+    return true
+  }
+
+  /// Called before the first change of a value since the last save and since the last recording of changes. Copies the
+  /// row as it was, and registers the object as changed in the context.
+  final func willChangeValues() {
+    state.setUnrecorded(false)
+    guard let context = link.context else { return }
+    if let recorder = context.recorder { recorder.recordValues(of: self) }
+    // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
+    guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
+    if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
+    context.noteChanged(self)
+  }
+
+  private final func fulfilFault(_ property: Int) {
+    guard let context = link.context else {
+      // Without a context, the values remain placeholders.
+      state.endFault()
+      return reportContextGone(property)
+    }
+    context.fulfilFault(of: self)
+  }
+
+  private final func reportIgnoredWrite(_ property: Int) {
+    guard let context = link.context else { return reportContextGone(property, isWrite: true) }
+    let what = phase == .deleted ? "deleted" : "of no context any more"
+    let entity = context.runtime.entities[type(of: self)._entity]
+    let name = "\(entity.name).\(entity.entity.properties[property].name)"
+    context.report(
+      ContextError(.ignoredWrite, "A value set to \(name) was ignored, since the object is \(what)."))
+  }
+}
+
+/// State that few objects need. It is stored outside the object, so that other objects have no cost.
+///
+/// No field is accessed during a call to other code, so accesses cannot overlap, and exclusivity is not checked.
+final class ObjectExtras {
+  /// The row before the first change since the last save.
+  @exclusivity(unchecked) private(set) var committed: RowCopyBase?
+  /// The transient values at that time; nil for objects without any.
+  @exclusivity(unchecked) private(set) var committedTransients: RowCopyBase?
+  /// The to-many relationships that were accessed, few enough for a linear search.
+  @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
+  /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
+  @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
+  /// The key of the object that replaced this one, because a save found that both have the same unique key; 0 for none.
+  @exclusivity(unchecked) var replacement: Int64 = 0
+  /// Whether a read and a write after the context's deinitialization were already reported.
+  var (hasToldOfRead, hasToldOfWrite) = (false, false)
+
+  /// Stores the committed values.
+  func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {
+    committed = row
+    committedTransients = transients
+  }
+
+  /// Replaces the committed row by a newer one.
+  func keep(_ row: RowCopyBase) { committed = row }
+
+  /// Removes the committed values, when there are no changes to roll back any more.
+  func forgetCommitted() {
+    committed = nil
+    committedTransients = nil
+  }
+}
+
+extension ManagedObject {
+  /// Restores the committed values of some properties.
+  final func restoreCommitted(_ properties: ColumnMask) {
+    announceAll()
+    if let committed = extras?.committed { _restore(properties, from: committed) }
+    if let transients = extras?.committedTransients { _restoreTransients(properties, from: transients) }
+  }
+
+  final func needExtras() -> ObjectExtras {
+    if let extras { return extras }
+    let made = ObjectExtras()
+    extras = made
+    return made
+  }
+
+  /// The row before its first change; nil if nothing has changed.
+  @_spi(Generated) public final var _committed: RowCopyBase? { extras?.committed }
+  @_spi(Generated) public final var _isInserted: Bool { phase == .inserted }
+}
+
+// MARK: - Public
+
+extension ManagedObject {
+  /// The object's context; nil if the context was deinitialized or the object is detached from it.
+  public final var managedObjectContext: ManagedObjectContext? {
+    phase == .detached ? nil : link.context
+  }
+
+  /// Whether the object was created in this context and never saved.
+  public final var isInserted: Bool { phase == .inserted }
+
+  /// Whether the object was saved before and has changes that the next save will write.
+  public final var isUpdated: Bool { phase == .persistent && hasChanges }
+
+  /// Whether the object is deleted: with a pending delete, a saved one, or by another context. A new object that is
+  /// deleted before its first save counts as deleted as well, although there is nothing to save.
+  ///
+  /// Objects that were detached from their context without a delete do not count as deleted: objects of an insert that
+  /// was rolled back, and those of a context that was reset. They have no ``managedObjectContext``.
+  public final var isDeleted: Bool { phase == .deleted || accessFlags.contains(.deleted) }
+
+  /// Whether the object's values are not loaded yet. Reading a value loads them.
+  public final var isFault: Bool { accessFlags.contains(.fault) }
+
+  /// Whether the object has changes to save: it is inserted or deleted, a stored value differs from the last fetched or
+  /// saved one, or the members of a to-many relationship changed.
+  ///
+  /// - Complexity: linear in the number of properties for an object with written values, otherwise constant.
+  public final var hasChanges: Bool {
+    switch phase {
+    case .inserted, .deleted: true
+    case .detached: false
+    case .persistent: !changedNumbers.isEmpty || hasChangedLists
+    }
+  }
+
+  /// The names of the properties that differ from the last fetched or saved state. Empty for a new object.
+  ///
+  /// - Complexity: linear in the number of properties.
+  public final var changedProperties: [String] {
+    guard let context = link.context, phase == .persistent else { return [] }
+    let info = context.info(of: self)
+    var numbers = changedNumbers
+    for entry in extras?.lists ?? [] where entry.list.hasChanges { numbers.append(entry.property) }
+    return numbers.sorted().map { info.entity.properties[$0].name }
+  }
+
+  final var hasChangedLists: Bool {
+    guard let extras else { return false }
+    return extras.lists.contains { $0.list.hasChanges }
+  }
+}
+
+extension ManagedObject: Hashable {
+  /// Objects are equal if they are the same instance: a context has one instance for each identifier.
+  public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
+
+  /// Hashes the identity of the instance.
+  public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// A protocol that gives each class its own type of identifier.
+public protocol IdentifiedObject: ManagedObject {}
+
+extension ManagedObject: IdentifiedObject {}
+
+extension IdentifiedObject {
+  /// The object's identifier.
+  public var objectID: ObjectID<Self> { ObjectID(_key) }
+}
+
+// MARK: - Changes
+
+extension ManagedObject {
+  /// Adds the numbers of the properties that were set and have another stored value than the copy.
+  final func collectChanges(since copy: RowCopyBase, _ info: EntityInfo, into changed: inout [Int]) {
+    collectDifferences(from: copy, among: changedBits, info, into: &changed)
+  }
+
+  /// Adds the numbers of those properties that have another stored value than the copy.
+  final func collectDifferences(
+    from copy: RowCopyBase, among properties: UInt64, _ info: EntityInfo, into changed: inout [Int]
+  ) {
+    var marked = properties & info.storedMask.bits
+    while marked != 0 {
+      let property = marked.trailingZeroBitCount
+      marked &= marked - 1
+      if property == 63 {
+        // The last bit stands for property 63 and all beyond it.
+        for number in info.entity.storedProperties where number >= 63 && !_value(number).isSame(as: copy.value(number))
+        {
+          changed.append(number)
+        }
+      } else if !_value(property).isSame(as: copy.value(property)) {
+        changed.append(property)
+      }
+    }
+  }
+
+  /// The numbers of the stored properties that differ from the committed row.
+  final var changedNumbers: [Int] {
+    guard changedBits != 0, let committed = extras?.committed, let context = link.context else { return [] }
+    var changed: [Int] = []
+    collectChanges(since: committed, context.info(of: self), into: &changed)
+    return changed
+  }
+
+  /// Whether a stored value differs from the committed row.
+  final var isEdited: Bool { changedBits != 0 && !changedNumbers.isEmpty }
+}
+
+extension Entity {
+  /// The numbers of the properties that are stored in the row.
+  var storedProperties: [Int] {
+    properties.filter { property in
+      switch property {
+      case .attribute(let attribute): attribute.column != nil
+      case .relationship(let relationship): if case .column = relationship.home { true } else { false }
+      }
+    }.map(\.index)
+  }
+}
+
+// MARK: - External
+
+/// Support for properties with `externalStorage`.
+extension ManagedObject {
+  /// The bytes of external data. If they cannot be loaded, the failure is reported, as for a row, and the result is
+  /// empty.
+  @_spi(Generated) public final func _load(_ data: ExternalData, _ property: Int) -> Data {
+    do {
+      return try data.load()
+    } catch {
+      reportLoad(of: property, error)
+      return Data()
+    }
+  }
+
+  @_spi(Generated) public final func _load(_ data: ExternalData?, _ property: Int) -> Data? {
+    guard let data else { return nil }
+    do {
+      return try data.load()
+    } catch {
+      reportLoad(of: property, error)
+      return nil
+    }
+  }
+
+  private final func reportLoad(of property: Int, _ error: any Error) {
+    guard let context = link.context else { return reportContextGone(property) }
+    let entity = context.runtime.entities[type(of: self)._entity]
+    let name = "\(entity.name).\(entity.entity.properties[property].name)"
+    context.report(ContextError(.loadFailed, "The data of \(name) could not be loaded.", cause: error))
+  }
+}

@@ -1,5 +1,4 @@
-public import TrellisQuery
-public import TrellisSchema
+public import TrellisModel
 public import TrellisStorage
 
 /// The identifier of an object: permanent from its creation, never changed, never reused.
@@ -52,4 +51,137 @@ extension ObjectID: AttributeValue {
 
 extension ObjectID: CustomStringConvertible {
   public var description: String { "\(Object.self)#\(key)" }
+}
+
+// MARK: - Any object ID
+
+/// The identifier of an object with a class that is not known at compile time, for messages and for lists of objects of
+/// several entities.
+///
+/// ```swift
+/// for failure in error.failures { show(failure.message, beside: try context.object(with: failure.object)) }
+/// ```
+/// It includes the model of its entity, so entities with the same name in different models are distinguished. Like
+/// ``ObjectID``, it does not include its store.
+public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
+  /// The name of the object's entity in the model.
+  public let entity: String
+  /// The object's key, which is the primary key of its row.
+  public let key: Int64
+  /// The entity's class, which is unique among all entities of all models.
+  let type: ManagedObject.Type
+
+  init(_ object: ManagedObject, _ info: EntityInfo) { self.init(object._key, info) }
+
+  init(_ key: Int64, _ info: EntityInfo) {
+    entity = info.name
+    type = info.type
+    self.key = key
+  }
+
+  /// Creates an identifier for an object that need not exist, for tests.
+  package init(entity: String, key: Int64, type: ManagedObject.Type) {
+    self.entity = entity
+    self.type = type
+    self.key = key
+  }
+
+  /// The identifier of an object of any class.
+  public init(_ object: ManagedObject) {
+    type = Swift.type(of: object)
+    let entities = type._model?.description.entities ?? []
+    entity = entities.indices.contains(type._entity) ? entities[type._entity].name : "\(type)"
+    key = object._key
+  }
+
+  /// The entity and the key: `Team#7`.
+  public var description: String { "\(entity)#\(key)" }
+
+  public static func == (left: AnyObjectID, right: AnyObjectID) -> Bool {
+    left.key == right.key && left.type == right.type
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(key)
+    hasher.combine(ObjectIdentifier(type))
+  }
+}
+
+extension ManagedObjectContext {
+  /// The object with an identifier, from memory or from the store; nil if there is none, or it is deleted.
+  ///
+  /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-model` if the identifier
+  ///   belongs to another model.
+  public func object(with id: AnyObjectID) throws -> ManagedObject? {
+    try runtime.check(id.type)
+    if let known = map[id.key] { return known.phase == .deleted ? nil : known }
+    return try loadObjects([id.key], entity: id.type._entity).first { $0.phase != .deleted }
+  }
+}
+
+// MARK: - Context link
+
+/// An object's reference to its context, which does not keep the context alive.
+///
+/// Swift's `weak` would need a side table for each context and slow down every retain. Instead, each context has one
+/// such object, and clears the reference in it when the context is deinitialized.
+@_spi(Generated) public final class ContextLink {
+  // Sound because a context and its objects are confined to one isolation domain, as neither is Sendable, and because
+  // the context's deinit sets this to nil before its memory is freed.
+  @exclusivity(unchecked) unowned(unsafe) var context: ManagedObjectContext?
+
+  /// The parts of a deinitialized context that are still needed; nil before.
+  var remains: ContextRemains?
+
+  init() {}
+}
+
+/// The parts of a context that objects need after its deinitialization to report problems.
+struct ContextRemains {
+  let runtime: RuntimeModel
+  let report: @Sendable (ContextError) -> Void
+}
+
+extension ManagedObject {
+  /// Reports an access to the object that needs its context after the context was deinitialized: once for reads and
+  /// once for writes.
+  @inline(never) final func reportContextGone(_ property: Int, isWrite: Bool = false) {
+    guard let remains = link.remains else { return }
+    let extras = needExtras()
+    let isKnown = isWrite ? extras.hasToldOfWrite : extras.hasToldOfRead
+    if isWrite { extras.hasToldOfWrite = true } else { extras.hasToldOfRead = true }
+    guard !isKnown else { return }
+    let name = remains.runtime.name(of: property, type(of: self))
+    remains.report(
+      isWrite
+        ? ContextError(.ignoredWrite, "A value set to \(name) was ignored, since the object's context is gone.")
+        : ContextError(.loadFailed, "\(name) was not loaded, and the object's context is gone.")
+    )
+  }
+}
+
+extension RuntimeModel {
+  /// The name of an entity and its property, for messages; only the entity if there is no such property.
+  fileprivate func name(of property: Int, _ type: ManagedObject.Type) -> String {
+    let entity = entities[type._entity]
+    let properties = entity.entity.properties
+    return properties.indices.contains(property) ? "\(entity.name).\(properties[property].name)" : entity.name
+  }
+}
+
+// MARK: - Descriptions
+
+extension ManagedObject: CustomStringConvertible {
+  /// The entity and the object's key, `EmotionDiary#3`. Nothing is loaded for it, and it contains no user data.
+  public var description: String { "\(type(of: self))#\(_key)" }
+}
+
+extension ToMany: CustomStringConvertible {
+  /// The members as an array prints them, `[Tag#1, Tag#2]`. They are loaded if necessary.
+  public var description: String { objects.description }
+}
+
+extension OrderedToMany: CustomStringConvertible {
+  /// The members as an array prints them, `[DiaryImage#1, DiaryImage#2]`. They are loaded if necessary.
+  public var description: String { objects.description }
 }

@@ -1,6 +1,5 @@
-import TrellisQuery
-import TrellisSchema
-import TrellisStorage
+import TrellisModel
+public import TrellisStorage
 
 extension ManagedObjectContext {
   /// The identifiers of a request's objects, in its order. No object is created unless unsaved changes affect the
@@ -164,4 +163,179 @@ extension Model {
     }
     return names.joined(separator: ".")
   }
+}
+
+// MARK: - Grouping
+
+extension ManagedObjectContext {
+  /// An aggregate for each value of a property.
+  ///
+  /// ```swift
+  /// let groups = try context.grouped(EmotionDiary.all, by: { $0.emotion }, { $0.count })
+  /// for (emotion, days) in groups where days > 1 { … }
+  /// ```
+  /// - Returns: the groups, sorted by key, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  /// - Complexity: that of the store's query, plus the number of objects; memory for each group.
+  public func grouped<Columns: EntityColumns, Key: ValueToken, Result>(
+    _ request: FetchRequest<Columns>, by key: (Columns) -> Key, _ aggregate: (Columns) -> Aggregate<Result>
+  ) throws -> [(key: Key.Value, value: Result)] {
+    let columns = Columns(PropertyPath(variable: 0))
+    let aggregate = aggregate(columns)
+    return try aggregated(request, by: [key(columns)._projection], [aggregate.step]).map { group in
+      (key: group.firstKey(as: Key.Value.self), value: try aggregate.finish(group.states[0]))
+    }
+  }
+
+  /// Several aggregates for each value of a property, in one pass.
+  ///
+  /// ```swift
+  /// let sums = try context.grouped(Entry.all, by: { $0.category }) { ($0.count, $0.amount.sum) }
+  /// let often = sums.filter { $0.value.0 > 10 }     // what HAVING is in SQL
+  /// ```
+  /// - Returns: the groups, sorted by key, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  @_disfavoredOverload public func grouped<Columns: EntityColumns, Key: ValueToken, Results>(
+    _ request: FetchRequest<Columns>, by key: (Columns) -> Key,
+    @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
+  ) throws -> [(key: Key.Value, value: Results)] {
+    let columns = Columns(PropertyPath(variable: 0))
+    let aggregates = aggregates(columns)
+    return try aggregated(request, by: [key(columns)._projection], aggregates.steps).map { group in
+      (key: group.firstKey(as: Key.Value.self), value: try aggregates.finish(group.states))
+    }
+  }
+
+  /// An aggregate for each combination of values of several properties.
+  ///
+  /// ```swift
+  /// let groups = try context.grouped(Entry.all, by: { ($0.kind, $0.category) }, { $0.amount.sum })
+  /// for ((kind, category), total) in groups { … }
+  /// ```
+  /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Result>(
+    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
+    _ aggregate: (Columns) -> Aggregate<Result>
+  ) throws -> [(key: Keys, value: Result)] {
+    let columns = Columns(PropertyPath(variable: 0))
+    let (keys, aggregate) = (keys(columns), aggregate(columns))
+    return try aggregated(request, by: keys.paths, [aggregate.step]).map { group in
+      (key: keys.read(group.row), value: try aggregate.finish(group.states[0]))
+    }
+  }
+
+  /// Several aggregates for each combination of values of several properties, in one pass.
+  ///
+  /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
+  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Results>(
+    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
+    @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
+  ) throws -> [(key: Keys, value: Results)] {
+    let columns = Columns(PropertyPath(variable: 0))
+    let (keys, aggregates) = (keys(columns), aggregates(columns))
+    return try aggregated(request, by: keys.paths, aggregates.steps).map { group in
+      (key: keys.read(group.row), value: try aggregates.finish(group.states))
+    }
+  }
+}
+
+extension AggregateGroup {
+  /// The keys of the group as a row.
+  fileprivate var row: ProjectedRow {
+    let row = ProjectedRow()
+    row.values = key
+    return row
+  }
+
+  fileprivate func firstKey<Value: AttributeValue>(as type: Value.Type) -> Value { Value.read(row, 0) }
+}
+
+// MARK: - Projected row
+
+/// Values that were fetched individually, as a row from which attribute types can be read.
+final class ProjectedRow: RowReader {
+  var values: [StoredValue] = []
+
+  override func isNull(_ column: Int) -> Bool { value(column).isNull }
+
+  override func integer(_ column: Int) -> Int64 {
+    if case .integer(let value) = value(column) { return value }
+    report(column, "integer")
+    return 0
+  }
+
+  override func real(_ column: Int) -> Double {
+    switch value(column) {
+    case .real(let value): return value
+    case .integer(let value): return Double(value)
+    default:
+      report(column, "real")
+      return 0
+    }
+  }
+
+  override func text(_ column: Int) -> String {
+    if case .text(let value) = value(column) { return value }
+    report(column, "text")
+    return ""
+  }
+
+  override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+    switch value(column) {
+    case .blob(let bytes): return keep(bytes)
+    case .text(let text): return keep([UInt8](text.utf8))
+    default:
+      report(column, "blob")
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+  }
+
+  override func file(_ column: Int) -> ExternalFile? {
+    if case .file(let file) = value(column) { file } else { nil }
+  }
+
+  private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+  deinit { buffer.deallocate() }
+
+  private func value(_ column: Int) -> StoredValue { values.indices.contains(column) ? values[column] : .null }
+
+  /// Copies bytes into a buffer that outlives this call, which an array's own storage does not.
+  private func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    if buffer.count < bytes.count {
+      buffer.deallocate()
+      buffer = .allocate(byteCount: max(64, bytes.count), alignment: 16)
+    }
+    buffer.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(start: buffer.baseAddress, count: bytes.count)
+  }
+}
+
+// MARK: - Value token
+
+/// A property with a value that can be fetched without its object: an attribute, a to-one relationship, which is
+/// fetched as the identifier of its object, or the number of members of a to-many relationship.
+public protocol ValueToken: Sendable {
+  /// The type of the fetched value.
+  associatedtype Value: AttributeValue
+  @_spi(Generated) var _projection: ProjectedPath { get }
+}
+
+extension AttributePath: ValueToken {
+  @_spi(Generated) public var _projection: ProjectedPath { ProjectedPath(path, kind: Value.valueKind) }
+
+  /// The attribute as an optional one, for a path through a to-one relationship that may be nil.
+  ///
+  /// ```swift
+  /// let days = try context.values(of: DiaryImage.all) { ($0.imagePath, $0.diary.createdAt.optional) }
+  /// ```
+  public var optional: AttributePath<Value?> { AttributePath<Value?>(path: path) }
+}
+
+extension ToOnePath: ValueToken {
+  /// The identifier of the object; nil if the relationship is nil.
+  public typealias Value = ObjectID<Columns.Object>?
+  @_spi(Generated) public var _projection: ProjectedPath { ProjectedPath(path, kind: .integer) }
 }

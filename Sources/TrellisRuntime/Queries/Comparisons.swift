@@ -1,6 +1,5 @@
 public import Foundation
-import TrellisQuery
-import TrellisSchema
+public import TrellisModel
 public import TrellisStorage
 
 extension AttributePath {
@@ -127,4 +126,183 @@ extension AttributePath where Value: OrderedAttributeValue {
 
   /// Whether the value is between two values, both included.
   public func isBetween(_ range: ClosedRange<Value>) -> QueryCondition where Value: Comparable { isIn(range) }
+}
+
+// MARK: - Text conditions
+
+/// Text, optional or not.
+public protocol TextAttributeValue: AttributeValue {}
+
+extension String: TextAttributeValue {}
+extension Optional: TextAttributeValue where Wrapped: TextAttributeValue {}
+
+extension AttributePath where Value: TextAttributeValue {
+  /// Whether the text contains another text, compared by bytes unless the options say otherwise. Every text contains
+  /// the empty text.
+  public func contains(_ text: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.contains, .value(.text(text)), kind: .text, options: options)
+  }
+
+  /// Whether the text starts with another text, compared by bytes unless the options say otherwise.
+  public func hasPrefix(_ text: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.hasPrefix, .value(.text(text)), kind: .text, options: options)
+  }
+
+  /// Whether the text ends with another text, compared by bytes unless the options say otherwise.
+  public func hasSuffix(_ text: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.hasSuffix, .value(.text(text)), kind: .text, options: options)
+  }
+
+  /// Whether the texts are equal under the options.
+  public func equals(_ text: String, _ options: TextOptions) -> QueryCondition {
+    compared(.equal, .value(.text(text)), kind: .text, options: options)
+  }
+
+  /// Whether the whole text matches a mask: `*` stands for any number of Unicode scalars, `?` for one, and a backslash
+  /// escapes them.
+  public func like(_ mask: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.like, .value(.text(mask)), kind: .text, options: options)
+  }
+
+  /// Whether the whole text matches a pattern, in the same language as `pattern` in a model. An invalid pattern matches
+  /// nothing; in a format string it is an error.
+  ///
+  /// - Complexity: linear in the length of the text for each object; no pattern takes exponential time.
+  public func matches(_ pattern: String, _ options: TextOptions = []) -> QueryCondition {
+    compared(.matches, .value(.text(pattern)), kind: .text, options: options)
+  }
+
+  /// Whether the text contains all words of a query, in any order, regardless of case and diacritics.
+  ///
+  /// ```swift
+  /// let found = try context.fetch(
+  ///   EmotionDiary.where { $0.content.matching("커피 산책") }.sorted { $0.content.rank(matching: "커피 산책") })
+  /// ```
+  /// 커피 is found inside 아이스커피, but `cof` only where a word begins with it; ``SearchQuery`` states the rule. The results
+  /// are the same in every store. For an attribute that is `searchable` in the model, SQLite uses an index; for any
+  /// other attribute it reads each text.
+  ///
+  /// - Parameter query: the user's input. A query without a letter, digit or pictograph matches no text.
+  public func matching(_ query: String) -> QueryCondition {
+    compared(.matching, .value(.text(query)), kind: .text, options: [])
+  }
+
+  /// Sorts by how well the texts match a query, the best match first; see ``SearchQuery/rank(of:)``.
+  ///
+  /// - Complexity: each matching text is read, because no index has this order.
+  public func rank(matching query: String) -> SortTerm { SortTerm(SortKey(path, rankFor: query)) }
+
+  /// The number of Unicode scalars.
+  public var length: ComputedValue<Int64> { ComputedValue(.function(.length, .path(path))) }
+
+  /// Sorts by the texts under the options, the smallest first.
+  public func ascending(_ options: TextOptions) -> SortTerm { SortTerm(SortKey(path, kind: .text, options: options)) }
+
+  /// Sorts by the texts under the options, the greatest first.
+  public func descending(_ options: TextOptions) -> SortTerm {
+    SortTerm(SortKey(path, descending: true, kind: .text, options: options))
+  }
+}
+
+// MARK: - Object argument
+
+/// A format argument that stands for one or more objects. Their class determines the model.
+private protocol ObjectArgument {
+  var objectClass: ManagedObject.Type? { get }
+}
+
+extension ManagedObject: ObjectArgument {
+  fileprivate final var objectClass: ManagedObject.Type? { type(of: self) }
+}
+
+extension ObjectID: ObjectArgument {
+  fileprivate var objectClass: ManagedObject.Type? { Object.self }
+}
+
+extension AnyObjectID: ObjectArgument {
+  fileprivate var objectClass: ManagedObject.Type? { type }
+}
+
+extension Optional: ObjectArgument where Wrapped: ObjectArgument {
+  fileprivate var objectClass: ManagedObject.Type? { self?.objectClass }
+}
+
+extension Array: ObjectArgument where Element: ObjectArgument {
+  fileprivate var objectClass: ManagedObject.Type? { first?.objectClass }
+}
+
+extension Set: ObjectArgument where Element: ObjectArgument {
+  fileprivate var objectClass: ManagedObject.Type? { first?.objectClass }
+}
+
+extension FormatArgument {
+  /// The class of the object that the argument was made from; nil if it was not made from one. Only objects pay for the
+  /// dynamic cast.
+  func objectClass(of argument: any PredicateArgument) -> ManagedObject.Type? {
+    isObject ? (argument as? any ObjectArgument)?.objectClass : nil
+  }
+
+  private var isObject: Bool {
+    switch self {
+    case .value(_, .object): true
+    case .list(let values): values.first?.isObject == true
+    case .value, .null, .range: false
+    }
+  }
+}
+
+// MARK: - External conditions
+
+/// Comparisons of data with `externalStorage`, by its bytes. No file is read for them.
+extension AttributePath where Value == ExternalData {
+  /// Whether the values are equal.
+  public static func == (left: AttributePath, right: Data) -> QueryCondition { left == ExternalData(right) }
+  /// Whether the values differ.
+  public static func != (left: AttributePath, right: Data) -> QueryCondition { left != ExternalData(right) }
+
+  /// Whether the value equals one of these values.
+  public func isIn(_ values: some Sequence<Data>) -> QueryCondition { isIn(values.map(ExternalData.init)) }
+}
+
+extension AttributePath where Value == ExternalData? {
+  /// Whether the values are equal.
+  public static func == (left: AttributePath, right: Data) -> QueryCondition { left == ExternalData(right) }
+  /// Whether the values differ.
+  public static func != (left: AttributePath, right: Data) -> QueryCondition { left != ExternalData(right) }
+
+  /// Whether the value equals one of these values.
+  public func isIn(_ values: some Sequence<Data>) -> QueryCondition { isIn(values.map { ExternalData($0) }) }
+}
+
+// MARK: - Unavailable
+
+/// Declarations that developers expect from other frameworks. They are never called; their messages name the
+/// replacement.
+extension ManagedObjectContext {
+  @available(
+    *, unavailable, message: "fetch takes a request: fetch(EmotionDiary.all), or fetch(EmotionDiary.where { … })"
+  )
+  public func fetch<Object: ManagedObject>(_ type: Object.Type) throws -> [Object] { [] }
+
+  @available(
+    *, unavailable, message: "count takes a request: count(EmotionDiary.all), or count(EmotionDiary.where { … })"
+  )
+  public func count<Object: ManagedObject>(_ type: Object.Type) throws -> Int { 0 }
+}
+
+extension IdentifiedObject {
+  @available(
+    *, unavailable,
+    message: "write in: for the context, and the attributes that need a value: EmotionDiary(in: context, content: text)"
+  )
+  public init(context: ManagedObjectContext) { self.init(PlaceholderRow(key: 0), in: context.link) }
+}
+
+extension FetchRequest {
+  @available(
+    *, unavailable,
+    message:
+      "a format is a literal, into which values are interpolated; for text that comes at run time write PredicateFormat(verbatim: text)"
+  )
+  public func `where`(_ text: String, _ arguments: any PredicateArgument...) -> FetchRequest { self }
 }

@@ -1,5 +1,5 @@
-public import TrellisQuery
-import TrellisSchema
+public import Foundation
+public import TrellisModel
 public import TrellisStorage
 
 /// A value of an object in a predicate: an attribute, or a value computed from attributes.
@@ -139,4 +139,124 @@ extension AttributePath where Value: OrderedAttributeValue {
   ) -> QueryCondition where Other.Unwrapped == Value.Unwrapped {
     left.compared(.greaterOrEqual, right._operand, kind: Value.valueKind)
   }
+}
+
+// MARK: - Arithmetic
+
+/// Arithmetic on numbers of one type. One operand may be optional; if it is nil, the result is nil.
+///
+/// The result of two integers is an integer, and their quotient has no fraction; use `$0.stars.real / 2` for one that
+/// has. The result is nil if there is none, such as after a division by zero or an integer overflow beyond 64 bits.
+extension QueriedValue where Value: SummableAttributeValue {
+  /// The sum of two numbers.
+  public static func + (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
+    left.computed(.add, right)
+  }
+
+  /// The difference of two numbers.
+  public static func - (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
+    left.computed(.subtract, right)
+  }
+
+  /// The product of two numbers.
+  public static func * (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
+    left.computed(.multiply, right)
+  }
+
+  /// The quotient of two numbers; nil for a division by zero.
+  public static func / (left: Self, right: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
+    left.computed(.divide, right)
+  }
+
+  /// The sum of two numbers.
+  public static func + <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
+  where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
+    ComputedValue(.arithmetic(.add, left._operand, right._operand))
+  }
+
+  /// The difference of two numbers.
+  public static func - <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
+  where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
+    ComputedValue(.arithmetic(.subtract, left._operand, right._operand))
+  }
+
+  /// The product of two numbers.
+  public static func * <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
+  where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
+    ComputedValue(.arithmetic(.multiply, left._operand, right._operand))
+  }
+
+  /// The quotient of two numbers; nil for a division by zero.
+  public static func / <Other: QueriedValue>(left: Self, right: Other) -> ComputedValue<Value.Unwrapped>
+  where Other.Value: SummableAttributeValue, Other.Value.Unwrapped == Value.Unwrapped {
+    ComputedValue(.arithmetic(.divide, left._operand, right._operand))
+  }
+
+  /// The value with the opposite sign.
+  public static prefix func - (value: Self) -> ComputedValue<Value.Unwrapped> { value.apply(.negative) }
+
+  /// The value raised to a power. The result is nil for an integer with a negative power, and for a decimal with a
+  /// power that is not an integer from 0 to 1,000.
+  public func raised(to power: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> { computed(.power, power) }
+
+  /// The remainder of a division, with the sign of the value; nil for a division by zero.
+  public func remainder(dividingBy divisor: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
+    computed(.remainder, divisor)
+  }
+
+  /// The square root, a real number; nil for a negative value.
+  public var squareRoot: ComputedValue<Double> { ComputedValue(.function(.squareRoot, _operand)) }
+
+  /// The value without its sign.
+  public var absolute: ComputedValue<Value.Unwrapped> { apply(.absolute) }
+  /// The nearest integer; halves are rounded away from zero.
+  public var rounded: ComputedValue<Value.Unwrapped> { apply(.rounded) }
+  /// The greatest integer that is not above the value.
+  public var roundedDown: ComputedValue<Value.Unwrapped> { apply(.floor) }
+  /// The smallest integer that is not below the value.
+  public var roundedUp: ComputedValue<Value.Unwrapped> { apply(.ceiling) }
+  /// The value as a real number, for arithmetic with real numbers.
+  public var real: ComputedValue<Double> { ComputedValue(.function(.real, _operand)) }
+  /// The value as a decimal, for arithmetic with decimals. A real number becomes the shortest decimal that identifies
+  /// it.
+  public var decimal: ComputedValue<Decimal> { ComputedValue(.function(.decimal, _operand)) }
+
+  private func computed(_ sign: ArithmeticOperator, _ value: Value.Unwrapped) -> ComputedValue<Value.Unwrapped> {
+    ComputedValue(.arithmetic(sign, _operand, .value(value.storedValue)))
+  }
+
+  private func apply(_ function: ValueFunction) -> ComputedValue<Value.Unwrapped> {
+    ComputedValue(.function(function, _operand))
+  }
+}
+
+/// Arithmetic on a date and a number of seconds.
+///
+/// ```swift
+/// Task.where { $0.finishedAt > $0.startedAt + 3600 }
+/// ```
+extension QueriedValue where Value: OrderedAttributeValue, Value.Unwrapped == Date {
+  /// The date plus a number of seconds.
+  public static func + (left: Self, seconds: TimeInterval) -> ComputedValue<Date> {
+    ComputedValue(.arithmetic(.add, left._operand, .microseconds(seconds)))
+  }
+
+  /// The date minus a number of seconds.
+  public static func - (left: Self, seconds: TimeInterval) -> ComputedValue<Date> {
+    ComputedValue(.arithmetic(.subtract, left._operand, .microseconds(seconds)))
+  }
+}
+
+extension Operand {
+  fileprivate static func microseconds(_ seconds: TimeInterval) -> Operand {
+    .computed(.function(.microseconds, .value(.real(seconds))))
+  }
+}
+
+/// Case conversions of text.
+extension QueriedValue where Value: TextAttributeValue & OrderedAttributeValue {
+  /// The text in lower case, by Unicode's rules, independent of the locale.
+  public var lowercased: ComputedValue<Value.Unwrapped> { ComputedValue(.function(.lowercase, _operand)) }
+  /// The text in upper case, by Unicode's rules, independent of the locale.
+  public var uppercased: ComputedValue<Value.Unwrapped> { ComputedValue(.function(.uppercase, _operand)) }
 }

@@ -1,5 +1,4 @@
-public import TrellisQuery
-import TrellisSchema
+public import TrellisModel
 public import TrellisStorage
 
 /// The properties of an entity by name, for predicates and sort keys. The generated code contains one type for each
@@ -171,4 +170,150 @@ enum VariableScope {
 
 extension Optional where Wrapped: ManagedObject {
   var keyValue: StoredValue { map { .integer($0._key) } ?? .null }
+}
+
+// MARK: - To many values
+
+/// Aggregates over the members of a to-many relationship.
+extension ToManyPath {
+  /// The sum of a value over the members. Nil values are ignored, and the sum of no values is 0. A sum of integers
+  /// beyond 64 bits is nil.
+  ///
+  /// ```swift
+  /// Order.where { $0.items.sum { $0.price * $0.quantity.decimal } > 100 }
+  /// ```
+  public func sum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value.Sum>
+  where Member.Value: SummableAttributeValue {
+    ComputedValue(aggregate(.sum, value))
+  }
+
+  /// The average of a value over the members where it is not nil; nil if there are none.
+  public func average<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value.Average>
+  where Member.Value: SummableAttributeValue {
+    ComputedValue(aggregate(.average, value))
+  }
+
+  /// The smallest value among the members; nil if there is none.
+  public func minimum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value>
+  where Member.Value: OrderedAttributeValue {
+    ComputedValue(aggregate(.minimum, value))
+  }
+
+  /// The greatest value among the members; nil if there is none.
+  public func maximum<Member: QueriedValue>(_ value: (Columns) -> Member) -> ComputedValue<Member.Value>
+  where Member.Value: OrderedAttributeValue {
+    ComputedValue(aggregate(.maximum, value))
+  }
+
+  /// The number of members that satisfy the conditions.
+  public func count(@ConditionBuilder where conditions: (Columns) -> QueryCondition) -> ComputedValue<Int64> {
+    VariableScope.enter { variable in
+      let condition = conditions(Columns(PropertyPath(variable: variable)))
+      return ComputedValue(.countWhere(path, variable: variable, condition.predicate))
+    }
+  }
+
+  private func aggregate<Member: QueriedValue>(
+    _ function: AggregateFunction, _ value: (Columns) -> Member
+  ) -> Computation {
+    VariableScope.enter { variable in
+      let values = value(Columns(PropertyPath(variable: variable)))
+      return .aggregate(function, path, variable: variable, values._operand, Member.Value.valueKind)
+    }
+  }
+}
+
+// MARK: - Sort term
+
+/// A key of a sort order.
+public struct SortTerm: Sendable {
+  let key: SortKey
+
+  init(_ key: SortKey) { self.key = key }
+}
+
+/// Combines sort keys, the most important first. `if`, `switch` and `for` are supported; an `if` with a false condition
+/// adds no key.
+@resultBuilder public enum SortBuilder {
+  /// Adds a sort key.
+  public static func buildExpression(_ term: SortTerm) -> [SortTerm] { [term] }
+
+  /// Adds an attribute, ascending.
+  public static func buildExpression<Value: SortableAttributeValue>(_ attribute: AttributePath<Value>) -> [SortTerm] {
+    [attribute.ascending]
+  }
+
+  /// Adds the number of members, ascending.
+  public static func buildExpression(_ count: CountPath) -> [SortTerm] { [count.ascending] }
+
+  /// Combines the statements of a block.
+  public static func buildBlock() -> [SortTerm] { [] }
+  /// Starts a block with its first statement.
+  public static func buildPartialBlock(first terms: [SortTerm]) -> [SortTerm] { terms }
+  /// Adds the next statement of a block.
+  public static func buildPartialBlock(accumulated: [SortTerm], next terms: [SortTerm]) -> [SortTerm] {
+    accumulated + terms
+  }
+  /// Supports `if` without `else`.
+  public static func buildOptional(_ terms: [SortTerm]?) -> [SortTerm] { terms ?? [] }
+  /// Supports the first branch of `if` with `else`, and `switch`.
+  public static func buildEither(first terms: [SortTerm]) -> [SortTerm] { terms }
+  /// Supports the second branch of `if` with `else`, and `switch`.
+  public static func buildEither(second terms: [SortTerm]) -> [SortTerm] { terms }
+  /// Supports `for`.
+  public static func buildArray(_ terms: [[SortTerm]]) -> [SortTerm] { terms.flatMap(\.self) }
+}
+
+// MARK: - Sort names
+
+extension SortKey {
+  /// Creates the sort key for a name such as `-diary.createdAt`.
+  ///
+  /// - Throws: ``PredicateFormatError`` if the entity does not have the name, or the property has no order.
+  init(named text: String, of entity: Entity, in model: Model) throws(PredicateFormatError) {
+    let isDescending = text.hasPrefix("-")
+    var offset = isDescending ? 1 : 0
+    var path = PropertyPath(variable: 0)
+    var owner: Entity? = entity
+    var last: Property?
+    for name in text.dropFirst(offset).split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+      guard let current = owner else {
+        let previous = last?.name ?? ""
+        throw PredicateFormatError(
+          .manyValues, "'\(previous)' leads to no single object, so no property can follow it.", in: text, at: offset)
+      }
+      guard let property = current.property(named: name) else {
+        let nearest = NearestName.closest(to: name, among: current.properties.map(\.name))
+        let advice = nearest.map { "; did you mean '\($0)'?" } ?? "."
+        throw PredicateFormatError(
+          .unknownProperty, "Entity '\(current.name)' has no property '\(name)'\(advice)", in: text, at: offset,
+          suggestion: nearest)
+      }
+      path = path.appending(property.index)
+      last = property
+      owner = property.relationship.flatMap { $0.isToMany ? nil : model.entities[$0.destination] }
+      offset += name.utf8.count + 1
+    }
+    guard let last, let kind = last.sortKind else {
+      throw PredicateFormatError(
+        .typeMismatch, "'\(text)' has no order: numbers, dates, texts, Bools, enums, ids and to-manys have one.",
+        in: text, at: 0)
+    }
+    self.init(path, descending: isDescending, kind: kind)
+  }
+}
+
+extension Property {
+  /// The kind of the values to sort by; nil for properties without an order, and for properties that are not stored.
+  fileprivate var sortKind: ValueKind? {
+    switch self {
+    case .attribute(let attribute):
+      switch attribute.type {
+      case .array, .codable, .data: nil
+      default: attribute.column == nil ? nil : attribute.valueKind
+      }
+    case .relationship(let relationship):
+      relationship.isToMany && !relationship.description.isTransient ? .integer : nil
+    }
+  }
 }

@@ -1,5 +1,5 @@
-public import TrellisQuery
-import TrellisStorage
+public import TrellisModel
+public import TrellisStorage
 
 /// A query for objects: an entity, conditions, a sort order, a limit and an offset.
 ///
@@ -188,5 +188,189 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
       offset: skipped)
     try request.checkSortKeys()
     return request
+  }
+}
+
+// MARK: - Formats
+
+extension FetchRequest {
+  /// The request with an additional predicate in a format string, which must hold as well.
+  ///
+  /// ```swift
+  /// let request = EmotionDiary.where { $0.emotion == .happy }.where("images.@count > %d", 3)
+  /// ```
+  /// The fetch parses the format, and throws ``PredicateFormatError`` if it is invalid.
+  ///
+  /// - Parameter arguments: the values of `%@` and other placeholders, in order, without the interpolations.
+  public func `where`(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
+    self.where(format, arguments: arguments)
+  }
+
+  /// The same as ``where(_:_:)``, with the arguments as an array.
+  public func `where`(_ format: PredicateFormat, arguments: [any PredicateArgument]) -> FetchRequest {
+    self.where(ConditionTree(format.with(arguments)))
+  }
+
+  /// The request for the objects that match it already, and for those that satisfy all of these conditions.
+  ///
+  /// ```swift
+  /// let request = EmotionDiary.where("mood BEGINSWITH[c] %@", "sun").or { $0.emotion == .happy }
+  /// ```
+  /// All conditions so far form one side of the `or`. Conditions that are added later apply to both sides. A request
+  /// without conditions matches every object and stays unchanged.
+  public func or(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
+    or(conditions(Columns(PropertyPath(variable: 0))).tree)
+  }
+
+  /// The request for the objects that match it already, and for those that satisfy a predicate in a format string.
+  ///
+  /// ```swift
+  /// let request = EmotionDiary.where { $0.emotion == .happy }.or("images.@count > %d", 3)
+  /// ```
+  /// The fetch parses the format, and throws ``PredicateFormatError`` if it is invalid.
+  ///
+  /// - Parameter arguments: the values of `%@` and other placeholders, in order, without the interpolations.
+  public func or(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
+    or(ConditionTree(format.with(arguments)))
+  }
+
+  private func or(_ added: ConditionTree) -> FetchRequest {
+    guard let condition else { return self }
+    var refined = self
+    refined.condition = condition.joined(.or, added)
+    return refined
+  }
+}
+
+// MARK: - Description
+
+extension FetchRequest: CustomStringConvertible {
+  /// The request in readable form, with its conditions as a format and their values: `EmotionDiary where mood == 'sad'
+  /// sorted by -createdAt limit 5`.
+  ///
+  /// The names come from the model, which is known after a container has been opened with it. Before that, conditions
+  /// and sort keys are shown as `…`.
+  public var description: String {
+    let names = RequestNames(Columns.Object.self)
+    var parts = ["\(Columns.Object.self)"]
+    if let condition { parts.append("where " + condition.text(names.text)) }
+    let keys = sort.map(names.text) + sortNames
+    if !keys.isEmpty { parts.append("sorted by " + keys.joined(separator: ", ")) }
+    if let maximum { parts.append("limit \(maximum)") }
+    if skipped > 0 { parts.append("offset \(skipped)") }
+    if !includesSubentities { parts.append("without subentities") }
+    if !seesPendingChanges { parts.append("stored only") }
+    return parts.joined(separator: " ")
+  }
+}
+
+/// The names of a request's entity and properties.
+private struct RequestNames {
+  let model: Model?
+  let entity: Int
+
+  init(_ type: ManagedObject.Type) {
+    entity = type._entity
+    let known = KnownModels.model(of: type)
+    model = known.flatMap { $0.entities.indices.contains(type._entity) ? $0 : nil }
+  }
+
+  func text(of predicate: QueryPredicate) -> String {
+    model.flatMap { try? predicate.formatText(of: entity, in: $0) } ?? "…"
+  }
+
+  func text(of key: SortKey) -> String {
+    guard let model else { return "…" }
+    let name = model.name(of: key.path.steps, from: entity).split(separator: ".").dropFirst().joined(separator: ".")
+    let letters = [(TextOptions.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n")]
+    let options = letters.filter { key.options.contains($0.0) }.map(\.1).joined()
+    let shown = key.query == nil ? name : "rank of \(name)"
+    return (key.isDescending ? "-" : "") + shown + (options.isEmpty ? "" : "[\(options)]")
+  }
+}
+
+/// The models of this process by class, because a request knows only its class and is printed with names.
+enum KnownModels {
+  private static let descriptions = Locked<[ObjectIdentifier: ModelDescription]>([:])
+
+  static func note(_ types: [ManagedObject.Type], of description: ModelDescription) {
+    descriptions.withLock { known in
+      for type in types { known[ObjectIdentifier(type)] = description }
+    }
+  }
+
+  static func model(of type: ManagedObject.Type) -> Model? {
+    descriptions.withLock { $0[ObjectIdentifier(type)] }.flatMap { try? Model($0) }
+  }
+}
+
+// MARK: - Own row
+
+extension StoreRequest {
+  /// Whether the request depends on anything but the values in each object's own row.
+  ///
+  /// - Parameter besideDeleted: whether there are unsaved deletes. If so, a reference can read as nil while the delete
+  ///   of its object may still be denied.
+  func looksAtOthers(of entity: Entity, besideDeleted: Bool = false) -> Bool {
+    let row = OwnRow(entity, besideDeleted: besideDeleted)
+    return sort.contains { !row.holds($0.path) } || predicate.map(row.isLeftBy) == true
+  }
+}
+
+extension Entity {
+  /// Whether an operand consists only of constants and values of the object's own row.
+  func holdsAll(of operand: Operand) -> Bool { !OwnRow(self, besideDeleted: false).isLeftBy(operand) }
+}
+
+/// The test whether an operand or predicate needs only the object's own row.
+private struct OwnRow {
+  private let entity: Entity
+  private let besideDeleted: Bool
+
+  init(_ entity: Entity, besideDeleted: Bool) {
+    self.entity = entity
+    self.besideDeleted = besideDeleted
+  }
+
+  /// Whether the value at a path is in the object's own row.
+  func holds(_ path: PropertyPath) -> Bool {
+    guard path.count > 0 else { return true }
+    guard let step = path.onlyStep, entity.properties.indices.contains(step) else { return false }
+    switch entity.properties[step] {
+    case .attribute(let attribute): return attribute.column != nil
+    case .relationship(let relationship): return relationship.column != nil && !canReadNil(relationship)
+    }
+  }
+
+  /// Whether a reference can read as nil although its row contains a key.
+  private func canReadNil(_ relationship: Relationship) -> Bool {
+    relationship.isLeftAlone || besideDeleted && relationship.partnerRule == .deny
+  }
+
+  /// Whether a predicate depends on anything but the object's own row.
+  func isLeftBy(_ predicate: QueryPredicate) -> Bool {
+    switch predicate {
+    case .constant: false
+    case .not(let inner): isLeftBy(inner)
+    case .and(let terms), .or(let terms): terms.contains(where: isLeftBy)
+    case .comparison(let comparison): isLeftBy(comparison.left) || isLeftBy(comparison.right)
+    case .isIn(let operand, _, _): isLeftBy(operand)
+    case .quantified: true
+    }
+  }
+
+  func isLeftBy(_ operand: Operand) -> Bool {
+    switch operand {
+    case .value, .now, .parameter: false
+    case .path(let path): !holds(path)
+    case .count: true
+    case .entity(let path): path.count > 0
+    case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)
+    case .computed(.function(_, let inner)): isLeftBy(inner)
+    case .computed(.conditional(let condition, let first, let second)):
+      isLeftBy(condition) || isLeftBy(first) || isLeftBy(second)
+    case .computed(.list(_, let operands, _)): operands.contains(where: isLeftBy)
+    case .computed: true
+    }
   }
 }

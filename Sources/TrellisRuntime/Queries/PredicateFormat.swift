@@ -1,5 +1,4 @@
-public import TrellisQuery
-import TrellisSchema
+public import TrellisModel
 public import TrellisStorage
 
 /// A predicate as text, in the format language of Core Data's `NSPredicate`, with bound values.

@@ -1,4 +1,4 @@
-public import TrellisQuery
+public import TrellisModel
 public import TrellisStorage
 
 /// A condition on objects, made of comparisons. It belongs to the entity of its properties.
@@ -61,5 +61,260 @@ public struct QueryCondition: Sendable {
   /// Supports `for`.
   public static func buildArray(_ conditions: [QueryCondition]) -> QueryCondition {
     QueryCondition(.all(conditions.map(\.tree)))
+  }
+}
+
+// MARK: - Condition tree
+
+/// The conditions of a request while it is being built. Appending a link to a chain of `and` or `or` takes constant
+/// time, however long the chain is. The chain becomes one flat list when the predicate is read.
+///
+/// Conditions that exceed the depth limit of all stores are not nested further: the request is refused anyway, and
+/// recursion over a deeper tree, or its release, would overflow the stack.
+struct ConditionTree: Sendable {
+  fileprivate enum Content {
+    case predicate(QueryPredicate)
+    /// A format, which is parsed once the model is known.
+    indirect case format(PredicateFormat)
+    case chain(ConditionChain)
+  }
+
+  fileprivate let content: Content
+  /// The nesting depth, a format counted as one level.
+  let depth: Int
+  /// Whether any format is among the conditions.
+  let hasFormats: Bool
+
+  init(_ predicate: QueryPredicate, depth: Int = 1) {
+    content = .predicate(predicate)
+    self.depth = depth
+    hasFormats = false
+  }
+
+  init(_ format: PredicateFormat) {
+    content = .format(format)
+    depth = 1
+    hasFormats = true
+  }
+
+  private init(_ chain: ConditionChain, depth: Int, hasFormats: Bool) {
+    content = .chain(chain)
+    self.depth = depth
+    self.hasFormats = hasFormats
+  }
+
+  /// Whether the conditions exceed the depth limit of all stores.
+  var isTooDeep: Bool { depth > QueryPredicate.depthLimit }
+
+  /// The conjunction or disjunction of both conditions.
+  func joined(_ kind: ConditionChain.Kind, _ other: ConditionTree) -> ConditionTree {
+    if isTooDeep { return self }
+    if other.isTooDeep { return other }
+    return ConditionTree(
+      ConditionChain(kind, self, other), depth: max(depth(inside: kind), other.depth(inside: kind)),
+      hasFormats: hasFormats || other.hasFormats)
+  }
+
+  /// The predicate nested in another one, which `make` creates.
+  func nested(_ make: (QueryPredicate) -> QueryPredicate) -> ConditionTree {
+    isTooDeep ? self : ConditionTree(make(predicate), depth: depth + 1)
+  }
+
+  private func depth(inside kind: ConditionChain.Kind) -> Int {
+    if case .chain(let chain) = content, chain.kind == kind { return depth }
+    return depth + 1
+  }
+
+  // MARK: Reading
+
+  /// The predicate of conditions without formats; a format counts as true.
+  ///
+  /// - Complexity: linear in the number of conditions.
+  var predicate: QueryPredicate { read { (_) throws(Never) in .constant(true) } }
+
+  /// The predicate, with its formats parsed.
+  ///
+  /// - Complexity: linear in the number of conditions, plus the cost of the formats.
+  func predicate(of entity: Int, in runtime: RuntimeModel) throws -> QueryPredicate {
+    try read { (format) throws(any Error) in try format.predicate(of: entity, in: runtime) }
+  }
+
+  private func read<Problem: Error>(
+    _ format: (PredicateFormat) throws(Problem) -> QueryPredicate
+  ) throws(Problem) -> QueryPredicate {
+    switch content {
+    case .predicate(let predicate): return predicate
+    case .format(let text): return try format(text)
+    case .chain(let chain): return try list(chain, format)
+    }
+  }
+
+  /// The conditions as text; a format is printed as it is.
+  func text(_ printed: (QueryPredicate) -> String) -> String {
+    switch content {
+    case .predicate(let predicate): return printed(predicate)
+    case .format(let format): return format.text
+    case .chain(let chain):
+      guard hasFormats else { return printed(predicate) }
+      var parts: [String] = []
+      var open = Array(chain.links.reversed())
+      while let next = open.popLast() {
+        if case .chain(let inner) = next.content, inner.kind == chain.kind {
+          open += inner.links.reversed()
+        } else {
+          parts.append("(\(next.text(printed)))")
+        }
+      }
+      return parts.joined(separator: chain.kind == .and ? " AND " : " OR ")
+    }
+  }
+
+  /// Recurses into nested conditions, but not along a chain.
+  private func list<Problem: Error>(
+    _ chain: ConditionChain, _ format: (PredicateFormat) throws(Problem) -> QueryPredicate
+  ) throws(Problem) -> QueryPredicate {
+    var terms: [QueryPredicate] = []
+    var open = Array(chain.links.reversed())
+    while let next = open.popLast() {
+      if case .chain(let inner) = next.content, inner.kind == chain.kind {
+        open += inner.links.reversed()
+      } else {
+        chain.kind.append(try next.read(format), to: &terms)
+      }
+    }
+    return chain.kind.predicate(terms)
+  }
+}
+
+/// A link of a chain: two conditions, each of which may be a chain itself.
+///
+/// Only its own `deinit` changes a link, and no other code can observe that. Therefore `@unchecked` is sound.
+final class ConditionChain: @unchecked Sendable {
+  enum Kind {
+    case and, or
+
+    func predicate(_ terms: [QueryPredicate]) -> QueryPredicate { self == .and ? .and(terms) : .or(terms) }
+
+    /// Adds a term. The terms of a list of the same kind are added to this list.
+    func append(_ term: QueryPredicate, to terms: inout [QueryPredicate]) {
+      switch (self, term) {
+      case (.and, .and(let inner)), (.or, .or(let inner)): terms += inner
+      default: terms.append(term)
+      }
+    }
+  }
+
+  let kind: Kind
+  fileprivate private(set) var links: [ConditionTree]
+
+  init(_ kind: Kind, _ left: ConditionTree, _ right: ConditionTree) {
+    self.kind = kind
+    links = [left, right]
+  }
+
+  /// Releases the chain link by link, because a recursive release would overflow the stack.
+  deinit {
+    var open: [ConditionChain] = []
+    func release(_ links: inout [ConditionTree]) {
+      for case .chain(let chain) in links.lazy.map(\.content) { open.append(chain) }
+      links = []
+    }
+    release(&links)
+    while var chain = open.popLast() {
+      if isKnownUniquelyReferenced(&chain) { release(&chain.links) }
+    }
+  }
+}
+
+extension ConditionTree {
+  /// The conjunction of several conditions, as one flat list.
+  static func all(_ conditions: [ConditionTree]) -> ConditionTree {
+    if let tooDeep = conditions.first(where: \.isTooDeep) { return tooDeep }
+    var terms: [QueryPredicate] = []
+    terms.reserveCapacity(conditions.count)
+    var depth = 0
+    for condition in conditions {
+      ConditionChain.Kind.and.append(condition.predicate, to: &terms)
+      depth = max(depth, condition.depth(inside: .and))
+    }
+    return ConditionTree(.and(terms), depth: max(1, depth))
+  }
+}
+
+// MARK: - Lists
+
+/// Conjunctions and disjunctions of a number of conditions that is known only at run time.
+extension QueryCondition {
+  /// Whether at least one of the conditions holds; false for no conditions.
+  ///
+  /// ```swift
+  /// let words = ["coffee", "tea"]
+  /// let request = EmotionDiary.where { diary in
+  ///   QueryCondition.any(of: words.map { diary.content.contains($0) })
+  /// }
+  /// ```
+  public static func any(of conditions: some Sequence<QueryCondition>) -> QueryCondition {
+    joined(conditions, .or) ?? QueryCondition(.constant(false))
+  }
+
+  /// Whether all of the conditions hold; true for no conditions.
+  public static func all(of conditions: some Sequence<QueryCondition>) -> QueryCondition {
+    joined(conditions, .and) ?? QueryCondition(.constant(true))
+  }
+
+  private static func joined(_ conditions: some Sequence<QueryCondition>, _ kind: ConditionChain.Kind)
+    -> QueryCondition?
+  {
+    var tree: ConditionTree?
+    for condition in conditions { tree = tree?.joined(kind, condition.tree) ?? condition.tree }
+    return tree.map { QueryCondition($0) }
+  }
+}
+
+// MARK: - Queried object
+
+/// An object in memory, as predicates and sort keys read it.
+struct QueriedObject: QueryObject {
+  let object: ManagedObject
+  let context: ManagedObjectContext
+
+  init(_ object: ManagedObject, _ context: ManagedObjectContext) {
+    self.object = object
+    self.context = context
+  }
+
+  var queryKey: Int64 { object._key }
+  var queryEntityName: String { context.info(of: object).name }
+
+  func queryValue(_ property: Int) throws -> StoredValue {
+    object._willRead(property)
+    guard let relationship = context.relationship(property, of: object) else { return object._value(property) }
+    // The value of a to-many relationship is the number of its members.
+    if relationship.isToMany { return .integer(Int64(try queryMemberCount(property))) }
+    // A dangling reference reads as nil, and only the object shows that it is dangling.
+    if relationship.isLeftAlone { return try queryPartner(property).map { .integer($0.queryKey) } ?? .null }
+    let key = context.partnerKey(of: object, relationship)
+    try context.throwPendingFailure()
+    return key > 0 && context.map[key]?.phase != .deleted ? .integer(key) : .null
+  }
+
+  func queryPartner(_ property: Int) throws -> QueriedObject? {
+    let partner = object._findPartner(property)
+    try context.throwPendingFailure()
+    return partner.map { QueriedObject($0, context) }
+  }
+
+  func queryMembers(_ property: Int) throws -> [QueriedObject] {
+    guard let relationship = context.relationship(property, of: object) else { return [] }
+    let members = context.memberObjects(of: object, relationship)
+    try context.throwPendingFailure()
+    return members.map { QueriedObject($0, context) }
+  }
+
+  func queryMemberCount(_ property: Int) throws -> Int {
+    guard let relationship = context.relationship(property, of: object) else { return 0 }
+    let count = context.loadedList(of: object, relationship).keys.count
+    try context.throwPendingFailure()
+    return count
   }
 }

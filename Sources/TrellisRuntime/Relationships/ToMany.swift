@@ -1,3 +1,144 @@
+import TrellisStorage
+
+/// The interface of both to-many collections: a live view of the members of one object's relationship.
+///
+/// A view is free to create and retains its owner. It always shows the present members; a loop iterates over the
+/// members at its start. Members are objects of the owner's context.
+public protocol ToManyView: RandomAccessCollection
+where Element: ManagedObject, Index == Int, Iterator == IndexingIterator<[Element]> {
+  /// Creates a collection of objects that can be assigned to a relationship.
+  init(_ members: some Sequence<Element>)
+
+  @_spi(Generated) var _storage: ToManyStorage<Element> { get }
+}
+
+/// The source of the members of a to-many collection.
+@_spi(Generated) public enum ToManyStorage<Member: ManagedObject> {
+  /// The relationship of an object.
+  case relationship(ManagedObject, Int)
+  /// Objects to be assigned to a relationship.
+  case members([Member])
+}
+
+extension ToManyView {
+  public var startIndex: Int { 0 }
+
+  /// The number of members. Counting loads their keys, not the objects.
+  ///
+  /// - Complexity: constant once the keys are loaded.
+  public var endIndex: Int { count }
+
+  /// The number of members. Counting loads their keys, not the objects.
+  ///
+  /// - Complexity: constant once the keys are loaded.
+  public var count: Int {
+    switch _storage {
+    case .relationship(let owner, let property): owner.memberKeys(property).count
+    case .members(let members): members.count
+    }
+  }
+
+  /// The number of members. A caller of this is about to iterate over all members, so the objects are loaded together
+  /// with their keys.
+  public var underestimatedCount: Int { objects.count }
+
+  /// The members as a contiguous array. The standard library creates arrays with this; its default implementation would
+  /// count first.
+  public func _copyToContiguousArray() -> ContiguousArray<Element> { ContiguousArray(objects) }
+
+  /// Returns the results of calling a function with each member.
+  ///
+  /// - Complexity: that of ``objects``.
+  public func map<Result, Failure: Error>(
+    _ transform: (Element) throws(Failure) -> Result
+  ) throws(Failure) -> [Result] {
+    // The standard library's implementation would count first, and so load the keys separately from the objects.
+    try objects.map(transform)
+  }
+
+  /// Whether there are no members. This loads their keys, not the objects.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The member at a position.
+  ///
+  /// - Complexity: constant once the members are loaded.
+  public subscript(position: Int) -> Element {
+    switch _storage {
+    case .relationship(let owner, let property): owner.member(property, at: position, as: Element.self)
+    case .members(let members): members[position]
+    }
+  }
+
+  /// Returns an iterator over the present members. Later changes of the relationship do not affect it.
+  public func makeIterator() -> IndexingIterator<[Element]> { objects.makeIterator() }
+
+  /// The members as an array.
+  ///
+  /// - Complexity: linear in the number of members; unloaded ones are loaded in a few statements, together with those
+  ///   of the owner's siblings.
+  public var objects: [Element] {
+    switch _storage {
+    case .relationship(let owner, let property): owner.members(property, as: Element.self)
+    case .members(let members): members
+    }
+  }
+
+  /// Whether an object is a member. The objects are not loaded.
+  ///
+  /// - Complexity: constant on average once the keys are loaded.
+  public func contains(_ object: Element) -> Bool {
+    switch _storage {
+    case .relationship(let owner, let property): owner.hasMember(property, object)
+    case .members(let members): members.contains { $0 === object }
+    }
+  }
+
+  /// Adds an object at the end; a present member is moved there. The inverse is updated immediately. The members are
+  /// not loaded.
+  ///
+  /// - Complexity: constant on average.
+  public func append(_ object: Element) {
+    if case .relationship(let owner, let property) = _storage { owner.addMember(property, object, at: nil) }
+  }
+
+  /// Adds objects at the end, in their order.
+  public func append(contentsOf objects: some Sequence<Element>) {
+    for object in Array(objects) { append(object) }
+  }
+
+  /// Removes an object if it is a member, without deleting it. The inverse is updated.
+  public func remove(_ object: Element) {
+    if case .relationship(let owner, let property) = _storage { owner.removeMember(property, object) }
+  }
+
+  /// Adds objects at the end, in their order, like ``append(contentsOf:)``.
+  public static func += (members: Self, objects: some Sequence<Element>) { members.append(contentsOf: objects) }
+
+  /// Removes the members that satisfy a predicate, without deleting them.
+  ///
+  /// - Throws: what the predicate throws; then nothing is removed.
+  /// - Complexity: linear in the number of members, which are loaded; if they cannot be loaded, nothing happens.
+  public func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
+    guard case .relationship(let owner, let property) = _storage else { return }
+    try owner.changeMembers(property, as: Element.self) { try $0.removeAll(where: shouldBeRemoved) }
+  }
+
+  /// Removes all members, without deleting them.
+  public func removeAll() { replaceAll(with: []) }
+
+  /// Makes these objects the members, in this order. Former members that are not among them are unlinked.
+  public func replaceAll(with objects: some Sequence<Element>) {
+    if case .relationship(let owner, let property) = _storage { owner.replaceMembers(property, Array(objects)) }
+  }
+
+  /// Assigns the members to a relationship. Generated setters call this.
+  @_spi(Generated) public func _assign(to owner: ManagedObject, _ property: Int) {
+    owner.replaceMembers(property, objects)
+  }
+}
+
+// MARK: - To many
+
 /// The members of an unordered to-many relationship.
 ///
 /// ```swift
@@ -62,5 +203,275 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
     let all = objects
     guard all.indices.contains(source), source != destination else { return }
     insert(all[source], at: destination)
+  }
+}
+
+// MARK: - To many access
+
+extension ManagedObject {
+  /// The keys of the members, loaded if necessary; empty if there is no context to read the members from.
+  final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
+    guard let (context, relationship) = place(of: property) else { return [] }
+    let list = context.loadedList(of: self, relationship, isAsked: true)
+    // The added members alone would be more misleading than no members.
+    return list.isLoaded ? context.shownKeys(list) : []
+  }
+
+  /// The members, loaded if necessary.
+  final func members<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> [Member] {
+    guard let (context, relationship) = place(of: property) else { return [] }
+    let members = context.memberObjects(of: self, relationship)
+    if members.allSatisfy({ Swift.type(of: $0) == Member.self }) {
+      // Sound because arrays of class instances have one layout, and each instance is of exactly this class.
+      return unsafeBitCast(members, to: [Member].self)
+    }
+    return members.compactMap { $0 as? Member }
+  }
+
+  /// The member at a position, which must be valid, as for every Swift collection. If the members cannot be loaded any
+  /// more, a placeholder object is returned.
+  final func member<Member: ManagedObject>(_ property: Int, at position: Int, as type: Member.Type) -> Member {
+    // Positions that were valid before the context was released, or before the store failed, may be invalid now.
+    guard let (context, relationship) = place(of: property) else {
+      return Member.standIn(for: 0, isDeleted: false, in: link)
+    }
+    let failures = context.failedLoads
+    let list = context.loadedList(of: self, relationship)
+    guard list.isLoaded else { return Member.standIn(for: 0, isDeleted: false, in: link) }
+    let key = context.shownKeys(list)[position]
+    if let member = context.map[key] as? Member { return member }
+    _ = context.memberObjects(of: self, relationship)
+    if let member = context.map[key] as? Member { return member }
+    return .standIn(for: key, isDeleted: failures == context.failedLoads, in: link)
+  }
+
+  final func hasMember(_ property: Int, _ object: ManagedObject) -> Bool {
+    guard let (context, relationship) = place(of: property), object.link === link else { return false }
+    // A member that holds the reference itself is checked without loading anything.
+    if let inverse = context.runtime.inverse(of: relationship), inverse.isColumn {
+      return object.phase != .deleted && context.knownReference(of: object, inverse) == _key
+    }
+    return context.shows(object._key, in: context.loadedList(of: self, relationship, isAsked: true))
+  }
+
+  final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
+    guard let (context, relationship) = place(of: property, isWrite: true) else { return }
+    guard context.isUsable(self, as: "the owner", in: relationship),
+      context.isUsable(object, as: "the new member", in: relationship),
+      context.isReady(toConnect: self, relationship, object),
+      position == nil || context.loadedList(of: self, relationship).isLoaded
+    else { return }
+    context.connect(self, relationship, object, at: position)
+  }
+
+  final func removeMember(_ property: Int, _ object: ManagedObject) {
+    guard let (context, relationship) = place(of: property, isWrite: true), hasMember(property, object) else { return }
+    guard context.isUsable(self, as: "the owner", in: relationship),
+      context.isReady(toDisconnect: self, relationship, object._key)
+    else { return }
+    context.disconnect(self, relationship, object._key)
+  }
+
+  /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are not
+  ///   shown, so an operation on the shown members is no reason to give them up before a save reports them.
+  final func replaceMembers(_ property: Int, _ objects: [ManagedObject], keepsLost: Bool = false) {
+    guard let (context, relationship) = place(of: property, isWrite: true) else { return }
+    guard context.isUsable(self, as: "the owner", in: relationship) else { return }
+    let failures = context.failedLoads
+    let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
+    // An object that cannot be loaded must not be left out, so the change is not made.
+    guard failures == context.failedLoads else { return }
+    let wanted = Set(usable.map(\._key))
+    let list = context.loadedList(of: self, relationship)
+    let former = keepsLost ? context.shownKeys(list) : list.keys
+    let leaving = former.filter { !wanted.contains($0) }
+    let lost = keepsLost ? list.keys.filter { !former.contains($0) } : []
+    let coming = usable.filter { !list.contains($0._key) }
+    guard list.isLoaded, context.isReady(toDisconnect: self, relationship, leaving),
+      coming.allSatisfy({ context.isReady(toConnect: self, relationship, $0) })
+    else { return }
+    for key in leaving { context.disconnect(self, relationship, key) }
+    for object in coming { context.connect(self, relationship, object) }
+    if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key) + lost) }
+  }
+
+  /// Changes the members with the operations of an array, in one step. Does nothing if they cannot be loaded.
+  final func changeMembers<Member: ManagedObject>(
+    _ property: Int, as type: Member.Type, _ change: (inout [Member]) throws -> Void
+  ) rethrows {
+    guard let (context, _) = place(of: property, isWrite: true) else { return }
+    let failures = context.failedLoads
+    var all = members(property, as: type)
+    guard failures == context.failedLoads else { return }
+    try change(&all)
+    replaceMembers(property, all, keepsLost: true)
+  }
+
+  private final func place(of property: Int, isWrite: Bool = false) -> (ManagedObjectContext, RelationshipInfo)? {
+    guard let context = link.context else {
+      reportContextGone(property, isWrite: isWrite)
+      return nil
+    }
+    guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+    noteRead(property)
+    return (context, relationship)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
+  func arrange(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: [Int64]) {
+    var seen: Set<Int64> = []
+    let order = ContiguousArray(keys.filter { seen.insert($0).inserted })
+    let list = list(of: owner, relationship)
+    guard order != list.keys, order.count == list.keys.count else { return }
+    owner.announce(relationship.property)
+    recorder?.record(.order(owner, relationship, list.keys))
+    list.reorder(order)
+    noteListChanged(owner)
+  }
+}
+
+// MARK: - Arranging
+
+/// Changes of the order of several members at once. Each is one step, which loads the members. If they cannot be
+/// loaded, nothing changes.
+extension OrderedToMany {
+  /// Inserts objects in their order, so that the first of them is at a position. Present members are moved there. A
+  /// position beyond the end counts as the end, one before the start as the start.
+  ///
+  /// - Complexity: linear in the number of members.
+  public func insert(contentsOf objects: some Sequence<Member>, at position: Int) {
+    let coming = Array(objects)
+    let keys = Set(coming.map(\._key))
+    change { members in
+      members.removeAll { keys.contains($0._key) }
+      members.insert(contentsOf: coming, at: Swift.min(Swift.max(0, position), members.count))
+    }
+  }
+
+  /// Sorts the members by a predicate. The order is saved in the store. Members that compare as equal keep their order.
+  ///
+  /// ```swift
+  /// diary.images.sort { $0.imagePath < $1.imagePath }
+  /// ```
+  /// - Throws: what the predicate throws; then the order is unchanged.
+  /// - Complexity: O(*n* log *n*).
+  public func sort(by areInIncreasingOrder: (Member, Member) throws -> Bool) rethrows {
+    try change { try $0.sort(by: areInIncreasingOrder) }
+  }
+
+  /// Swaps two members. Does nothing if there is no member at one of the positions.
+  public func swapAt(_ first: Int, _ second: Int) {
+    change { members in
+      guard members.indices.contains(first), members.indices.contains(second) else { return }
+      members.swapAt(first, second)
+    }
+  }
+
+  /// Moves the members at some positions, in their order, before the member at another position, which counts in the
+  /// present order. This matches `onMove` of a list in SwiftUI.
+  ///
+  /// ```swift
+  /// ForEach(diary.images) { … }.onMove { diary.images.move(fromOffsets: $0, toOffset: $1) }
+  /// ```
+  /// Positions without a member are ignored; a destination beyond the end counts as the end.
+  public func move(fromOffsets source: some Sequence<Int>, toOffset destination: Int) {
+    let offsets = Set(source)
+    change { members in
+      let end = Swift.min(Swift.max(0, destination), members.count)
+      let places = members.indices
+      let moving = places.filter(offsets.contains)
+      let order =
+        places[..<end].filter { !offsets.contains($0) } + moving + places[end...].filter { !offsets.contains($0) }
+      members = order.map { members[$0] }
+    }
+  }
+
+  /// Removes the members at some positions, without deleting them. This matches `onDelete` of a list in SwiftUI.
+  public func remove(atOffsets offsets: some Sequence<Int>) {
+    let offsets = Set(offsets)
+    change { members in
+      members = members.indices.filter { !offsets.contains($0) }.map { members[$0] }
+    }
+  }
+
+  private func change(_ body: (inout [Member]) throws -> Void) rethrows {
+    guard case .relationship(let owner, let property) = _storage else { return }
+    try owner.changeMembers(property, as: Member.self, body)
+  }
+}
+
+// MARK: - To one access
+
+extension ManagedObject {
+  /// The partner of a to-one, loaded if necessary, together with the partners of the object's siblings.
+  @_spi(Generated) @inlinable public final func _partner<Partner: ManagedObject>(_ property: Int) -> Partner? {
+    _willRead(property)
+    return _findPartner(property) as? Partner
+  }
+
+  @_spi(Generated) public final func _findPartner(_ property: Int) -> ManagedObject? {
+    var key = _reference(property)
+    if key == 0 { return nil }
+    guard let context = link.context else {
+      // The missing context is not reported if the partner is known to be nil.
+      if key > 0 || extras?.partner(property) != 0 { reportContextGone(property) }
+      return nil
+    }
+    if key < 0 {
+      guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+      if extras?.partner(property) == nil { context.noteLazyLoad(of: self, relationship) }
+      key = context.partnerKey(of: self, relationship)
+      if key == 0 { return nil }
+    }
+    if let partner = context.map[key] { return partner.phase == .deleted ? nil : partner }
+    guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+    context.noteLazyLoad(of: self, relationship)
+    return context.loadPartner(key, of: self, relationship)
+  }
+
+  /// Sets the partner of a to-one and updates the inverse.
+  @_spi(Generated) public final func _setPartner(_ property: Int, _ partner: ManagedObject?) {
+    guard let context = link.context else { return reportContextGone(property, isWrite: true) }
+    guard let relationship = context.relationship(property, of: self) else { return }
+    guard context.isUsable(self, as: "the object", in: relationship) else { return }
+    guard let partner else {
+      let old = context.partnerKey(of: self, relationship)
+      if old > 0 && context.isReady(toDisconnect: self, relationship, old) {
+        context.disconnect(self, relationship, old)
+      } else if old == 0, phase == .inserted, relationship.isColumn {
+        // An explicit nil counts as an assigned value of a new object.
+        _markAssigned(ColumnMask.bit(of: property))
+      }
+      return
+    }
+    guard context.isUsable(partner, as: "the partner", in: relationship),
+      context.isReady(toConnect: self, relationship, partner)
+    else { return }
+    context.connect(self, relationship, partner)
+  }
+}
+
+extension ManagedObjectContext {
+  func relationship(_ property: Int, of object: ManagedObject) -> RelationshipInfo? {
+    let all = info(of: object).relationships
+    return property >= 0 && property < all.count ? all[property] : nil
+  }
+
+  /// Whether an object may take part in a change of relationships of this context; if not, this is reported.
+  func isUsable(_ object: ManagedObject, as role: String, in relationship: RelationshipInfo) -> Bool {
+    let isOurs = object.link === link
+    if isOurs && object.accessFlags.contains(.fault) { fulfilFault(of: object) }
+    guard isOurs, object.phase != .detached, object.phase != .deleted else {
+      let why = isOurs ? "is deleted" : whereabouts(of: object)
+      report(
+        ContextError(
+          .foreignObject,
+          "\(relationship.entityName).\(relationship.name) was left as it is, since \(role), \(object), \(why)."))
+      return false
+    }
+    // A failure to load the object was reported already.
+    return !object.accessFlags.contains(.fault)
   }
 }

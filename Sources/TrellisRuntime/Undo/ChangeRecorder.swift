@@ -1,3 +1,5 @@
+import TrellisStorage
+
 /// Records the changes of a context's objects, at the few functions that every change passes through.
 ///
 /// An object's values are copied before the first of them is set; its other setters are not intercepted until the set
@@ -74,5 +76,199 @@ extension ManagedObjectContext {
     if let partner = map[partner] ?? loadObject(partner, entity: relationship.destination) {
       _ = loadedList(of: partner, inverse)
     }
+  }
+}
+
+// MARK: - Change set
+
+/// Changes of objects in the order in which they were made, each with the state that is needed to revert it.
+struct ChangeSet {
+  private(set) var changes: [RecordedChange] = []
+  /// Objects that were inserted meanwhile.
+  var inserted: [ManagedObject] = []
+
+  var isEmpty: Bool { changes.isEmpty && inserted.isEmpty }
+
+  mutating func append(_ change: RecordedChange) { changes.append(change) }
+
+  /// Finds the values that were set, after the last change is recorded; a value that was set back does not count.
+  mutating func close() {
+    changes = changes.compactMap { change in
+      guard case .values(var values) = change else { return change }
+      return values.findDifferences() ? .values(values) : nil
+    }
+  }
+
+  /// The set without the changes of objects that were replaced by other objects and belong to no context any more.
+  func without(_ replaced: [Int64: ManagedObject]) -> ChangeSet {
+    var left = self
+    left.inserted.removeAll { replaced[$0._key] != nil }
+    left.changes.removeAll { change in
+      if case .member(let member) = change, replaced[member.trace.key] != nil { return true }
+      return change.object.map { replaced[$0._key] != nil } ?? false
+    }
+    return left
+  }
+
+  /// The objects that were changed.
+  var touched: [ManagedObject] { inserted + changes.compactMap(\.object) }
+}
+
+/// One change, with the previous state.
+enum RecordedChange {
+  case values(RecordedValues)
+  case member(RecordedMember)
+  /// The members of a to-many were reordered.
+  case order(ManagedObject, RelationshipInfo, ContiguousArray<Int64>)
+  /// The partner of a to-one that is stored in the partner's row changed.
+  case partner(ManagedObject, RelationshipInfo, Int64)
+  case deleted(ManagedObject)
+  /// A deleted object was restored.
+  case revived(ManagedObject)
+
+  /// The object that was changed; nil if it is not in memory.
+  var object: ManagedObject? {
+    switch self {
+    case .values(let values): values.object
+    case .member(let member): member.owner
+    case .order(let object, _, _), .partner(let object, _, _), .deleted(let object), .revived(let object): object
+    }
+  }
+}
+
+/// The values of an object before the first of them was set.
+struct RecordedValues {
+  let object: ManagedObject
+  let row: RowCopyBase
+  let transients: RowCopyBase?
+  /// The properties whose values were set. They include all transient ones, which are not compared.
+  private(set) var differences: [Int] = []
+  /// The values that were changed before, and the row version at that time.
+  private let changedBefore: UInt64
+  private let version: Int64
+
+  init(_ object: ManagedObject) {
+    self.object = object
+    changedBefore = object.changedBits
+    version = object.version
+    row = object._copyRow()
+    transients = object._copyTransients()
+  }
+
+  /// - Returns: whether any value has changed.
+  mutating func findDifferences() -> Bool {
+    guard let info = object.link.context?.info(of: object) else { return false }
+    differences = []
+    // If the row version is the same, only values can differ that were set, or were changed before and set back.
+    let candidates = object.version == version ? changedBefore | object.changedBits : info.storedMask.bits
+    object.collectDifferences(from: row, among: candidates, info, into: &differences)
+    if transients != nil { differences += info.transientNumbers }
+    return !differences.isEmpty
+  }
+}
+
+/// A member that was added to a to-many, removed from it, or moved in it.
+struct RecordedMember {
+  /// The object that has the to-many; nil if it was not in memory.
+  let owner: ManagedObject?
+  let ownerKey: Int64
+  let relationship: RelationshipInfo
+  let trace: MemberTrace
+}
+
+// MARK: - Member trace
+
+/// The state of one key in a list before a change, to be restored later, when the list may have been loaded or saved.
+struct MemberTrace {
+  let key: Int64
+  /// Whether the change added or moved the member; otherwise it removed it.
+  let isComing: Bool
+  let wasLoaded: Bool
+  /// Whether the key was a member. For a list that is not loaded this is inferred from the change.
+  let wasMember: Bool
+  /// The position among the list's keys; nil if the key was not among them or the position is unknown.
+  let place: Int?
+  /// The number of keys behind it.
+  let behind: Int
+  /// Whether the key was a member in the store, as far as the list knew.
+  let wasStored: Bool
+  /// The number of saves of the context at that time.
+  let saves: Int
+  /// Whether the list had noted the key as removed.
+  let wasRemoved: Bool
+  /// Whether the list had noted the key as a member that keeps its position if the store has it.
+  let wasUnmoved: Bool
+  /// The members in their order, if these are kept.
+  var order: ContiguousArray<Int64>?
+}
+
+extension MemberTrace {
+  /// The trace of a deleted member, as if a loaded list still contained it.
+  init(ofDeleted key: Int64, in order: ContiguousArray<Int64>) {
+    self.init(
+      key: key, isComing: false, wasLoaded: true, wasMember: true, place: nil, behind: 0, wasStored: true, saves: -1,
+      wasRemoved: false, wasUnmoved: false, order: order)
+  }
+}
+
+extension MemberList {
+  /// - Parameter saves: The number of saves of the context.
+  func trace(of key: Int64, isComing: Bool, saves: Int) -> MemberTrace {
+    let place = place(of: key)
+    let wasRemoved = removed.contains(key)
+    return MemberTrace(
+      key: key, isComing: isComing, wasLoaded: isLoaded,
+      wasMember: place != nil || !(isLoaded || wasRemoved || isComing), place: place,
+      behind: place.map { keys.count - 1 - $0 } ?? 0, wasStored: isLoaded && (committed ?? keys).contains(key),
+      saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key))
+  }
+
+  /// The position of a key before a change. Keys that the list had noted as added before it was loaded are at its end
+  /// since.
+  private func formerPlace(_ trace: MemberTrace) -> Int? {
+    if let order = trace.order { return place(of: trace.key, as: order) }
+    guard let place = trace.place else { return committedPlace(of: trace.key) }
+    if trace.wasLoaded || !isLoaded { return place }
+    return (trace.wasUnmoved ? committedPlace(of: trace.key) : nil) ?? max(0, keys.count - trace.behind)
+  }
+
+  /// Restores the state of a key before a change.
+  ///
+  /// - Parameter saves: The number of saves of the context.
+  func takeBack(_ trace: MemberTrace, saves: Int) {
+    if trace.wasStored && !trace.isComing && trace.saves == saves && isTakenOutByOthers(trace.key) { return }
+    let isUntouched =
+      !isLoaded && !trace.wasLoaded && (trace.isComing ? keys.contains(trace.key) : removed.contains(trace.key))
+    if isUntouched {
+      restoreNote(trace)
+    } else if trace.isComing && trace.wasMember && !contains(trace.key) {
+      // A move of a member that another context has removed since.
+    } else if trace.wasMember {
+      insert(trace.key, at: formerPlace(trace))
+    } else {
+      remove(trace.key)
+    }
+  }
+}
+
+extension MemberList {
+  /// Whether a member of the store was removed in this context and is no longer a member in the store.
+  ///
+  /// A list that is not loaded and has no note of a member is as the store has it.
+  private func isTakenOutByOthers(_ key: Int64) -> Bool {
+    if isLoaded { return !contains(key) && committed?.contains(key) != true }
+    return !removed.contains(key) && !contains(key)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Restores the state of a member of a to-many before a change.
+  func takeBack(
+    _ trace: MemberTrace, in list: MemberList, of owner: ManagedObject?, _ ownerKey: Int64,
+    _ relationship: RelationshipInfo
+  ) {
+    recordMember(trace.key, isComing: !trace.isComing, list: list, owner: owner, ownerKey, relationship)
+    list.takeBack(trace, saves: saveCount)
+    if let owner { noteListChanged(owner) }
   }
 }

@@ -288,3 +288,92 @@ extension ChangeReverter {
     }
   }
 }
+
+// MARK: - Relationship restore
+
+// The relationships of restored objects.
+
+extension ManagedObjectContext {
+  /// Links the partners that an object kept while it was deleted to it again, unless they are linked to another object.
+  func reunite(_ object: ManagedObject) {
+    for relationship in info(of: object).allRelationships {
+      guard let inverse = runtime.inverse(of: relationship) else { continue }
+      for key in presentPartners(of: object, relationship) {
+        guard let partner = map[key], partner.isAlive else { continue }
+        prepareRecording(object, relationship, key)
+        if inverse.isToMany {
+          if !list(of: partner, inverse).contains(object._key) { take(partner, inverse, object._key) }
+        } else {
+          let taken = partnerKey(of: partner, inverse)
+          if taken == 0 { take(partner, inverse, object._key) }
+          // The partner already shows the object, which is an unsaved change all the same.
+          if taken == object._key { noteListChanged(partner) }
+          if taken != 0 && taken != object._key { unlink(object, relationship, key) }
+        }
+      }
+    }
+  }
+
+  /// Unlinks a partner that was deleted meanwhile, unless the delete rule is `noAction`.
+  func letGoOfLost(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
+    let key = object._reference(relationship.property)
+    guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
+    if try storedObject(key, entity: relationship.destination) == nil { unlink(object, relationship, key) }
+  }
+
+  /// Unlinks objects, restored after a saved delete, from partners that were deleted meanwhile.
+  func forgetLostPartners(of objects: [ManagedObject]) throws {
+    for object in objects {
+      for relationship in info(of: object).allRelationships {
+        // References that the rule `noAction` left behind stay.
+        if !relationship.isToMany && runtime.inverse(of: relationship)?.deleteRule == .noAction { continue }
+        let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
+        if missing.isEmpty { continue }
+        let found = try loadObjects(missing, entity: relationship.destination)
+        let lost = Set(missing).subtracting(found.map(\._key))
+        if relationship.isToMany {
+          list(of: object, relationship).forget(lost)
+        } else {
+          for key in lost { unlink(object, relationship, key) }
+        }
+      }
+    }
+  }
+}
+
+// MARK: - Restorable deletes
+
+extension ManagedObjectContext {
+  /// Loads the links that a saved delete would lose: the partners of the victims, and the objects that refer to them by
+  /// one-way relationships.
+  ///
+  /// - Returns: the objects with one-way references to the victims in the store.
+  func loadToRestore(_ victims: [ManagedObject]) throws -> [ManagedObject] {
+    for victim in victims where victim.phase == .persistent {
+      victim._willRead(-1)
+      for relationship in info(of: victim).allRelationships where !relationship.isTransient {
+        if relationship.isToMany {
+          _ = loadedList(of: victim, relationship)
+        } else {
+          _ = partnerKey(of: victim, relationship)
+        }
+      }
+    }
+    for victim in victims { prepareToLoosen(victim) }
+    try throwPendingFailure()
+    let keys = victims.filter { $0.phase == .persistent }.map(\._key)
+    return try oneWayReferences(to: victims).flatMap { reference in
+      let holders = try stored(reference.holders(of: keys))
+      if reference.isToMany { for holder in holders { _ = loadedList(of: holder, reference) } }
+      try throwPendingFailure()
+      return holders
+    }
+  }
+
+  /// Loads the ends of relationships from which a victim will be unlinked, because only they know its position.
+  private func prepareToLoosen(_ victim: ManagedObject) {
+    for relationship in info(of: victim).allRelationships where runtime.inverse(of: relationship) != nil {
+      for key in presentPartners(of: victim, relationship) { prepareRecording(victim, relationship, key) }
+    }
+  }
+}

@@ -1,4 +1,4 @@
-public import TrellisQuery
+public import TrellisModel
 
 /// New values for all rows of a request.
 public struct BatchUpdate: Sendable {
@@ -81,4 +81,142 @@ public struct RefusedRows: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The maximum number of reported keys.
   public static let most = 100
+}
+
+// MARK: - Batch operations
+
+extension StoreConnection {
+  public func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
+    try untilNobodyInterferes { try RowsToUpdate(update, model, self).write(self) }
+  }
+
+  public func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
+    try deleteAllByRows(delete, in: model)
+  }
+
+  /// Reads the rows to delete or change, and saves them.
+  package func deleteAllByRows(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
+    try untilNobodyInterferes { try RowsToDelete(delete.request, model, self).write(self) }
+  }
+
+  /// Retries `body`, which first reads rows and then writes them by a save. The save fails if another writer changed
+  /// the rows in between.
+  private func untilNobodyInterferes<Result>(_ body: () throws -> Result) throws -> Result {
+    for _ in 0..<64 {
+      do { return try body() } catch is SaveConflict {} catch is NewPartners {}
+    }
+    throw StoreError(
+      .busy, "Others kept writing the rows of a change faster than it could be made.", remedy: "Try again later.")
+  }
+}
+
+/// A save met partners that did not exist when its rows were read.
+struct NewPartners: Error {}
+
+/// A row that was read to be written back with other values.
+final class ReadRow: StoredRecord, QueryObject {
+  let entity: Entity
+  let storedKey: Int64
+  let storedVersion: Int64
+  private var values: [StoredValue]
+
+  init(_ row: RowReader, _ model: Model) throws {
+    guard model.entities.indices.contains(row.entity) else {
+      throw StoreError(
+        .unreadableValue, "A row belongs to no entity of the model.", remedy: "Restore the file from a backup.")
+    }
+    entity = model.entities[row.entity]
+    storedKey = row.key
+    storedVersion = row.version
+    row.problem = nil
+    values = entity.columns.enumerated().map { row.value($0, $1.storageClass) }
+    if let problem = row.problem {
+      throw StoreError(
+        .unreadableValue, "A value of \(entity.name) does not fit: \(problem.what).",
+        remedy: "Repair the row with another tool, or restore the file from a backup.", entity: entity.name)
+    }
+  }
+
+  /// The value of a property that is stored in the row; null for any other property.
+  func value(_ property: Int) -> StoredValue {
+    guard entity.properties.indices.contains(property), let column = entity.properties[property].column else {
+      return .null
+    }
+    return values[column]
+  }
+
+  func set(_ property: Int, _ value: StoredValue) {
+    guard entity.properties.indices.contains(property), let column = entity.properties[property].column else { return }
+    values[column] = value
+    // An object that is no longer a member has no position among the members.
+    if value.isNull, case .column(_, let order?) = entity.properties[property].relationship?.home {
+      values[order] = .null
+    }
+  }
+
+  func writeRow(to row: RowWriter) {
+    for (column, value) in zip(entity.columns, values) { row.write(value, of: column, in: entity) }
+  }
+
+  func writeColumns(of properties: ColumnMask, to row: RowWriter) {
+    for (column, value) in zip(entity.columns, values) where properties.contains(column.property) {
+      row.write(value, of: column, in: entity)
+    }
+  }
+
+  // MARK: QueryObject
+
+  var queryKey: Int64 { storedKey }
+  var queryEntityName: String { entity.name }
+  func queryValue(_ property: Int) -> StoredValue { value(property) }
+  func queryPartner(_ property: Int) -> ReadRow? { nil }
+  func queryMembers(_ property: Int) -> [ReadRow] { [] }
+}
+
+// MARK: - Rows to update
+
+/// The rows of a ``BatchUpdate`` with their new values, for a store without a query language.
+struct RowsToUpdate {
+  private var request = SaveRequest()
+  private var outcome = BatchOutcome()
+
+  /// - Throws: ``RefusedRows``; ``StoreError``.
+  /// - Complexity: linear in the number of rows, in time and memory.
+  init(_ update: BatchUpdate, _ model: Model, _ connection: some StoreConnection) throws {
+    let evaluators = try StoreError.evaluating {
+      try update.assignments.map { (property: $0.property, value: try OperandEvaluator($0.value)) }
+    }
+    let refused = try StoreError.evaluating { try update.refused.map { try PredicateEvaluator($0) } }
+    var refusedKeys: [Int64] = []
+    var groups: [Int: SaveRequest.Updates] = [:]
+    let mask = update.mask
+    try connection.fetch(update.request) { reader in
+      let row = try ReadRow(reader, model)
+      if try refused?.matches(row) == true { refusedKeys.append(row.storedKey) }
+      let values = try evaluators.map { try $0.value.value(of: row) }
+      for (evaluator, value) in zip(evaluators, values) { row.set(evaluator.property, value) }
+      groups[reader.entity, default: SaveRequest.Updates(entity: reader.entity)].records.append(row)
+      groups[reader.entity]?.masks.append(mask)
+      outcome.updated.append(BatchOutcome.Row(key: row.storedKey, entity: reader.entity, properties: mask))
+    }
+    if !refusedKeys.isEmpty { throw RefusedRows(keys: Array(refusedKeys.prefix(RefusedRows.most))) }
+    request.updates = groups.values.sorted { $0.entity < $1.entity }
+    outcome.found = outcome.updated.count
+  }
+
+  func write(_ connection: some StoreConnection) throws -> BatchOutcome {
+    _ = try connection.save(request)
+    return outcome
+  }
+}
+
+extension StoreError {
+  /// Runs `body` and converts an error of a predicate's evaluation to a store error.
+  package static func evaluating<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as EvaluationError {
+      throw StoreError(.limit, "The store cannot evaluate the request.", remedy: error.description)
+    }
+  }
 }

@@ -1,4 +1,5 @@
-package import TrellisSchema
+import Foundation
+package import TrellisModel
 
 /// The folder beside a store that contains the files of its external data.
 ///
@@ -159,6 +160,262 @@ extension FileProblem {
         .limit, message, remedy: "Set the attribute to another value, or read the file with another program.")
     case .exists, .irregular, .other:
       return StoreError(.inputOutput, message, remedy: "Check the disk and the folder, and try again.")
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension ExternalFolder {
+  /// Writes bytes to their file and syncs it. The name is durable only after the folder is synced, too.
+  ///
+  /// An existing file is replaced, because only reading it would show whether it is intact.
+  ///
+  /// - Throws: ``StoreError``. At most an unused file is left behind.
+  func write(_ bytes: Data, _ digest: ContentDigest) throws(StoreError) -> ExternalFile {
+    guard bytes.count <= Self.largest else { throw Self.tooLarge.externalError("written", path(of: digest)) }
+    // From here on, the file cannot be collected.
+    let made = ExternalFile(digest, size: bytes.count, origin: self)
+    try write(digest) { file throws(FileProblem) in
+      var problem: FileProblem?
+      bytes.withUnsafeBytes { bytes in
+        do throws(FileProblem) { try file.write(bytes) } catch { problem = error }
+      }
+      if let problem { throw problem }
+    }
+    return made
+  }
+
+  /// Writes the file for a content.
+  ///
+  /// - Parameter body: receives a new, empty file and writes the content to it.
+  /// - Throws: ``StoreError``. At most an unused file is left behind.
+  func write(_ digest: ContentDigest, _ body: (any OpenFile) throws(FileProblem) -> Void) throws(StoreError) {
+    try prepare()
+    let name = beginTemporary(digest)
+    defer { _ = shared.withLock { $0.temporaries.remove(name) } }
+    let temporary = "\(path)/\(name)"
+    do throws(FileProblem) {
+      try? files.remove(temporary)
+      try writeFile(temporary, body)
+      try files.rename(temporary, to: path(of: digest))
+    } catch {
+      try? files.remove(temporary)
+      throw error.externalError("written", path(of: digest))
+    }
+  }
+
+  private func beginTemporary(_ digest: ContentDigest) -> String {
+    shared.withLock { shared in
+      shared.count += 1
+      let name = "\(digest.text)-\(shared.count).new"
+      shared.temporaries.insert(name)
+      return name
+    }
+  }
+
+  private func writeFile(
+    _ path: String, _ body: (any OpenFile) throws(FileProblem) -> Void
+  ) throws(FileProblem) {
+    let file = try files.create(path, permissions: 0o600)
+    defer { try? file.close() }
+    try body(file)
+    // Syncs for any durability, because a row without its file would be worse than a lost save.
+    try file.sync()
+    try file.close()
+  }
+
+  /// Syncs the folder with the names of the written files.
+  func syncNames() throws(StoreError) {
+    do throws(FileProblem) { try files.syncFolder(path) } catch {
+      throw error.externalError("brought to the disk", path)
+    }
+  }
+
+  /// Marks the folder for collection if it exists, because a save may leave unreferenced files. Called before each
+  /// save, so it is cheap. A save that writes no file continues if the mark cannot be written; the only loss is disk
+  /// space.
+  package func noteSave() {
+    if shared.withLock({ $0.isMarked }) { return }
+    if (try? files.isFolder(path)) == true { try? prepare() }
+  }
+
+  // MARK: Folder
+
+  /// Creates the folder, acquires a shared lock, and marks the folder for collection.
+  private func prepare() throws(StoreError) {
+    do throws(FileProblem) {
+      if shared.withLock({ $0.isMarked && $0.lock != nil }) { return }
+      try makeFolder()
+      try share()
+      try mark()
+    } catch {
+      throw error.externalError("used", path)
+    }
+  }
+
+  private func makeFolder() throws(FileProblem) {
+    if try files.isFolder(path) { return }
+    do throws(FileProblem) {
+      try files.makeFolder(path)
+    } catch {
+      // Another process may have created it meanwhile.
+      guard case .exists = error.kind, try files.isFolder(path) else { throw error }
+    }
+    try files.syncFolder(FilePlace(path).folder)
+  }
+
+  /// Acquires a shared lock. A collection holds the exclusive lock only briefly, so this retries.
+  private func share() throws(FileProblem) {
+    if shared.withLock({ $0.lock != nil }) { return }
+    var tries = 0
+    while true {
+      do throws(FileProblem) {
+        let lock = try files.share(lockPath)
+        return shared.withLock { shared in
+          if shared.lock == nil { shared.lock = lock }
+        }
+      } catch {
+        tries += 1
+        guard case .busy = error.kind, tries < 500 else { throw error }
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+    }
+  }
+
+  private func mark() throws(FileProblem) {
+    do throws(FileProblem) {
+      let file = try files.create(markPath, permissions: 0o600)
+      try file.sync()
+      try file.close()
+    } catch {
+      guard case .exists = error.kind else { throw error }
+    }
+    shared.withLock { $0.isMarked = true }
+  }
+}
+
+// MARK: - Collecting
+
+extension ExternalFolder {
+  /// Whether there may be unreferenced files.
+  package var isMarked: Bool { (try? files.stamp(markPath)) ?? nil != nil }
+
+  /// Removes the unreferenced files. No save may commit meanwhile.
+  ///
+  /// - Parameter referenced: the contents that committed rows refer to.
+  /// - Returns: the number of removed files.
+  /// - Throws: ``StoreError`` with the code `busy` if another user in this process or another one has the store open;
+  ///   errors of `referenced`.
+  package func collect(_ referenced: () throws -> Set<ContentDigest>) throws -> Int {
+    do {
+      guard try files.isFolder(path) else { return 0 }
+      let lock = try shared.withLock { shared in
+        if shared.copies > 0 { throw FileProblem(.busy, "the store is being copied") }
+        if let lock = shared.lock { return lock }
+        let lock = try files.share(lockPath)
+        shared.lock = lock
+        return lock
+      }
+      defer { release(lock) }
+      try lock.hold(alone: true)
+      return try collectAlone(referenced())
+    } catch let problem as FileProblem {
+      throw problem.externalError("collected", path)
+    }
+  }
+
+  /// Changes the exclusive lock back to a shared one. If that fails, the lock is released and the next save acquires a
+  /// new one.
+  private func release(_ lock: any OpenFile) {
+    if (try? lock.hold(alone: false)) != nil { return }
+    shared.withLock { shared in
+      shared.lock = nil
+      shared.isLockTried = false
+    }
+    try? lock.close()
+  }
+
+  private func collectAlone(_ referenced: Set<ContentDigest>) throws -> Int {
+    var (removed, kept) = (0, 0)
+    for name in try files.names(in: path) {
+      switch ContentDigest(name) {
+      case let digest? where referenced.contains(digest): continue
+      case let digest? where shared.withLock({ $0.users[digest] != nil }): kept += 1
+      case nil where !isLeftover(name): continue
+      default:
+        try files.remove("\(path)/\(name)")
+        removed += 1
+      }
+    }
+    if kept == 0 {
+      shared.withLock { $0.isMarked = false }
+      try files.remove(markPath)
+    }
+    return removed
+  }
+
+  /// Whether a file was left behind by a crash while it was being written.
+  private func isLeftover(_ name: String) -> Bool {
+    let parts = name.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, ContentDigest(parts[0]) != nil, parts[1].hasSuffix(".new") else { return false }
+    return shared.withLock { !$0.temporaries.contains(name) }
+  }
+}
+
+// MARK: - Copying
+
+extension ExternalFolder {
+  /// Prevents collection of files while `body` runs, so that a copy of the store made in it finds all files it refers
+  /// to.
+  package func keepingFiles<Result>(_ body: () throws -> Result) rethrows -> Result {
+    shared.withLock { $0.copies += 1 }
+    defer { shared.withLock { $0.copies -= 1 } }
+    return try body()
+  }
+
+  /// Copies the files to the folder of a copy of the store, and marks it for collection, because some may be
+  /// unreferenced there. Files of earlier copies stay: the same name means the same content.
+  ///
+  /// - Parameter store: the path of the copy's file.
+  /// - Throws: ``StoreError``.
+  package func copyFiles(besides store: String) throws(StoreError) {
+    let copy = ExternalFolder(besides: store, largestInRow: largestInRow, files: files)
+    defer { copy.close() }
+    let contents = try contents()
+    for digest in contents { try copyFile(digest, to: copy) }
+    if !contents.isEmpty { try copy.syncNames() }
+  }
+
+  /// Copies a file as it is. Detecting damage is left to a check.
+  private func copyFile(_ digest: ContentDigest, to copy: ExternalFolder) throws(StoreError) {
+    var unread: FileProblem?
+    do throws(StoreError) {
+      try copy.write(digest) { target throws(FileProblem) in
+        var unwritten: FileProblem?
+        do throws(FileProblem) {
+          try files.read(path(of: digest), inPiecesOf: SystemFiles.pieceSize, followingLinks: false) {
+            piece in
+            do throws(FileProblem) { try target.write(piece) } catch { unwritten = error }
+            return unwritten == nil
+          }
+        } catch {
+          unread = error
+          throw error
+        }
+        if let unwritten { throw unwritten }
+      }
+    } catch {
+      throw unread?.externalError("copied", path(of: digest)) ?? error
+    }
+  }
+
+  private func contents() throws(StoreError) -> [ContentDigest] {
+    do throws(FileProblem) {
+      guard try files.isFolder(path) else { return [] }
+      return try files.names(in: path).compactMap { ContentDigest($0) }
+    } catch {
+      throw error.externalError("copied", path)
     }
   }
 }

@@ -1,3 +1,6 @@
+import Synchronization
+import TrellisModel
+
 /// The identity and version of a file. Another file, or the same file after a write, has another stamp.
 package struct FileStamp: Hashable, Sendable {
   package var device: UInt64
@@ -112,4 +115,220 @@ extension FileOperations {
     }
     return start
   }
+}
+
+// MARK: - File place
+
+/// A file's path, and the paths beside it that derive from its name.
+///
+/// The derived names are fixed, so a crash leaves at most one file of each, which the next writer removes or takes
+/// over.
+package struct FilePlace: Sendable {
+  package let path: String
+
+  package init(_ path: String) { self.path = path }
+
+  package var folder: String { lastSeparator.map { String(path[...$0]) } ?? "." }
+  /// The path where new content is written before it is renamed to the file's name.
+  package var temporaryPath: String { beside(".new") }
+  /// The path of the lock that a writer of the file holds.
+  package var lockPath: String { beside(".lock") }
+
+  private func beside(_ ending: String) -> String {
+    guard let lastSeparator else { return ".\(path)\(ending)" }
+    return path[...lastSeparator] + "." + path[path.index(after: lastSeparator)...] + ending
+  }
+
+  private var lastSeparator: String.Index? {
+    #if os(Windows)
+      path.lastIndex { $0 == "/" || $0 == "\\" }
+    #else
+      path.lastIndex(of: "/")
+    #endif
+  }
+}
+
+// MARK: - Backup file
+
+/// A file that becomes a copy of a store. It is written under a temporary name, synced, and only then renamed.
+package struct BackupFile {
+  private let place: FilePlace
+  private let files: any FileOperations
+  private let isReplacing: Bool
+
+  /// - Parameters:
+  ///   - isReplacing: whether an existing file may be replaced.
+  ///   - own: the store's own files, which are never overwritten.
+  /// - Throws: ``StoreError`` if the path cannot be used.
+  package init(
+    _ path: String, replacing isReplacing: Bool, own: [String], files: any FileOperations
+  ) throws(StoreError) {
+    place = FilePlace(files.resolved(path))
+    self.files = files
+    self.isReplacing = isReplacing
+    do throws(FileProblem) {
+      guard let there = try files.stamp(place.path) else { return }
+      guard isReplacing else { throw exists }
+      for path in own {
+        if try files.stamp(path)?.isSameFile(as: there) == true { throw FileProblem(.other, "it belongs to the store") }
+      }
+    } catch {
+      throw error.backupError(place.path)
+    }
+  }
+
+  private var exists: FileProblem { FileProblem(.exists, "there is a file already") }
+
+  /// Creates the file.
+  ///
+  /// - Parameter body: receives a new, empty file, open and by its path, and writes the copy to it.
+  /// - Throws: ``StoreError``, or errors of `body`. Nothing is left behind and an existing file is unchanged, except if
+  ///   syncing the folder at the very end fails: then the copy is already in place.
+  package func write(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
+    do {
+      let lock = try files.lock(place.lockPath)
+      // The lock file is removed first, so that no process acquires a lock on a file that is about to be removed.
+      defer {
+        try? files.remove(place.lockPath)
+        try? lock.close()
+      }
+      try writeLocked(body)
+    } catch let problem as FileProblem {
+      throw problem.backupError(place.path)
+    }
+  }
+
+  private func writeLocked(_ body: (any OpenFile, _ path: String) throws -> Void) throws {
+    // Removes the leftover of a crashed process. No other process can be writing now.
+    try? files.remove(place.temporaryPath)
+    do {
+      let file = try files.create(place.temporaryPath, permissions: 0o600)
+      defer { try? file.close() }
+      try body(file, place.temporaryPath)
+      try file.sync()
+      try file.close()
+      try isReplacing
+        ? files.rename(place.temporaryPath, to: place.path) : files.rename(place.temporaryPath, toUnused: place.path)
+    } catch {
+      try? files.remove(place.temporaryPath)
+      throw error
+    }
+    try files.syncFolder(place.folder)
+  }
+}
+
+extension FileProblem {
+  fileprivate func backupError(_ path: String) -> StoreError {
+    let message = "\(path) cannot be written as a copy: \(reason)."
+    switch kind {
+    case .exists:
+      return StoreError(.fileExists, message, remedy: "Choose another name, or ask for the file to be replaced.")
+    case .full: return StoreError(.full, message, remedy: "Make room on the disk and try again.")
+    case .readOnly:
+      return StoreError(.readOnly, message, remedy: "Allow this program to write to the folder, or choose another.")
+    case .busy:
+      return StoreError(.busy, message, remedy: "Close the store that uses the file, or choose another name.")
+    case .missing: return StoreError(.cannotOpen, message, remedy: "Check that the folder exists.")
+    case .irregular, .tooLarge, .other:
+      return StoreError(.inputOutput, message, remedy: "Choose another file, or check the disk.")
+    }
+  }
+}
+
+// MARK: - Store features
+
+/// The features that a store's file uses beyond its format version, as words in three lists. An older version of
+/// Trellis can tell from the list what it may do with an unknown feature, so a new feature need not lock it out.
+package struct StoreFeatures: Hashable, Sendable {
+  /// Features that do not restrict a version that does not know them.
+  package var compatible: Set<String>
+  /// Features that allow a version that does not know them to read but not to write.
+  package var readOnlyCompatible: Set<String>
+  /// Features that forbid a version that does not know them to open the file.
+  package var incompatible: Set<String>
+
+  package init(
+    compatible: Set<String> = [], readOnlyCompatible: Set<String> = [], incompatible: Set<String> = []
+  ) {
+    self.compatible = compatible
+    self.readOnlyCompatible = readOnlyCompatible
+    self.incompatible = incompatible
+  }
+
+  /// The file stores the models that it had.
+  package static let models = "models"
+  /// The features that this version of Trellis knows.
+  package static let known = StoreFeatures(compatible: [models])
+
+  package var isEmpty: Bool { compatible.isEmpty && readOnlyCompatible.isEmpty && incompatible.isEmpty }
+
+  // MARK: Permissions
+
+  /// The error that forbids opening the file; nil if it may be opened.
+  package func refusal(of name: String) -> StoreError? {
+    let unknown = incompatible.subtracting(Self.known.incompatible)
+    if unknown.isEmpty { return nil }
+    return StoreError(
+      .newerFormat, "\(name) uses what this version of Trellis does not know: \(Self.listed(unknown)).",
+      remedy: "Update Trellis in this program.")
+  }
+
+  /// The error that forbids writing to the file; nil if writing is allowed.
+  package func refusalOfWrites(to name: String) -> StoreError? {
+    let unknown = readOnlyCompatible.subtracting(Self.known.readOnlyCompatible)
+    if unknown.isEmpty { return nil }
+    return StoreError(
+      .readOnly,
+      "\(name) uses what this version of Trellis does not know, so it is only read: \(Self.listed(unknown)).",
+      remedy: "Update Trellis in this program.")
+  }
+
+  private static func listed(_ words: Set<String>) -> String { words.sorted().prefix(8).joined(separator: ", ") }
+
+  // MARK: Words
+
+  private static let mostWords = 256
+  private static let longestWord = 64
+
+  /// Whether words are valid feature names: letters from a to z, digits and hyphens.
+  package static func areWords(_ words: some Collection<String>) -> Bool {
+    words.count <= mostWords
+      && words.allSatisfy { word in
+        (1...longestWord).contains(word.utf8.count)
+          && word.utf8.allSatisfy { ($0 >= 0x61 && $0 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2D }
+      }
+  }
+}
+
+/// A model that a file has or had.
+package struct StoredModel: Hashable, Sendable {
+  package var checksum: String
+  /// The version given in its model file.
+  package var version: String?
+  /// The time of the change to this model, in microseconds since 1970; nil if it is not recorded.
+  package var since: Int64?
+  /// The text of the model, as from `ModelDescription.canonicalJSON()`. It comes from the file, so its content is
+  /// untrusted.
+  package var json: String
+
+  package init(checksum: String, version: String?, since: Int64?, json: String) {
+    self.checksum = checksum
+    self.version = version
+    self.since = since
+    self.json = json
+  }
+}
+
+// MARK: - Flag
+
+/// A flag that can be set once.
+package final class Flag: Sendable {
+  private let isSetAlready = Atomic(false)
+
+  package init() {}
+
+  /// Sets the flag; returns whether this call was the first.
+  package func set() -> Bool { !isSetAlready.exchange(true, ordering: .acquiringAndReleasing) }
+
+  package var isSet: Bool { isSetAlready.load(ordering: .acquiring) }
 }

@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 extension Bench {

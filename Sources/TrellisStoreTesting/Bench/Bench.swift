@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// A store under test, with helpers for filling and querying it, and the failures found so far.

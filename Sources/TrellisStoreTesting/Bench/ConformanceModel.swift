@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// The model of the cases, with every kind of relationship, every type of attribute and a hierarchy.
 enum ConformanceModel {

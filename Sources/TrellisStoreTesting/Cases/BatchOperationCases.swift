@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// Changes of all rows that match a request.

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// The rules that a save checks again inside its transaction.

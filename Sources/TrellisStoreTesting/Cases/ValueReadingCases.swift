@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// Fetches of chosen values instead of rows.

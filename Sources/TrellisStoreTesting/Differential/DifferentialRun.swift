@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// Fills a store and a reference graph with the same random objects, and compares their results.

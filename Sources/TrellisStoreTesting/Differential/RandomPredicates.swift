@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 /// Creates random predicates that fit the model.
 struct RandomPredicates {

@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 /// Random values from small pools, so that equal values, nils and near misses are frequent.
 struct RandomValues {

@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// The simplest possible implementation: all records in a dictionary, and pairs in a list. It has no indexes, so that a

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisSchema
+import TrellisModel
 
 @Suite("Values that another program has stored") struct ForeignValueTests {
   private static let misfits: [(column: String, value: StoredValue)] = [

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// A store that gives out so many keys only.

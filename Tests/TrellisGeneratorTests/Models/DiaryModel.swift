@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// The sample of the guides: a one-to-many with an order, a many-to-many, an enum.
 let diaryModel = ModelDescription(

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 import TrellisTestSupport
 
 /// Valid models made by chance: hierarchies, every type, every shape of a relationship.

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// Every shape of a relationship, and names that are keywords or clash with what stands around them.
 let shapesModel = ModelDescription(

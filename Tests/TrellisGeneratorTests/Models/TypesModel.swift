@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// Every attribute type plain, optional, with a default, with both, and transient; enums of every policy.
 let typesModel = ModelDescription(

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// Hierarchies: four levels under an abstract root, levels that add nothing, `id` declared in the middle.
 let zooModel = ModelDescription(

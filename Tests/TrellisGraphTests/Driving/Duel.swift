@@ -1,6 +1,6 @@
 import Trellis
+import TrellisModel
 import TrellisRuntime
-import TrellisSchema
 
 /// Runtime and reference side by side.
 struct Duel {

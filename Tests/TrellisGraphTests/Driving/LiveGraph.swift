@@ -1,6 +1,6 @@
 @_spi(Generated) import Trellis
+import TrellisModel
 import TrellisRuntime
-import TrellisSchema
 
 /// The graph under test: the same operations as the reference's, carried out by a context.
 final class LiveGraph: GraphSide {

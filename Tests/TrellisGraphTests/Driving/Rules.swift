@@ -1,5 +1,5 @@
 import Trellis
-import TrellisSchema
+import TrellisModel
 
 /// The model under test, read once.
 struct Rules: Sendable {

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// A store that fails when it is told to, and otherwise is the one that it wraps.

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// One relationship as its model declares it, for the reference.
 final class Shape: Sendable {

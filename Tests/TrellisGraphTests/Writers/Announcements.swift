@@ -1,6 +1,6 @@
 import Observation
 import Trellis
-import TrellisSchema
+import TrellisModel
 
 /// What observers of a context are told, property by property, from when this is made.
 struct Announcements {

@@ -1,5 +1,4 @@
-import TrellisJSON
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// A small model with every type and every kind of relationship that a document writes in its own way.

@@ -1,6 +1,5 @@
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 @Suite("Formats that were read before") struct FormatCacheTests {
   private let model: Model

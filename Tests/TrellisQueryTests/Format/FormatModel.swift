@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 /// A small model with every type that a format can speak of.
 enum FormatModel {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 @Suite("Reading formats") struct FormatReadingTests {
   /// A format and how it is printed after it was read.

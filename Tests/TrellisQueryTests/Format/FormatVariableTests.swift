@@ -1,6 +1,5 @@
 import Testing
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 
 @Suite("Variables of formats") struct FormatVariableTests {
   private let model: Model

@@ -1,7 +1,7 @@
 import CTestDisk
 import Foundation
 import Testing
-import TrellisSchema
+import TrellisModel
 
 /// One step that changes the disk or opens a file.
 struct DiskStep: Sendable {

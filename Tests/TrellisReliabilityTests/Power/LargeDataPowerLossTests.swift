@@ -1,12 +1,10 @@
 import Foundation
 import Testing
 import Trellis
-import TrellisStorage
+@testable import TrellisStorage
 import TrellisTestSupport
 
-@testable import TrellisJSON
 @testable import TrellisPictureLoop
-@testable import TrellisSQLite
 
 /// Documents, and large data beside documents and SQLite files. What is lost of the one and kept of the other is drawn for each
 /// file and each name of a file by itself.

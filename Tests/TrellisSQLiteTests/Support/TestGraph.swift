@@ -1,5 +1,4 @@
-import TrellisQuery
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// The same objects in memory, so that SQLite's answers can be held against those of the evaluator.

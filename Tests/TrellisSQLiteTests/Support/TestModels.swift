@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 
 /// The models that the tests keep their objects in.
 enum TestModels {

@@ -1,4 +1,4 @@
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 
 /// An object as a store sees it: a key, a version and a value for each column.

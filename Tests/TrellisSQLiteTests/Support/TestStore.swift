@@ -1,8 +1,6 @@
 import Foundation
 import Testing
-import TrellisQuery
-import TrellisSQLite
-import TrellisSchema
+import TrellisModel
 import TrellisStorage
 import TrellisTestSupport
 

@@ -1,0 +1,186 @@
+/// The type of an attribute.
+///
+/// The name in a model file is ``spelling``: `"string"`, `"[int64]"`, or the name of an enum or of a `Codable` struct.
+public indirect enum AttributeType: Hashable, Sendable {
+  case string, bool, int16, int32, int64, float, double, decimal, date, data, uuid, url
+  /// One of the model's enums, by name.
+  case enumeration(String)
+  /// A list of scalars, stored as one JSON text.
+  case array(AttributeType)
+  /// A `Codable` struct of the app, by name, stored as one JSON text.
+  case codable(String)
+
+  /// The scalar types, in the order in which messages list them.
+  public static let scalars: [AttributeType] = [
+    .string, .bool, .int16, .int32, .int64, .float, .double, .decimal, .date, .data, .uuid, .url,
+  ]
+
+  /// The type's name in a model file.
+  public var spelling: String {
+    switch self {
+    case .string: "string"
+    case .bool: "bool"
+    case .int16: "int16"
+    case .int32: "int32"
+    case .int64: "int64"
+    case .float: "float"
+    case .double: "double"
+    case .decimal: "decimal"
+    case .date: "date"
+    case .data: "data"
+    case .uuid: "uuid"
+    case .url: "url"
+    case .enumeration(let name), .codable(let name): name
+    case .array(let element): "[\(element.spelling)]"
+    }
+  }
+}
+
+/// How a store keeps a value: the four storage classes that every store holds exactly.
+public enum StorageClass: String, Hashable, Sendable {
+  case integer, real, text, blob
+}
+
+extension AttributeType {
+  /// The storage class of a value of this type.
+  ///
+  /// - Parameter rawTypeOf: returns the raw type of an enum by its name. An unknown enum counts as text.
+  public func storageClass(rawTypeOf: (String) -> EnumDescription.RawType?) -> StorageClass {
+    switch self {
+    case .bool, .int16, .int32, .int64, .date: .integer
+    case .float, .double: .real
+    case .string, .decimal, .url, .array, .codable: .text
+    case .data, .uuid: .blob
+    case .enumeration(let name): rawTypeOf(name) == .integer ? .integer : .text
+    }
+  }
+}
+
+// MARK: - Stored value
+
+/// A value in its stored form.
+///
+/// Booleans are 0 or 1, dates are microseconds since 1970-01-01T00:00:00Z, decimals are their canonical text, UUIDs are
+/// their 16 bytes, URLs are their absolute text, enums are their raw value, lists and structs are their JSON text.
+public enum StoredValue: Hashable, Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+  /// Data in a file beside the store, for an attribute with `externalStorage`.
+  case file(ExternalFile)
+
+  /// Whether the value is ``null``.
+  public var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+
+  /// Texts are equal if their UTF-8 bytes are: a composed and a decomposed Hangul syllable differ, unlike with Swift's
+  /// `==`.
+  public static func == (left: StoredValue, right: StoredValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.integer(let a), .integer(let b)): a == b
+    case (.real(let a), .real(let b)): a == b
+    case (.text(let a), .text(let b)): TextBytes.areEqual(a, b)
+    case (.blob(let a), .blob(let b)): a == b
+    case (.file(let a), .file(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .integer(let value): hasher.combine(value)
+    case .real(let value): hasher.combine(value)
+    case .text(var value): value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    case .blob(let value): hasher.combine(value)
+    case .file(let value): hasher.combine(value)
+    }
+  }
+}
+
+extension StoredValue {
+  /// Whether both values are the same to the user. Unlike with `==`, data in a file equals the same data in memory;
+  /// hash values do not reflect that.
+  package func isSame(as other: StoredValue) -> Bool {
+    switch (self, other) {
+    case (.file(let file), .blob(let bytes)), (.blob(let bytes), .file(let file)): bytes.withUnsafeBytes(file.holds)
+    default: self == other
+    }
+  }
+}
+
+// MARK: - External file
+
+/// The folder that reads files of external data and counts how often each of them is in use.
+package protocol ExternalFileOrigin: AnyObject, Sendable {
+  /// The file's bytes, which match its digest.
+  ///
+  /// - Throws: if the file is missing, unreadable or does not have the expected content.
+  func bytes(of file: ExternalFile) throws -> [UInt8]
+  /// Reads the file to its end in pieces, without keeping its content.
+  ///
+  /// - Throws: if the file is missing, unreadable or does not have the expected content.
+  func check(_ file: ExternalFile) throws
+  /// Counts one more use of the file with this content; ``noteRelease(of:)`` counts one less.
+  func noteUse(of digest: ContentDigest)
+  func noteRelease(of digest: ContentDigest)
+}
+
+/// A file beside a store that holds the value of one attribute. It is identified by its content and read lazily.
+///
+/// The file is not collected as garbage while an instance for it is in memory.
+public final class ExternalFile: Sendable {
+  /// The digest of the content, which is also the file's name.
+  public let digest: ContentDigest
+  /// The size of the file in bytes.
+  public let size: Int
+  package let origin: (any ExternalFileOrigin)?
+
+  /// - Parameter origin: the reader of the file; nil for a file from elsewhere, such as one in a decoded snapshot.
+  package init(_ digest: ContentDigest, size: Int, origin: (any ExternalFileOrigin)?) {
+    self.digest = digest
+    self.size = size
+    self.origin = origin
+    origin?.noteUse(of: digest)
+  }
+
+  deinit { origin?.noteRelease(of: digest) }
+
+  /// Whether the file has exactly these bytes. The file itself is not read.
+  ///
+  /// - Complexity: constant if the sizes differ, otherwise linear in the number of bytes.
+  public func holds(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.count == size && ContentDigest(of: bytes) == digest
+  }
+
+  // MARK: References in rows
+
+  /// The text by which a row refers to the file: the 64 digits of the digest, a colon, and the size in bytes.
+  package var reference: String { Self.reference(digest, size) }
+
+  package static func reference(_ digest: ContentDigest, _ size: Int) -> String { "\(digest.text):\(size)" }
+
+  /// The position of the size in a reference, counted from 1.
+  package static let placeOfSize = 66
+
+  /// The digest and the size in a reference; nil if the text is not a reference.
+  package static func parts(of reference: String) -> (digest: ContentDigest, size: Int)? {
+    let parts = reference.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let digest = ContentDigest(parts[0]), let size = Int(parts[1]), size >= 0,
+      String(size) == parts[1]
+    else { return nil }
+    return (digest, size)
+  }
+}
+
+extension ExternalFile: Hashable {
+  public static func == (left: ExternalFile, right: ExternalFile) -> Bool {
+    left.digest == right.digest && left.size == right.size
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}

@@ -1,0 +1,379 @@
+/// A model with names resolved to numbers, as used by the runtime, the queries and the stores.
+///
+/// Numbers are array indexes: of entities in ``entities``, of properties in ``Entity/properties``, of columns in
+/// ``Entity/columns``. They are valid for one model only and are never stored.
+public struct Model: Sendable {
+  public let description: ModelDescription
+  /// The entities, in the order of the model file.
+  public let entities: [Entity]
+  /// The join tables of the relationships that are stored in no row.
+  public let joinTables: [JoinTable]
+
+  private let entityNumbers: [String: Int]
+  private let knownChecksum: String?
+
+  public var name: String { description.name }
+
+  /// Resolves a description.
+  ///
+  /// - Parameter checksum: the checksum of the description if it is known, which saves computing it again.
+  /// - Throws: ``SchemaError`` if a name cannot be resolved or parents form a cycle. The model tool rejects such files
+  ///   with better messages; this check is the last one for models built in code.
+  /// - Complexity: linear in the number of properties.
+  public init(_ description: ModelDescription, checksum: String? = nil) throws(SchemaError) {
+    var resolver = try ModelResolver(description)
+    try resolver.resolve()
+    self.description = description
+    knownChecksum = checksum
+    entities = resolver.entities
+    joinTables = resolver.joinTables
+    entityNumbers = resolver.entityNumbers
+  }
+
+  /// The checksum that identifies the model.
+  package var checksum: String { knownChecksum ?? description.checksum }
+
+  /// Whether any attribute may store its data in files.
+  package var hasExternalData: Bool {
+    description.entities.contains { $0.attributes.contains { $0.isExternal && !$0.isTransient } }
+  }
+
+  /// The entity of this name; nil if there is none.
+  public func entity(named name: String) -> Entity? {
+    entityNumbers[name].map { entities[$0] }
+  }
+
+  /// The enum of this name; nil if there is none.
+  public func enumeration(named name: String) -> EnumDescription? {
+    description.enums.first { $0.name == name }
+  }
+
+  /// The inverse relationship, as the destination declares or inherits it; nil for a one-way relationship.
+  public func inverse(of relationship: Relationship) -> Relationship? {
+    relationship.inverse.flatMap { entities[relationship.destination].properties[$0].relationship }
+  }
+}
+
+/// The reason why a description is not a valid model.
+public struct SchemaError: Error, Hashable, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+// MARK: - Entity
+
+/// An entity with numbered properties, including inherited ones.
+public struct Entity: Sendable {
+  /// The index in ``Model/entities``.
+  public let index: Int
+  public let name: String
+  public let isAbstract: Bool
+  public let parent: Int?
+  /// The topmost ancestor, possibly the entity itself. All entities with the same root share a table.
+  public let root: Int
+  /// The entity itself, first, and all of its descendants.
+  public let subtree: [Int]
+  /// The properties: inherited ones first, in the order of the ancestors, then the entity's attributes, then its
+  /// relationships.
+  public let properties: [Property]
+  /// The columns of a row, inherited ones first. Rows are read and written by these indexes.
+  public let columns: [Column]
+  /// The index of the first column that the entity declares itself. All columns before it are inherited.
+  public let firstOwnColumn: Int
+  /// The unique keys, by property numbers. Inherited keys come first.
+  public let uniqueKeys: [UniqueKey]
+  /// The indexes that the entity itself declares.
+  public let indexes: [Index]
+
+  let propertyNumbers: [String: Int]
+
+  /// Whether the entity shares its table with other entities.
+  public var isInHierarchy: Bool { parent != nil || subtree.count > 1 }
+
+  /// Whether the column's data may be stored in a file.
+  package func isExternal(_ column: Column) -> Bool {
+    guard case .attribute(let number) = column.content else { return false }
+    return properties[number].attribute?.description.isExternal == true
+  }
+
+  /// The property of this name; nil if there is none.
+  public func property(named name: String) -> Property? {
+    propertyNumbers[name].map { properties[$0] }
+  }
+}
+
+/// Properties with combined values that must be unique among the objects of ``entity`` and its descendants.
+public struct UniqueKey: Hashable, Sendable {
+  /// The entity that declares the key.
+  public let entity: Int
+  public let properties: [Int]
+}
+
+/// An index on properties, by their numbers.
+public struct Index: Hashable, Sendable {
+  public struct Element: Hashable, Sendable {
+    public let property: Int
+    public let isDescending: Bool
+  }
+
+  public let elements: [Element]
+}
+
+/// An attribute or a relationship, numbered.
+public enum Property: Sendable {
+  case attribute(Attribute)
+  case relationship(Relationship)
+
+  public var name: String {
+    switch self {
+    case .attribute(let attribute): attribute.name
+    case .relationship(let relationship): relationship.name
+    }
+  }
+
+  /// The index in ``Entity/properties``.
+  public var index: Int {
+    switch self {
+    case .attribute(let attribute): attribute.index
+    case .relationship(let relationship): relationship.index
+    }
+  }
+
+  public var attribute: Attribute? {
+    if case .attribute(let attribute) = self { attribute } else { nil }
+  }
+
+  public var relationship: Relationship? {
+    if case .relationship(let relationship) = self { relationship } else { nil }
+  }
+
+  /// The index in ``Entity/columns``; nil if the property is not stored in the row.
+  public var column: Int? {
+    switch self {
+    case .attribute(let attribute): attribute.column
+    case .relationship(let relationship): relationship.column
+    }
+  }
+}
+
+/// An attribute, numbered.
+public struct Attribute: Sendable {
+  public let index: Int
+  /// The entity that declares the attribute.
+  public let entity: Int
+  /// The index in ``Entity/columns``; nil if the attribute is transient.
+  public let column: Int?
+  public let storageClass: StorageClass
+  public let description: AttributeDescription
+
+  public var name: String { description.name }
+  public var type: AttributeType { description.type }
+  public var isOptional: Bool { description.isOptional }
+}
+
+/// A relationship, numbered.
+public struct Relationship: Sendable {
+  public let index: Int
+  /// The entity that declares the relationship.
+  public let entity: Int
+  public let destination: Int
+  /// The number of the inverse among the destination's properties; nil for a one-way relationship.
+  public let inverse: Int?
+  /// The delete rule of the inverse, applied to this object when its partner is deleted; nil for a one-way
+  /// relationship.
+  package let partnerRule: DeleteRule?
+  public let home: RelationshipStorage
+  public let description: RelationshipDescription
+
+  public var name: String { description.name }
+  public var isToMany: Bool { description.isToMany }
+  public var isOrdered: Bool { description.isOrdered }
+  public var deleteRule: DeleteRule { description.deleteRule }
+
+  /// Whether the reference outlives its target. It then keeps the target's key and reads nil.
+  package var isLeftAlone: Bool { !isToMany && partnerRule == .noAction }
+
+  /// Whether the object must have a partner on save. A to-many relationship without a minimum count may be empty.
+  public var isRequired: Bool { !isToMany && !description.isOptional }
+
+  /// Whether the relationship is its own inverse. Such a one-to-one is stored in the rows of both partners.
+  package var isOwnInverse: Bool { inverse == index && destination == entity }
+
+  /// The index of the reference in ``Entity/columns``; nil if the relationship is stored elsewhere.
+  public var column: Int? {
+    if case .column(let column, _) = home { column } else { nil }
+  }
+}
+
+/// The place where a relationship is stored.
+public enum RelationshipStorage: Hashable, Sendable {
+  /// In the object's own row. `order` is the column with the object's position in the inverse, if that is ordered.
+  case column(Int, order: Int?)
+  /// In the rows of the destination, as the inverse's reference.
+  case inverseColumn
+  /// In a join table. `isFirst` tells whether the relationship is the first end.
+  case joinTable(Int, isFirst: Bool)
+  /// Not stored: the relationship exists in memory only.
+  case transient
+}
+
+extension Entity {
+  /// The column of the to-one relationship that this column orders; nil if it is not an order column.
+  package func reference(placedBy column: Int) -> Int? {
+    for property in properties {
+      if case .column(let reference, order: column)? = property.relationship?.home { return reference }
+    }
+    return nil
+  }
+}
+
+/// A column of a row.
+public struct Column: Hashable, Sendable {
+  public enum Content: Hashable, Sendable {
+    /// The value of an attribute, by property number.
+    case attribute(Int)
+    /// The key of the object that a to-one relationship references, by property number. The key is never 0.
+    case reference(Int, destination: Int)
+    /// The position in an ordered to-many, the inverse of the to-one with this property number.
+    case order(Int)
+  }
+
+  public let name: String
+  public let content: Content
+  public let storageClass: StorageClass
+  /// Whether the value may be null. References and positions always may.
+  public let isOptional: Bool
+}
+
+/// The join table of a relationship that is stored in no row: pairs of keys, with an order column for each ordered
+/// side.
+public struct JoinTable: Hashable, Sendable {
+  /// One end: the objects of `entity`, on the side of the relationship with the number `property`.
+  public struct End: Hashable, Sendable {
+    public let entity: Int
+    public let property: Int
+    /// The key column for the objects of this end.
+    public let column: String
+    /// The column with the partner's position in this end's relationship; nil if the relationship is unordered.
+    public let orderColumn: String?
+  }
+
+  public let index: Int
+  public let name: String
+  public let first: End
+  /// The second end; nil for a one-way relationship. Equal to ``first`` except for the column if the relationship is
+  /// its own inverse.
+  public let second: End?
+  /// The key column for the partners of the first end's objects.
+  public let partnerColumn: String
+  /// The entity of the partners.
+  public let partnerEntity: Int
+
+  /// Whether the relationship is its own inverse. Each pair is then stored in both directions.
+  public var isSymmetric: Bool { second.map { $0.entity == first.entity && $0.property == first.property } ?? false }
+}
+
+// MARK: - Storage signature
+
+extension Model {
+  /// The facts that a store's content depends on, one per line, sorted. Models with equal signatures can open each
+  /// other's stores.
+  ///
+  /// The facts are names, types, optionality, the shapes and homes of relationships, parents, uniqueness, and enum raw
+  /// types. Defaults, rules, docs and delete rules are no facts, except for `noAction`, because its references have no
+  /// foreign key.
+  ///
+  /// ```
+  /// attribute Tag.name: string, required
+  /// entity Tag
+  /// relationship Tag.diaries: to many EmotionDiary, inverse tags, in table _EmotionDiary_tags
+  /// unique Tag: name
+  /// ```
+  ///
+  /// - Complexity: n log n in the number of declared properties.
+  public var storageSignature: String {
+    var lines = description.enums.map { "enum \($0.name): \($0.rawType.rawValue)" }
+    for entity in entities {
+      lines.append("entity \(entity.name)" + (entity.parent.map { ": child of \(entities[$0].name)" } ?? ""))
+      for property in entity.properties { lines += signatureLine(property, of: entity) }
+      for key in entity.uniqueKeys where key.entity == entity.index {
+        lines.append(
+          "unique \(entity.name): " + key.properties.map { entity.properties[$0].name }.joined(separator: ", "))
+      }
+    }
+    return lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "\n")
+  }
+
+  /// The line of a property, if the entity itself declares it and stores it.
+  private func signatureLine(_ property: Property, of entity: Entity) -> [String] {
+    switch property {
+    case .attribute(let attribute):
+      guard attribute.entity == entity.index, !attribute.description.isTransient else { return [] }
+      let external = attribute.description.isExternal ? ", external" : ""
+      return [
+        "attribute \(entity.name).\(attribute.name): \(attribute.type.spelling), "
+          + (attribute.isOptional ? "optional" : "required") + external
+      ]
+    case .relationship(let relationship):
+      guard relationship.entity == entity.index, relationship.home != .transient else { return [] }
+      return [signatureLine(relationship, of: entity)]
+    }
+  }
+
+  private func signatureLine(_ relationship: Relationship, of entity: Entity) -> String {
+    let count = relationship.isToMany ? "to many" : "to one"
+    var parts = ["relationship \(entity.name).\(relationship.name): \(count) \(relationship.description.destination)"]
+    if relationship.isOrdered { parts.append("ordered") }
+    parts.append(relationship.description.inverse.map { "inverse \($0)" } ?? "one-way")
+    if relationship.isRequired { parts.append("required") }
+    if relationship.deleteRule == .noAction { parts.append("no foreign key") }
+    switch relationship.home {
+    case .column(_, let order): parts.append(order == nil ? "in its row" : "in its row with its place")
+    case .inverseColumn: parts.append("in the row of its inverse")
+    case .joinTable(let table, _): parts.append("in table \(joinTables[table].name)")
+    case .transient: break
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The differences between two signatures, one sentence per fact, for the error that refuses to open a store.
+  ///
+  /// - Parameters:
+  ///   - stored: the signature of the model that wrote the store.
+  ///   - current: the signature of the app's model.
+  /// - Complexity: n log n in the number of lines.
+  public static func differences(from stored: String, to current: String) -> [String] {
+    let old = facts(stored)
+    let new = facts(current)
+    return Set(old.keys).union(new.keys).sorted().compactMap { subject in
+      let was = old[subject, default: []]
+      let isNow = new[subject, default: []]
+      if was == isNow { return nil }
+      if was.isEmpty { return "\(subject) is new\(isNow.shown)" }
+      if isNow.isEmpty { return "\(subject) is gone\(was.shown)" }
+      return "\(subject) was (\(was.joined(separator: "; "))) and is now (\(isNow.joined(separator: "; ")))"
+    }
+  }
+
+  /// The facts, grouped by subject such as `attribute Tag.name`.
+  private static func facts(_ signature: String) -> [String: [String]] {
+    var facts: [String: [String]] = [:]
+    for line in signature.split(separator: "\n") {
+      let colon = line.firstIndex(of: ":")
+      let fact = colon.map { String(line[line.index(after: $0)...].drop { $0 == " " }) } ?? ""
+      facts[String(line[..<(colon ?? line.endIndex)]), default: []].append(fact)
+    }
+    return facts
+  }
+}
+
+extension [String] {
+  /// The facts in parentheses; empty if all facts are empty.
+  fileprivate var shown: String {
+    let text = filter { !$0.isEmpty }.joined(separator: "; ")
+    return text.isEmpty ? "" : " (\(text))"
+  }
+}

@@ -1,0 +1,432 @@
+import TrellisModel
+
+/// Checks that the type of each attribute is a scalar, a list of scalars, an enum of the model or one of its `Codable`
+/// types.
+enum AttributeTypes {
+  private static let scalars = Dictionary(uniqueKeysWithValues: AttributeType.scalars.map { ($0.spelling, $0) })
+
+  /// Names of the types in other systems.
+  private static let otherNames = [
+    "int": "int64", "integer": "int64", "long": "int64", "number": "double", "text": "string", "boolean": "bool",
+    "datetime": "date", "timestamp": "date", "binary": "data", "blob": "data", "bytes": "data", "guid": "uuid",
+    "uri": "url", "real": "double", "short": "int16",
+  ]
+
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    let codableTypes = Set(draft.codableTypes.map(\.value))
+    for entity in draft.entities.indices {
+      for attribute in draft.entities[entity].attributes.indices {
+        let name = draft.entities[entity].attributes[attribute].typeName
+        guard let type = type(name.value, draft, codableTypes) else {
+          report(name, of: draft.path(entity, draft.entities[entity].attributes[attribute].name.value), draft, findings)
+          continue
+        }
+        draft.entities[entity].attributes[attribute].description.type = type
+        draft.entities[entity].attributes[attribute].hasType = true
+      }
+    }
+  }
+
+  private static func type(_ name: String, _ draft: Draft, _ codableTypes: Set<String>) -> AttributeType? {
+    if let scalar = scalars[name] { return scalar }
+    if let element = name.listElement { return scalars[element].map { .array($0) } }
+    if draft.enumNumbers[name] != nil { return .enumeration(name) }
+    return codableTypes.contains(name) ? .codable(name) : nil
+  }
+
+  private static func report(_ name: Located<String>, of path: String, _ draft: Draft, _ findings: Findings) {
+    let remedy =
+      name.value.listElement.map { listRemedy($0, findings) } ?? remedy(for: name.value, draft, findings)
+    findings.error(
+      .unknownType, at: name.offset, "The type \(name.value.quoted) of attribute '\(path)' is unknown; \(remedy)")
+  }
+
+  private static func listRemedy(_ element: String, _ findings: Findings) -> String {
+    if let scalar = otherNames[element.lowercased()]
+      ?? closest(to: element, AttributeType.scalars.map(\.spelling), findings)
+    {
+      return "did you mean '[\(scalar)]'?"
+    }
+    return "a list holds values of \(AttributeType.scalars.map(\.spelling).listed), none of them optional."
+  }
+
+  private static func remedy(for name: String, _ draft: Draft, _ findings: Findings) -> String {
+    if draft.entityNumbers[name] != nil { return "'\(name)' is an entity: declare it under \"relationships\"." }
+    if let scalar = otherNames[name.lowercased()], draft.enumNumbers[name] == nil { return "did you mean '\(scalar)'?" }
+    let names =
+      AttributeType.scalars.map(\.spelling) + draft.enums.map(\.name.value) + draft.codableTypes.map(\.value)
+    if let closest = closest(to: name, names, findings) { return "did you mean '\(closest)'?" }
+    return "it may be \(AttributeType.scalars.map(\.spelling).listed), an enum of the model, or a struct of yours that "
+      + "\"codableTypes\" lists."
+  }
+
+  private static func closest(to name: String, _ names: [String], _ findings: Findings) -> String? {
+    findings.suggestions.closest(to: name, among: names)
+  }
+}
+
+extension String {
+  /// The text between square brackets.
+  fileprivate var listElement: String? {
+    hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : nil
+  }
+}
+
+// MARK: - Attribute rules check
+
+/// Checks that each rule applies to the attribute's type, and that some value can satisfy all rules. Sets minimum and
+/// maximum values.
+enum AttributeRulesCheck {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    let reader = StoredValueReader(draft.enums)
+    for entity in draft.entities.indices {
+      for index in draft.entities[entity].attributes.indices where draft.entities[entity].attributes[index].hasType {
+        var pass = Pass(
+          attribute: draft.entities[entity].attributes[index], entity: draft.entities[entity].name.value,
+          reader: reader, findings: findings)
+        guard !pass.attribute.object.members.isEmpty else { continue }
+        pass.check()
+        draft.entities[entity].attributes[index] = pass.attribute
+      }
+    }
+  }
+
+  /// The check of one attribute.
+  private struct Pass {
+    var attribute: AttributeDraft
+    let entity: String
+    let reader: StoredValueReader
+    let findings: Findings
+
+    private var type: AttributeType { attribute.description.type }
+    private var path: String { "\(entity).\(attribute.name.value)" }
+
+    mutating func check() {
+      checkApplicability("min", type.hasOrder, type.hasLength ? "a length has \"minLength\"" : nil)
+      checkApplicability("max", type.hasOrder, type.hasLength ? "a length has \"maxLength\"" : nil)
+      checkApplicability("minLength", type.hasLength, type.hasOrder ? "a least value is \"min\"" : nil)
+      checkApplicability("maxLength", type.hasLength, type.hasOrder ? "a greatest value is \"max\"" : nil)
+      checkApplicability("pattern", type == .string, nil)
+      if type.hasOrder {
+        attribute.description.rules.minimum = readBound("min")
+        attribute.description.rules.maximum = readBound("max")
+      }
+      checkRanges()
+      checkOptions()
+      if let pattern = attribute.description.rules.pattern, type == .string {
+        Patterns.check(pattern, of: path, at: attribute.place(of: "pattern"), findings)
+      }
+    }
+
+    private func checkApplicability(_ key: String, _ applies: Bool, _ remedy: String?) {
+      guard !applies, attribute.object[key] != nil else { return }
+      let things: String =
+        switch key {
+        case "min", "max": "numbers and dates"
+        case "pattern": "strings"
+        default: "strings, data and lists"
+        }
+      findings.error(
+        .ruleMismatch, at: attribute.object[key]?.keyOffset ?? attribute.name.offset,
+        "Attribute '\(path)' is of type '\(type.spelling)', but '\(key)' is for \(things); \(remedy ?? "take it out").")
+    }
+
+    private func readBound(_ key: String) -> StoredValue? {
+      guard let node = attribute.object[key]?.value else { return nil }
+      do throws(StoredValueReader.Misfit) {
+        return try reader.read(node, as: type)
+      } catch {
+        findings.error(
+          .wrongType, at: node.offset,
+          "The value of '\(key)' of attribute '\(path)' of type '\(type.spelling)' must be \(error.expected).")
+        return nil
+      }
+    }
+
+    private func checkRanges() {
+      let rules = attribute.description.rules
+      if let minimum = rules.minimum, let maximum = rules.maximum, maximum.isLess(than: minimum) {
+        report("min", "max", "the least value is above the greatest")
+      }
+      if let minimum = rules.minimumLength, let maximum = rules.maximumLength, maximum < minimum {
+        report("minLength", "maxLength", "the least length \(minimum) is above the greatest, \(maximum)")
+      }
+    }
+
+    private func report(_ least: String, _ greatest: String, _ fault: String) {
+      findings.error(
+        .emptyRange, at: attribute.place(of: least),
+        "No value of attribute '\(path)' can obey both '\(least)' and '\(greatest)': \(fault).",
+        notes: [("'\(greatest)' is here", attribute.place(of: greatest))])
+    }
+
+    private func checkOptions() {
+      let description = attribute.description
+      checkOption("externalStorage", description.isExternal, for: .data)
+      checkOption("searchable", description.isSearchable, for: .string)
+    }
+
+    private func checkOption(_ key: String, _ isSet: Bool, for only: AttributeType) {
+      guard isSet else { return }
+      if type != only {
+        findings.error(
+          .optionMismatch, at: attribute.place(of: key),
+          "Attribute '\(path)' is of type '\(type.spelling)', but '\(key)' is for '\(only.spelling)' alone; take it out."
+        )
+      } else if attribute.description.isTransient {
+        findings.error(
+          .optionMismatch, at: attribute.place(of: key),
+          "Attribute '\(path)' is transient and lies in no store, so '\(key)' has no meaning; take out one of the two.")
+      }
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether values of the type have a minimum and a maximum.
+  var hasOrder: Bool {
+    switch self {
+    case .int16, .int32, .int64, .float, .double, .decimal, .date: true
+    default: false
+    }
+  }
+
+  /// Whether values of the type have a length.
+  var hasLength: Bool {
+    switch self {
+    case .string, .data, .array: true
+    default: false
+    }
+  }
+}
+
+extension StoredValue {
+  /// Compares numbers, dates, and canonical decimal texts.
+  func isLess(than other: StoredValue) -> Bool {
+    switch (self, other) {
+    case (.integer(let left), .integer(let right)): left < right
+    case (.real(let left), .real(let right)): left < right
+    case (.text(let left), .text(let right)): DecimalText.isLess(left, right)
+    default: false
+    }
+  }
+}
+
+// MARK: - Defaults
+
+/// Checks that each default matches its attribute's type and satisfies its rules. Sets defaults in their stored form.
+enum Defaults {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    let reader = StoredValueReader(draft.enums)
+    for entity in draft.entities.indices {
+      for index in draft.entities[entity].attributes.indices {
+        let attribute = draft.entities[entity].attributes[index]
+        guard attribute.hasType, let node = attribute.object["default"]?.value else { continue }
+        let pass = Pass(
+          attribute: attribute, path: draft.path(entity, attribute.name.value), reader: reader, findings: findings)
+        draft.entities[entity].attributes[index].description.defaultValue = pass.read(node)
+      }
+    }
+  }
+
+  /// The check of one attribute's default.
+  private struct Pass {
+    let attribute: AttributeDraft
+    let path: String
+    let reader: StoredValueReader
+    let findings: Findings
+
+    private var type: AttributeType { attribute.description.type }
+    private var rules: AttributeRules { attribute.description.rules }
+
+    func read(_ node: JSONNode) -> DefaultValue? {
+      if let moment = special(node) { return moment }
+      if case .null = node.content {
+        let remedy =
+          attribute.description.isOptional ? "optional attributes are nil anyway" : "add \"optional\": true instead"
+        report(node.offset, "The default of attribute '\(path)' must not be null; take it out: \(remedy).")
+        return nil
+      }
+      do throws(StoredValueReader.Misfit) {
+        return try value(node)
+      } catch {
+        report(
+          node.offset,
+          "The default of attribute '\(path)' of type '\(type.spelling)' must be \(error.expected)"
+            + suggestion(for: node).orFullStop)
+        return nil
+      }
+    }
+
+    /// Handles `now` for dates and `new` for UUIDs. For other types except text, the error says which type each word is
+    /// for.
+    private func special(_ node: JSONNode) -> DefaultValue? {
+      switch (node.string, type) {
+      case ("now", .date): .now
+      case ("new", .uuid): .new
+      default: nil
+      }
+    }
+
+    private func value(_ node: JSONNode) throws(StoredValueReader.Misfit) -> DefaultValue {
+      guard case .array(let element) = type else {
+        let value = try reader.read(node, as: type)
+        checkRules(value, at: node.offset)
+        return .value(value)
+      }
+      guard let nodes = node.array else { throw StoredValueReader.Misfit(expected: "a list") }
+      var values: [StoredValue] = []
+      for node in nodes { values.append(try read(node, element)) }
+      checkLength(values.count, "elements", at: node.offset)
+      return .list(values)
+    }
+
+    private func read(_ node: JSONNode, _ element: AttributeType) throws(StoredValueReader.Misfit) -> StoredValue {
+      do throws(StoredValueReader.Misfit) {
+        return try reader.read(node, as: element)
+      } catch {
+        throw StoredValueReader.Misfit(expected: "a list of which each element is \(error.expected)")
+      }
+    }
+
+    private func suggestion(for node: JSONNode) -> String {
+      switch (node.string, type) {
+      case ("now", _): return "; \"now\" is for 'date' alone."
+      case ("new", _): return "; \"new\" is for 'uuid' alone."
+      case (let name?, .enumeration(let enumeration)):
+        let cases = reader.caseNames[enumeration, default: []]
+        return findings.suggestions.clause(for: name, among: cases)
+      default: return ""
+      }
+    }
+
+    private func report(_ offset: Int, _ message: String) {
+      findings.error(.defaultMismatch, at: offset, message)
+    }
+
+    // MARK: Rules
+
+    private func checkRules(_ value: StoredValue, at offset: Int) {
+      if let minimum = rules.minimum, value.isLess(than: minimum) { reportBreak("min", "is below it", at: offset) }
+      if let maximum = rules.maximum, maximum.isLess(than: value) { reportBreak("max", "is above it", at: offset) }
+      switch value {
+      case .text(let text) where type == .string:
+        checkLength(text.unicodeScalars.count, "characters", at: offset)
+        if let pattern = rules.pattern, Patterns.matches(text, pattern) == false {
+          reportBreak("pattern", "does not match it", at: offset)
+        }
+      case .blob(let bytes) where type == .data: checkLength(bytes.count, "bytes", at: offset)
+      default: break
+      }
+    }
+
+    private func checkLength(_ length: Int, _ things: String, at offset: Int) {
+      if let minimum = rules.minimumLength, length < minimum {
+        reportBreak("minLength", "has \(length) \(things)", at: offset)
+      }
+      if let maximum = rules.maximumLength, length > maximum {
+        reportBreak("maxLength", "has \(length) \(things)", at: offset)
+      }
+    }
+
+    private func reportBreak(_ rule: String, _ fact: String, at offset: Int) {
+      findings.error(
+        .defaultBreaksRule, at: offset,
+        "The default of attribute '\(path)' breaks its own rule '\(rule)': it \(fact); change one of the two.",
+        notes: [("'\(rule)' is here", attribute.place(of: rule))])
+    }
+  }
+}
+
+// MARK: - Patterns
+
+/// Checks that a pattern is a regular expression, with the same parser that validates values on save.
+enum Patterns {
+  static func check(_ text: String, of path: String, at offset: Int, _ findings: Findings) {
+    do {
+      _ = try Pattern(text)
+    } catch {
+      findings.error(
+        .invalidPattern, at: offset,
+        "The pattern of attribute '\(path)' is no regular expression: at its character \(error.position + 1) "
+          + "\(error.message).")
+    }
+  }
+
+  /// Whether the whole text matches; nil for an invalid pattern.
+  static func matches(_ text: String, _ pattern: String) -> Bool? {
+    guard let pattern = try? Pattern(pattern) else { return nil }
+    return pattern.match(text) == .matches
+  }
+}
+
+// MARK: - Enum cases
+
+/// Checks that each enum has cases with distinct names and raw values that Swift can tell apart.
+enum EnumCases {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    for enumeration in draft.enums {
+      if enumeration.cases.isEmpty {
+        findings.error(
+          .emptyEnum, at: enumeration.name.offset, "Enum '\(enumeration.name.value)' has no cases; add one.")
+      }
+      checkReserved(enumeration, findings)
+      checkDuplicates(enumeration, findings)
+      checkPolicy(enumeration, findings)
+    }
+  }
+
+  private static func checkReserved(_ enumeration: EnumDraft, _ findings: Findings) {
+    for entry in enumeration.cases {
+      guard let reason = reason(against: entry.name.value, enumeration.unknown) else { continue }
+      findings.error(
+        .reservedCase, at: entry.name.offset,
+        "Enum '\(enumeration.name.value)' cannot have a case '\(entry.name.value)': \(reason); choose another name and keep "
+          + "the stored value: {\"name\": \"…\", \"value\": …}.")
+    }
+  }
+
+  private static func reason(against name: String, _ policy: EnumDescription.UnknownPolicy) -> String? {
+    if ReservedNames.optionalCases.contains(name) {
+      return "an optional attribute would confuse it with Optional.\(name)"
+    }
+    if name == "unknown", policy == .preserve { return "\"unknown\": \"preserve\" makes a case of that name" }
+    if ReservedNames.swiftWords.contains(name) { return "Swift needs that name for itself" }
+    return ReservedNames.cases.contains(name) ? "every generated enum has a member of that name" : nil
+  }
+
+  private static func checkDuplicates(_ enumeration: EnumDraft, _ findings: Findings) {
+    var names: [String: Int] = [:]
+    var values: [StoredValue: Located<String>] = [:]
+    for entry in enumeration.cases {
+      if let first = names[entry.name.value] {
+        findings.error(
+          .duplicateCase, at: entry.name.offset,
+          "Enum '\(enumeration.name.value)' has the case '\(entry.name.value)' twice; keep one of the two.",
+          notes: [("the first is here", first)])
+      } else if let first = values[entry.rawValue.value] {
+        findings.error(
+          .duplicateRawValue, at: entry.rawValue.offset,
+          "Cases '\(first.value)' and '\(entry.name.value)' of enum '\(enumeration.name.value)' have the same raw value; "
+            + "give one of them another.", notes: [("case '\(first.value)' is here", first.offset)])
+      }
+      names[entry.name.value] = names[entry.name.value] ?? entry.name.offset
+      values[entry.rawValue.value] = values[entry.rawValue.value] ?? entry.name
+    }
+  }
+
+  private static func checkPolicy(_ enumeration: EnumDraft, _ findings: Findings) {
+    guard case .useDefault(let name) = enumeration.unknown else { return }
+    let names = enumeration.cases.lazy.map(\.name.value)
+    guard !names.contains(name) else { return }
+    findings.error(
+      .unknownCase, at: enumeration.unknownOffset,
+      "The default for unknown values of enum '\(enumeration.name.value)' is \(name.quoted), which is none of its cases"
+        + findings.suggestions.clause(for: name, among: names).orFullStop)
+  }
+}
+
+extension String {
+  /// The clause, or a full stop if it is empty.
+  var orFullStop: String { isEmpty ? "." : self }
+}

@@ -1,0 +1,342 @@
+import TrellisModel
+import TrellisStorage
+
+/// The store operation for a change of many objects, after the model's rules have been checked.
+struct BatchUpdatePlan {
+  struct Failure {
+    let property: String
+    let rule: ValidationFailure.Rule
+    let message: String
+  }
+
+  private(set) var update: BatchUpdate
+  /// The rules that constant values break.
+  private(set) var failures: [Failure] = []
+  /// Whether the owners of objects change.
+  private(set) var movesMembers = false
+  private let entity: EntityInfo
+  private let runtime: RuntimeModel
+
+  init(_ request: StoreRequest, _ runtime: RuntimeModel) {
+    update = BatchUpdate(request: request, assignments: [])
+    entity = runtime.entities[request.entity]
+    self.runtime = runtime
+  }
+
+  /// The entities of the affected objects.
+  private var concerned: [EntityInfo] {
+    update.request.includesSubentities ? entity.entity.subtree.map { runtime.entities[$0] } : [entity]
+  }
+
+  func checkHooks() throws {
+    for entity in concerned {
+      for hook in [LifecycleHook.willSave, .didSave, .validateUpdate] where entity.hooks.contains(hook) {
+        throw unsupported("\(entity.name).\(hook.rawValue) is called for each object that is saved")
+      }
+    }
+  }
+
+  mutating func add(_ change: PropertyChange) throws {
+    let assignment = change.assignment
+    guard change.path.variable == 0, entity.entity.properties.indices.contains(assignment.property) else {
+      throw unsupported("a property of another object was to be set")
+    }
+    let property = entity.entity.properties[assignment.property]
+    guard property.column != nil else {
+      throw unsupported("\(property.name) does not lie in the objects' own rows", property)
+    }
+    for entity in concerned where entity.entity.uniqueKeys.contains(where: { $0.properties.contains(property.index) }) {
+      throw unsupported("\(property.name) is part of a unique key of \(entity.name)", property)
+    }
+    switch property {
+    case .attribute(let attribute): try check(assignment.value, of: attribute)
+    case .relationship: try checkReference(assignment.value, property)
+    }
+    // The last assignment to a property wins.
+    update.assignments.removeAll { $0.property == assignment.property }
+    update.assignments.append(assignment)
+  }
+
+  // MARK: Attributes
+
+  private mutating func check(_ value: Operand, of attribute: Attribute) throws {
+    let checked = entity.checkedAttributes.first { $0.index == attribute.index }
+    if case .value(let constant) = value {
+      for failure in checked?.failures(of: constant) ?? [] {
+        failures.append(Failure(property: attribute.name, rule: failure.rule, message: failure.message))
+      }
+      return
+    }
+    guard entity.entity.holdsAll(of: value) else {
+      throw unsupported("\(attribute.name) was to get a value that is made of other objects", .attribute(attribute))
+    }
+    if attribute.type == .float, case .computed = value {
+      throw unsupported("arithmetic is exact for no attribute of the type float", .attribute(attribute))
+    }
+    guard let refused = attribute.refused(value, entity.entity) else {
+      throw unsupported("the length of a list is known only when it is loaded", .attribute(attribute))
+    }
+    update.refused = .or([update.refused, refused].compactMap(\.self))
+  }
+
+  // MARK: To-ones
+
+  private mutating func checkReference(_ value: Operand, _ property: Property) throws {
+    guard let relationship = entity.relationships[property.index] else { return }
+    if relationship.isOrdered || inverseIsOrdered(relationship) {
+      throw unsupported("\(property.name) leads to an owner whose members have an order", property)
+    }
+    if let inverse = runtime.inverse(of: relationship) {
+      if !inverse.isToMany { throw unsupported("\(property.name) leads to one object each", property) }
+      if inverse.isCounted { throw unsupported("\(inverse.entityName).\(inverse.name) is counted", property) }
+    }
+    if relationship.isRequired, case .value(.null) = value {
+      failures.append(Failure(property: property.name, rule: .required, message: "must be set"))
+    }
+    movesMembers = movesMembers || relationship.inverse != nil
+  }
+
+  private func inverseIsOrdered(_ relationship: RelationshipInfo) -> Bool {
+    if case .column(_, .some) = relationship.home { true } else { false }
+  }
+
+  private func unsupported(_ why: String, _ property: Property? = nil) -> StoreError {
+    StoreError(
+      .unsupported, "Objects of \(entity.name) cannot be changed all at once, as \(why).",
+      remedy: "Go through them with stream, change each one, and save.", entity: entity.name,
+      properties: property.map { [$0.name] } ?? [])
+  }
+}
+
+// MARK: - Updating all
+
+extension ManagedObjectContext {
+  /// Changes every object of a request in the store, in one operation and without loading them.
+  ///
+  /// ```swift
+  /// let read = try context.updateAll(EmotionDiary.where { $0.emotion == .sad }) { $0.mood.set("read") }
+  /// try context.updateAll(Entry.where { $0.kind == .expense }) {
+  ///   $0.amount.multiply(by: 2)
+  ///   $0.memo.set(nil)
+  /// }
+  /// ```
+  /// The change is a separate transaction and not a pending change: there is nothing to save, roll back or undo
+  /// afterwards. The row version of every object of the request is incremented, whatever its previous values, so that a
+  /// save by a context that read it earlier finds a conflict. Objects in memory show the new values. Other contexts,
+  /// live results and ``PersistentContainer/saves`` are notified as of a save.
+  ///
+  /// The model's rules apply: constants are checked before the change, computed values in the store, and one broken
+  /// rule refuses the whole change. A change that no store can check without loading the objects is refused before it
+  /// starts; see the guide to fetching.
+  ///
+  /// The change is also refused if there are unsaved changes of objects that the request could match. A request with
+  /// ``FetchRequest/storedOnly()`` ignores such changes: they are kept, and the next save resolves them as if another
+  /// context had written the objects.
+  ///
+  /// - Returns: the number of changed objects.
+  /// - Throws: ``ValidationError`` if an object would break a rule; ``StoreError`` with the code `unsupported` if the
+  ///   objects would have to be loaded for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; the
+  ///   same errors as ``fetch(_:)``.
+  /// - Complexity: that of the store's query and of writing; memory for the keys of the objects. The stores in memory
+  ///   also keep the new rows in memory.
+  @discardableResult public func updateAll<Columns: EntityColumns>(
+    _ request: FetchRequest<Columns>, @ChangeBuilder _ changes: (Columns) -> [PropertyChange]
+  ) throws -> Int {
+    try prepareBatchOperation("updateAll")
+    let storeRequest = try request.storeRequest(in: self)
+    var plan = BatchUpdatePlan(storeRequest, runtime)
+    for change in changes(Columns(PropertyPath(variable: 0))) { try plan.add(change) }
+    try plan.checkHooks()
+    if request.rules.seesPendingChanges { try checkNothingPending(storeRequest, entities: []) }
+    if plan.update.assignments.isEmpty { return try connection().count(storeRequest) }
+    if !plan.failures.isEmpty {
+      guard let key = try keys(of: storeRequest.first, request.rules).first else { return 0 }
+      throw try validationError(plan.failures, key, storeRequest.entity)
+    }
+    do {
+      let outcome = try connection().updateAll(plan.update, in: runtime.model)
+      tell(outcome, movesMembers: plan.movesMembers)
+      return outcome.found
+    } catch let refused as RefusedRows {
+      throw try validationError(for: refused, plan.update)
+    }
+  }
+
+  // MARK: Steps
+
+  func prepareBatchOperation(_ name: String) throws {
+    try checkAllowed(name)
+    try checkNotPinned()
+    guard parent == nil else {
+      throw StoreError(
+        .unsupported, "\(name) was called in a child context, whose changes are not for the store yet.",
+        remedy: "Save the child and its parent, and call it in a context without a parent.")
+    }
+    try prepareFetch()
+  }
+
+  /// Throws if there are unsaved changes that could affect a request, or of objects of some entities.
+  func checkNothingPending(_ request: StoreRequest, entities: Set<Int>) throws {
+    let name = runtime.entities[request.entity].name
+    let roots = Set(([request.entity] + entities).map { runtime.entities[$0].root })
+    let isConcerned =
+      pendingChanges(for: request) != .none
+      || [inserted, changed, deleted].joined().contains { entities.contains(type(of: $0)._entity) }
+      || pendingCascades.contains { !$0.rule.roots.isDisjoint(with: roots) }
+    guard isConcerned else { return }
+    throw ContextError(
+      .unsavedChanges,
+      "Many objects of \(name) were to be changed at once, while there are unsaved changes that have to do with them. Save or "
+        + "roll back first, or leave them aside with storedOnly().")
+  }
+
+  /// Notifies all contexts, this one included, as if another context had saved.
+  func tell(_ outcome: BatchOutcome, movesMembers: Bool, cleared: [RelationshipNumber] = []) {
+    guard !outcome.updated.isEmpty || !outcome.deleted.isEmpty else { return }
+    var notice = SaveNotice()
+    notice.author = author
+    notice.updated = outcome.updated.map(SaveNotice.Row.init)
+    notice.deleted = outcome.deleted.map(SaveNotice.Row.init)
+    notice.movesMembers = movesMembers
+    notice.cleared = cleared
+    core.hub.post(notice, from: nil)
+    mergeInbox()
+  }
+
+  /// The error for a constant that breaks rules. It names the first object that would get the constant.
+  private func validationError(
+    _ failures: [BatchUpdatePlan.Failure], _ key: Int64, _ entity: Int
+  ) throws -> ValidationError {
+    let object = try object(key, entity: entity)
+    let id = object.map { AnyObjectID($0) } ?? AnyObjectID(key, runtime.entities[entity])
+    return ValidationError(
+      failures: failures.map {
+        ValidationFailure(id, property: $0.property, rule: $0.rule, message: $0.message)
+      })
+  }
+
+  /// The error for computed values that break rules.
+  private func validationError(for refused: RefusedRows, _ update: BatchUpdate) throws -> ValidationError {
+    let entity = update.request.entity
+    let missing = refused.keys.filter { map[$0] == nil }
+    if !missing.isEmpty { try loadObjects(missing, entity: entity) }
+    var failures: [ValidationFailure] = []
+    for object in refused.keys.compactMap({ map[$0] }) {
+      let found = try evaluating { try update.failures(of: QueriedObject(object, self), info(of: object)) }
+      failures += found.map {
+        ValidationFailure(AnyObjectID(object), property: $0.property, rule: $0.rule, message: $0.message)
+      }
+    }
+    return ValidationError(failures: failures.isEmpty ? unnamedFailures(refused, update) : failures)
+  }
+
+  /// The failures without exact reasons, for the case that the objects in memory have other values than the refused
+  /// rows.
+  private func unnamedFailures(_ refused: RefusedRows, _ update: BatchUpdate) -> [ValidationFailure] {
+    let entity = runtime.entities[update.request.entity]
+    let names = update.assignments.map { entity.entity.properties[$0.property].name }
+    return refused.keys.map {
+      ValidationFailure(
+        AnyObjectID($0, entity), property: names.count == 1 ? names[0] : "", rule: .custom,
+        message: "would get a value that its rules forbid")
+    }
+  }
+}
+
+extension StoreRequest {
+  fileprivate var first: StoreRequest {
+    var request = self
+    request.limit = min(1, limit ?? 1)
+    return request
+  }
+}
+
+extension SaveNotice.Row {
+  init(_ row: BatchOutcome.Row) { self.init(key: row.key, entity: row.entity, properties: row.properties) }
+}
+
+// MARK: - Deleting all
+
+extension ManagedObjectContext {
+  /// Deletes every object of a request in the store, in one operation and without loading them.
+  ///
+  /// ```swift
+  /// let gone = try context.deleteAll(EmotionDiary.where { $0.createdAt < lastYear })
+  /// ```
+  /// The delete is a separate transaction and not a pending change: there is nothing to save, roll back or undo
+  /// afterwards. The model's delete rules apply: members under `cascade` are deleted as well, references of partners
+  /// under `nullify` become nil, and a remaining partner under `deny` refuses the whole delete. Objects in memory
+  /// behave as if another context had deleted them. Other contexts, live results and ``PersistentContainer/saves`` are
+  /// notified as of a save.
+  ///
+  /// The delete is refused before it starts if an entity has hooks that would have to run for deleted objects or for
+  /// partners that lose their reference to one.
+  ///
+  /// The delete is also refused if there are unsaved changes of objects that the request could match or the delete
+  /// rules could reach. A request with ``FetchRequest/storedOnly()`` ignores such changes: they are kept, and the next
+  /// save resolves them as if another context had deleted the objects.
+  ///
+  /// - Returns: the number of objects of the request that were deleted, without those that the delete rules deleted.
+  /// - Throws: ``ValidationError`` if a rule prevents the delete; ``StoreError`` with the code `unsupported` if the
+  ///   objects would have to be loaded for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; the
+  ///   same errors as ``fetch(_:)``.
+  /// - Complexity: that of the store's query and of writing; memory for the keys of the deleted objects. If a partner
+  ///   may prevent the delete, or must keep a number of members, memory for the rows.
+  @discardableResult public func deleteAll<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
+    try prepareBatchOperation("deleteAll")
+    let storeRequest = try request.storeRequest(in: self)
+    let reach = DeleteReach(storeRequest, runtime.model)
+    let holders = Set(reach.unlinking.flatMap { runtime.entities[$0.entity].entity.subtree })
+    try checkHooks(reach, holders, storeRequest.entity)
+    if request.rules.seesPendingChanges {
+      try checkNothingPending(storeRequest, entities: holders.union(reach.entities))
+    }
+    do {
+      let outcome = try connection().deleteAll(BatchDelete(request: storeRequest), in: runtime.model)
+      let cleared = Set(reach.entities.flatMap { runtime.model.oneWayColumns(to: $0) })
+      tell(outcome, movesMembers: true, cleared: Array(cleared))
+      return outcome.found
+    } catch let broken as ConstraintViolations {
+      throw try validationError(forRows: broken)
+    }
+  }
+
+  // MARK: Steps
+
+  private func checkHooks(_ reach: DeleteReach, _ holders: Set<Int>, _ entity: Int) throws {
+    let victims = reach.entities.map { ($0, [LifecycleHook.willDelete, .validateDelete]) }
+    let survivors = holders.sorted().map { ($0, [LifecycleHook.willSave, .didSave, .validateUpdate]) }
+    for (number, hooks) in victims + survivors {
+      guard let hook = hooks.first(where: runtime.entities[number].hooks.contains) else { continue }
+      let name = runtime.entities[entity].name
+      throw StoreError(
+        .unsupported,
+        "Objects of \(name) cannot be deleted all at once, as \(runtime.entities[number].name).\(hook.rawValue) is called for "
+          + "each object that is concerned.",
+        remedy: "Go through them with stream, delete each one, and save.", entity: name)
+    }
+  }
+
+  /// The error for the rules that the store found broken. The objects need not be in memory; at most a hundred of them
+  /// are named.
+  private func validationError(forRows broken: ConstraintViolations) throws -> ValidationError {
+    var rules = ObjectRules(self)
+    for denial in broken.denials.prefix(RefusedRows.most) {
+      guard let relationship = runtime.relationship(denial.relationship),
+        let owner = try object(denial.owner, entity: relationship.entity),
+        let partner = try object(denial.partner, entity: relationship.destination)
+      else { continue }
+      if let inverse = runtime.inverse(of: relationship), relationship.deleteRule == .nullify {
+        rules.fail(partner, inverse.name, .required, "must be set")
+      } else if relationship.deleteRule == .deny || relationship.deleteRule == .cascade {
+        rules.deny(owner, relationship, [AnyObjectID(partner)])
+      } else {
+        rules.fail(
+          partner, "\(relationship.entityName).\(relationship.name)", .deniedDelete,
+          "must lead elsewhere before the object can be deleted", blockers: [AnyObjectID(owner)])
+      }
+    }
+    for failure in try validationError(for: ConstraintViolations(counts: broken.counts)).failures { rules.add(failure) }
+    return ValidationError(failures: rules.failures)
+  }
+}

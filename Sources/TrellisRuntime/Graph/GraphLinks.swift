@@ -1,0 +1,288 @@
+import TrellisStorage
+
+/// Keeps both ends of relationships consistent, for every kind by the same four steps: the old partners are unlinked at
+/// both ends, then the new ones are linked at both ends.
+///
+/// No function here loads a to-many; an end whose members are not loaded notes which were added and removed.
+extension ManagedObjectContext {
+  // MARK: Whole links
+
+  /// Links two objects. A to-one end is unlinked from its former partner first.
+  ///
+  /// - Parameter place: The position of the partner among the members of an ordered to-many; nil for the end.
+  func connect(
+    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
+  ) {
+    let inverse = runtime.inverse(of: relationship)
+    // Adding a present member to an unordered to-many changes nothing.
+    if relationship.isToMany, !relationship.isOrdered, relationship.home == .inverseColumn, let inverse,
+      knownReference(of: partner, inverse) == object._key, showsOwnMember(partner._key, of: object, relationship)
+    {
+      return
+    }
+    prepareRecording(object, relationship, partner._key)
+    if !relationship.isToMany {
+      if partnerKey(of: object, relationship) == partner._key { return }
+      disconnectPartner(of: object, relationship, unless: partner._key)
+    }
+    if let inverse, !inverse.isToMany { disconnectPartner(of: partner, inverse, unless: object._key) }
+    // A pair that exists already is moved at one end only.
+    let isMove =
+      relationship.isJoined
+      && (isKnownMember(partner._key, of: object, relationship)
+        || inverse.map { isKnownMember(object._key, of: partner, $0) } == true)
+    if isMove && !relationship.isOrdered { return }
+    take(object, relationship, partner._key, at: place)
+    if isMove { return }
+    if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
+  }
+
+  /// Whether a to-many shows a member whose row refers to its owner. A complete list may not show it if the owner was
+  /// inserted again after its delete left the reference in place.
+  private func showsOwnMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+    guard let list = object.extras?.list(relationship.property) else { return object.phase != .inserted }
+    return !list.isLoaded || list.contains(key)
+  }
+
+  /// Whether a loaded list contains a member.
+  func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+    guard let list = object.extras?.list(relationship.property), list.isLoaded else { return false }
+    return list.contains(key)
+  }
+
+  /// Unlinks the partner of a to-one. If the partner was set in this context while another context has set another one,
+  /// the other one is unlinked as well.
+  private func disconnectPartner(of object: ManagedObject, _ relationship: RelationshipInfo, unless key: Int64) {
+    let first = partnerKey(of: object, relationship)
+    if first == 0 || first == key { return }
+    disconnect(object, relationship, first)
+    let second = partnerKey(of: object, relationship)
+    if second != 0 && second != key && second != first { disconnect(object, relationship, second) }
+  }
+
+  /// Unlinks an object and the partner with a key from each other.
+  func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
+    prepareRecording(object, relationship, partner)
+    unlink(object, relationship, partner)
+    guard let inverse = runtime.inverse(of: relationship) else { return }
+    unlink(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
+  }
+
+  // MARK: One end
+
+  func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
+    if relationship.isToMany {
+      object.announce(relationship.property)
+      let list = list(of: object, relationship)
+      recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+      list.insert(key, at: place)
+      noteListChanged(object)
+    } else {
+      setReference(of: object, relationship, key)
+    }
+  }
+
+  /// Links the other end. A present member of a many-to-many keeps its position, since each end has its own order.
+  private func follow(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    guard relationship.isToMany && (relationship.isJoined || relationship.isTransient) else {
+      return take(object, relationship, key)
+    }
+    let list = list(of: object, relationship)
+    object.announce(relationship.property)
+    if !list.contains(key) {
+      recordMember(key, isComing: true, list: list, owner: object, object._key, relationship)
+    }
+    list.include(key)
+    noteListChanged(object)
+  }
+
+  func unlink(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    if relationship.isToMany {
+      object.announce(relationship.property)
+      let list = list(of: object, relationship)
+      recordMember(key, isComing: false, list: list, owner: object, object._key, relationship)
+      list.remove(key)
+      noteListChanged(object)
+    } else if knownReference(of: object, relationship) == key {
+      setReference(of: object, relationship, 0)
+    }
+  }
+
+  /// Unlinks the other end, which may not be in memory: a row that holds a reference is loaded to be changed, an owner
+  /// whose members are counted at save is loaded to be counted, and a list in a join table notes the removed member.
+  private func unlink(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
+    if let partner = map[key] {
+      unlink(partner, relationship, gone)
+    } else if relationship.isColumn || relationship.isCounted {
+      if let partner = loadObject(key, entity: entity) { unlink(partner, relationship, gone) }
+    } else if relationship.isJoined {
+      let list = deferredList(of: key, relationship)
+      recordMember(gone, isComing: false, list: list, owner: nil, key, relationship)
+      list.remove(gone)
+    }
+  }
+
+  private func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+    if relationship.isColumn {
+      // A deleted object also loses a partner that is linked elsewhere. Otherwise it would still prevent the partner's
+      // delete.
+      if object.phase == .deleted {
+        object.willChangeValues()
+        object.state.markAssigned(ColumnMask.bit(of: relationship.property))
+      } else if !object._willWrite(relationship.property) {
+        return
+      }
+      object._setReference(relationship.property, key)
+      object._setPlace(relationship.property, nil)
+      if relationship.isOwnInverse && !backlog.contestedHalves.isEmpty {
+        releaseContestedHalf(of: object, relationship)
+      }
+    } else {
+      object.announce(relationship.property)
+      recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
+      let extras = object.needExtras()
+      if key == 0 && isContested(object, relationship) {
+        extras.partners.removeAll { $0.property == relationship.property }
+      } else {
+        extras.setPartner(relationship.property, key)
+      }
+      noteListChanged(object)
+    }
+  }
+
+  // MARK: Present partners
+
+  /// The key of a to-one's partner, loaded if necessary; 0 for nil.
+  func partnerKey(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+    let known = knownReference(of: object, relationship)
+    return known >= 0 ? known : loadPartnerKeys(like: object, relationship)
+  }
+
+  /// The key of a to-one's partner as far as it is in memory; -1 if the store has to be read.
+  func knownReference(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+    if relationship.isColumn {
+      object._willRead(relationship.property)
+      return object._reference(relationship.property)
+    }
+    if let known = object.extras?.partner(relationship.property) { return known }
+    return object.phase == .inserted || relationship.isTransient ? 0 : -1
+  }
+
+  /// The list of a to-many, created if there is none. The list of a new object is complete from the start.
+  func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
+    let extras = object.needExtras()
+    if let list = extras.list(relationship.property) {
+      if relationship.inverse == nil { dropDeleted(from: list, of: object, relationship) }
+      return list
+    }
+    let adopted = adoptDeferredList(object._key, relationship)
+    let list =
+      adopted
+      ?? MemberList(
+        isLoaded: object.phase == .inserted || relationship.isTransient, isOrdered: relationship.isOrdered)
+    list.seenGone = pending.deletionLog.count
+    extras.lists.append((relationship.property, list))
+    if relationship.isJoined { listed.insert(number(of: relationship)) }
+    if adopted != nil { noteListChanged(object) }
+    return list
+  }
+}
+
+extension ObjectExtras {
+  func list(_ property: Int) -> MemberList? {
+    for entry in lists where entry.property == property { return entry.list }
+    return nil
+  }
+
+  func partner(_ property: Int) -> Int64? {
+    for entry in partners where entry.property == property { return entry.key }
+    return nil
+  }
+
+  func setPartner(_ property: Int, _ key: Int64) {
+    for index in partners.indices where partners[index].property == property {
+      partners[index].key = key
+      return
+    }
+    partners.append((property, key))
+  }
+}
+
+// MARK: - Link preloading
+
+/// Loads the objects that a change of links needs before anything changes. If this fails, the failure is reported and
+/// the change is not made, instead of being half done.
+extension ManagedObjectContext {
+  /// Loads the other objects that linking two objects changes.
+  func isReady(
+    toConnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+  ) -> Bool {
+    let failures = failedLoads
+    let inverse = runtime.inverse(of: relationship)
+    if !relationship.isToMany {
+      let old = partnerKey(of: object, relationship)
+      if old > 0 && old != partner._key {
+        prepareOtherEnd([old], relationship)
+        prepareRecording(object, relationship, old)
+      }
+    }
+    if let inverse, !inverse.isToMany {
+      let old = partnerKey(of: partner, inverse)
+      if old > 0 && old != object._key {
+        prepareOtherEnd([old], inverse)
+        prepareRecording(partner, inverse, old)
+      }
+    }
+    prepareRecording(object, relationship, partner._key)
+    // A pair that the other end contains already is only moved, which needs the order.
+    if relationship.isJoined && relationship.isOrdered, let inverse, isKnownMember(object._key, of: partner, inverse) {
+      _ = loadedList(of: object, relationship)
+    }
+    return failures == failedLoads
+  }
+
+  /// Loads what unlinking partners changes at their end.
+  func isReady(
+    toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partners: [Int64]
+  ) -> Bool {
+    let failures = failedLoads
+    prepareOtherEnd(partners, relationship)
+    if recorder != nil { for partner in partners { prepareRecording(object, relationship, partner) } }
+    return failures == failedLoads
+  }
+
+  func isReady(toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) -> Bool {
+    isReady(toDisconnect: object, relationship, [partner])
+  }
+
+  private func prepareOtherEnd(_ partners: [Int64], _ relationship: RelationshipInfo) {
+    guard let inverse = runtime.inverse(of: relationship), inverse.isColumn || inverse.isCounted else { return }
+    do {
+      try loadForChange(partners, of: relationship)
+    } catch {
+      report(
+        ContextError(
+          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
+    }
+  }
+
+  /// Loads the rows of partners, in a few statements.
+  func loadForChange(_ partners: some Sequence<Int64>, of relationship: RelationshipInfo) throws {
+    try loadForChange(partners, entity: relationship.destination)
+  }
+
+  /// Loads the rows of objects of an entity and its subentities.
+  func loadForChange(_ keys: some Sequence<Int64>, entity: Int) throws {
+    var missing: [Int64] = []
+    var faults: [ManagedObject] = []
+    for key in keys {
+      guard let partner = map[key] else {
+        missing.append(key)
+        continue
+      }
+      if partner.accessFlags.contains(.fault) { faults.append(partner) }
+    }
+    if !missing.isEmpty { try loadObjects(missing, entity: entity) }
+    try refreshRows(faults)
+  }
+}

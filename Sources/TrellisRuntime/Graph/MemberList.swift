@@ -1,0 +1,391 @@
+/// The keys of the members of one object's to-many: all of them, or only the changes since the last save.
+///
+/// If the reference is stored in the members' rows, the rows are authoritative and this is a view of them; for a join
+/// table this is authoritative until it is saved.
+final class MemberList {
+  // Only the methods below access the fields, and none calls other code while it does: accesses cannot overlap, so they
+  // are not checked.
+
+  /// Whether ``keys`` are all members. If not, they are the added members, and ``removed`` the removed ones.
+  @exclusivity(unchecked) private(set) var isLoaded: Bool
+  @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
+  @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
+  /// Of the members added while not loaded, those that keep their position if the store has them already.
+  @exclusivity(unchecked) private(set) var unmoved: Set<Int64> = []
+  /// Of the members added while not loaded, those that are only moved, if the store still has them.
+  @exclusivity(unchecked) private var onlyMoved: Set<Int64> = []
+  /// The members in the store, kept from the first change of a loaded list until it is saved.
+  @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
+  /// The changed order of a list that was unloaded since: the order that was read, and the wanted one.
+  @exclusivity(unchecked) private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
+  /// The number of entries of the context's ``DeletionLog`` that the list has processed.
+  @exclusivity(unchecked) var seenGone = 0
+  /// The keys as a set, once there are too many for a linear search.
+  @exclusivity(unchecked) private var lookup: Set<Int64>?
+
+  private static let smallCount = 32
+
+  private let isOrdered: Bool
+
+  init(isLoaded: Bool, isOrdered: Bool) {
+    self.isLoaded = isLoaded
+    self.isOrdered = isOrdered
+  }
+
+  /// Returns another list with the same contents.
+  func copy() -> MemberList {
+    let list = MemberList(isLoaded: isLoaded, isOrdered: isOrdered)
+    list.keys = keys
+    list.removed = removed
+    list.unmoved = unmoved
+    list.onlyMoved = onlyMoved
+    list.committed = committed
+    list.arrangement = arrangement
+    list.seenGone = seenGone
+    return list
+  }
+
+  var hasChanges: Bool {
+    if !isLoaded { return !keys.isEmpty || !removed.isEmpty || arrangement != nil }
+    guard let committed, committed != keys else { return false }
+    return isOrdered || committed.count != keys.count || Set(committed) != Set(keys)
+  }
+
+  /// Whether a key is among ``keys``.
+  func contains(_ key: Int64) -> Bool {
+    if keys.count <= Self.smallCount { return keys.contains(key) }
+    if let lookup { return lookup.contains(key) }
+    let made = Set(keys)
+    lookup = made
+    return made.contains(key)
+  }
+
+  /// Whether a member of the store was removed in this context.
+  func hasLost(_ key: Int64) -> Bool {
+    isLoaded ? !contains(key) && committed?.contains(key) == true : removed.contains(key)
+  }
+
+  /// The position of a key among ``keys``. The end is checked first, because most changes are there.
+  func place(of key: Int64) -> Int? {
+    if keys.last == key { return keys.count - 1 }
+    return contains(key) ? keys.firstIndex(of: key) : nil
+  }
+
+  /// The position of a key that is a member in the store: behind the member that it follows there.
+  func committedPlace(of key: Int64) -> Int? {
+    committed.flatMap { place(of: key, as: $0) }
+  }
+
+  /// The position of a key that had a position in another order: behind the member that it follows there.
+  func place(of key: Int64, as order: ContiguousArray<Int64>) -> Int? {
+    guard let former = order.firstIndex(of: key) else { return nil }
+    for before in order[..<former].reversed() { if let place = place(of: before) { return place + 1 } }
+    return 0
+  }
+
+  // MARK: Changing
+
+  /// Adds a member at a position, or at the end. A present member is moved.
+  func insert(_ key: Int64, at place: Int? = nil) {
+    noteChange()
+    if contains(key) { drop(key) }
+    if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
+    lookup?.insert(key)
+    if !isLoaded {
+      // Most lists have no such notes, and an empty set would still hash the key.
+      if !removed.isEmpty { removed.remove(key) }
+      if !unmoved.isEmpty { unmoved.remove(key) }
+      if !onlyMoved.isEmpty { onlyMoved.remove(key) }
+      // The member moves to the end, whatever position was wanted before.
+      arrangement?.wanted.removeAll { $0 == key }
+    }
+  }
+
+  /// Adds a member at the end, unless it is present: then it keeps its position.
+  func include(_ key: Int64) {
+    guard !contains(key) else {
+      // A member that was only moved is added now, whether the store still has it or not.
+      if !onlyMoved.isEmpty { onlyMoved.remove(key) }
+      return
+    }
+    let mayBeStored = !isLoaded && (removed.isEmpty || !removed.contains(key))
+    let order = arrangement
+    insert(key)
+    if mayBeStored {
+      unmoved.insert(key)
+      arrangement = order
+    }
+  }
+
+  /// Removes a member.
+  func remove(_ key: Int64) {
+    noteChange()
+    if contains(key) { drop(key) }
+    if !isLoaded {
+      removed.insert(key)
+      if !unmoved.isEmpty { unmoved.remove(key) }
+    }
+  }
+
+  /// Removes members that are gone from the store; this is no change to be saved.
+  func forget(_ gone: Set<Int64>) {
+    keys.removeAll(where: gone.contains)
+    committed?.removeAll(where: gone.contains)
+    removed.subtract(gone)
+    lookup = nil
+  }
+
+  /// Removes members that are gone from the store. Members that were added in this context stay, so that a save refuses
+  /// them.
+  ///
+  /// - Returns: the members that stay.
+  func forgetStored(_ gone: Set<Int64>) -> [Int64] {
+    if isLoaded {
+      let base = committed.map { Set($0) }
+      keys.removeAll { gone.contains($0) && base?.contains($0) != false }
+      committed?.removeAll(where: gone.contains)
+    }
+    removed.subtract(gone)
+    arrangement?.base.removeAll(where: gone.contains)
+    lookup = nil
+    return keys.filter(gone.contains)
+  }
+
+  /// Removes members that were added in this context; members in the store stay.
+  func forgetAdded(_ gone: Set<Int64>) {
+    let stored = isLoaded ? Set(committed ?? keys) : []
+    keys.removeAll { gone.contains($0) && !stored.contains($0) }
+    unmoved.subtract(gone)
+    lookup = nil
+  }
+
+  /// Puts the members into another order.
+  func reorder(_ order: ContiguousArray<Int64>) {
+    noteChange()
+    keys = order
+  }
+
+  /// Restores the notes of an unloaded list about a key to those before a change.
+  func restoreNote(_ trace: MemberTrace) {
+    let key = trace.key
+    if contains(key) { drop(key) }
+    if let place = trace.place { keys.insert(key, at: min(place, keys.count)) }
+    if trace.wasRemoved { removed.insert(key) } else { removed.remove(key) }
+    if trace.wasUnmoved { unmoved.insert(key) } else { unmoved.remove(key) }
+    lookup = nil
+  }
+
+  private func drop(_ key: Int64) {
+    if keys.last == key { keys.removeLast() } else if let place = keys.firstIndex(of: key) { keys.remove(at: place) }
+    lookup?.remove(key)
+  }
+
+  private func noteChange() {
+    if isLoaded && committed == nil { committed = keys }
+  }
+
+  // MARK: Loading and saving
+
+  /// Merges the members in the store with the changes of this context.
+  ///
+  /// - Parameter gone: Members in the store that are no longer members, by changes at their own end.
+  func load(_ stored: ContiguousArray<Int64>, without gone: Set<Int64> = []) {
+    guard !isLoaded else { return }
+    let added = keys
+    let isChanged = hasChanges || !gone.isEmpty
+    keys = stored
+    lookup = nil
+    isLoaded = true
+    guard isChanged else { return }
+    committed = stored
+    let moved = Set(added).subtracting(unmoved)
+    keys.removeAll { removed.contains($0) || gone.contains($0) || moved.contains($0) }
+    if let arrangement {
+      let members = Set(keys).union(moved)
+      let stored = Set(keys)
+      let wanted = ContiguousArray(arrangement.wanted.filter(members.contains))
+      var arranged = MemberOrder.moved(in: wanted, since: arrangement.base)
+      // A member of the wanted order that is not in the store was added in this context.
+      for key in wanted where !stored.contains(key) { arranged.insert(key) }
+      keys = MemberOrder.merged(arranged, as: wanted, into: keys)
+    }
+    let gone = onlyMoved.isEmpty ? [] : onlyMoved.subtracting(stored)
+    for key in added where !contains(key) && !gone.contains(key) {
+      keys.append(key)
+      lookup?.insert(key)
+    }
+    removed = []
+    unmoved = []
+    onlyMoved = []
+    arrangement = nil
+  }
+
+  /// Unloads the list, so that it only holds the changes of this context and the members are read from the store again.
+  ///
+  /// - Parameters:
+  ///   - keepsOrder: Whether the order is kept as well, if it is more than members added at the end.
+  ///   - isOwn: Whether a key is a member because of a change in this context, even if the store has it already.
+  func unload(keepingOrder keepsOrder: Bool, own isOwn: (Int64) -> Bool) {
+    guard isLoaded else {
+      if !keepsOrder { arrangement = nil }
+      return
+    }
+    let difference = difference
+    let kept = committed == nil ? [] : keys.filter { isOwn($0) && !difference.added.contains($0) }
+    if keepsOrder, isOrdered, let committed, isArranged(committed, difference.added) {
+      arrangement = (committed, keys)
+    }
+    isLoaded = false
+    keys = ContiguousArray(kept + difference.added)
+    unmoved = Set(kept)
+    removed = Set(difference.removed)
+    committed = nil
+    lookup = nil
+  }
+
+  /// Drops the notes of an unloaded list that the members' rows do not confirm.
+  func keepNotes(added isAdded: (Int64) -> Bool, removed isRemoved: (Int64) -> Bool) {
+    guard !isLoaded else { return }
+    // The predicates may read the list meanwhile.
+    keys = keys.filter(isAdded)
+    removed = removed.filter(isRemoved)
+    unmoved.formIntersection(keys)
+    onlyMoved.formIntersection(keys)
+    lookup = nil
+  }
+
+  func onlyMoves(_ key: Int64) -> Bool { onlyMoved.contains(key) }
+
+  /// Notes that a member, added while not loaded, is a member in the store, so that it is only moved.
+  func noteOnlyMoved(_ key: Int64) {
+    if !isLoaded && isOrdered && contains(key) && !unmoved.contains(key) { onlyMoved.insert(key) }
+  }
+
+  /// Drops the notes of members that were removed from an unloaded list.
+  func forgetRemoved(_ keys: Set<Int64>) { removed.subtract(keys) }
+
+  /// Whether the order differs from the stored one by more than removed members and members added at the end.
+  private func isArranged(_ committed: ContiguousArray<Int64>, _ added: [Int64]) -> Bool {
+    keys != committed.filter(contains) + added
+  }
+
+  /// Makes the present members the committed ones, after a save.
+  func didSave() {
+    committed = nil
+    if !isLoaded {
+      keys = []
+      removed = []
+      unmoved = []
+      onlyMoved = []
+      arrangement = nil
+      lookup = nil
+    }
+  }
+
+  /// The members that were added and removed since the last save.
+  var difference: (added: [Int64], removed: [Int64]) {
+    guard isLoaded else { return (Array(keys), Array(removed)) }
+    guard let committed, committed != keys else { return ([], []) }
+    let before = Set(committed)
+    let after = Set(keys)
+    return (keys.filter { !before.contains($0) }, committed.filter { !after.contains($0) })
+  }
+
+  /// The difference from the stored order: the members from some position on stand last, in this order.
+  ///
+  /// - Returns: those members, and whether each is moved there even if the store has it at another position.
+  var tail: [(key: Int64, isMoved: Bool)] {
+    guard isLoaded else { return keys.map { ($0, !unmoved.contains($0)) } }
+    guard let committed, committed != keys else { return [] }
+    var place = 0
+    for key in committed where place < keys.count && keys[place] == key { place += 1 }
+    return keys[place...].map { ($0, true) }
+  }
+}
+
+// MARK: - Deferred member lists
+
+/// The changes of to-manys whose owners are not in memory, until the owners are loaded.
+///
+/// Only relationships in join tables need this: if members hold the reference in their own rows, those rows record the
+/// changes.
+struct DeferredMemberLists {
+  struct ID: Hashable {
+    let owner: Int64
+    let entity: Int
+    let property: Int
+
+    init(_ owner: Int64, _ relationship: RelationshipInfo) {
+      self.owner = owner
+      entity = relationship.entity
+      property = relationship.property
+    }
+  }
+
+  var lists: [ID: MemberList] = [:]
+}
+
+extension ManagedObjectContext {
+  func deferredList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
+    let id = DeferredMemberLists.ID(owner, relationship)
+    if let list = pending.deferredLists.lists[id] { return list }
+    let list = MemberList(isLoaded: false, isOrdered: relationship.isOrdered)
+    pending.deferredLists.lists[id] = list
+    return list
+  }
+
+  func adoptDeferredList(_ owner: Int64, _ relationship: RelationshipInfo) -> MemberList? {
+    guard !pending.deferredLists.lists.isEmpty else { return nil }
+    return pending.deferredLists.lists.removeValue(
+      forKey: DeferredMemberLists.ID(owner, relationship))
+  }
+}
+
+// MARK: - Member order
+
+/// The three-way merge of an ordered to-many.
+///
+/// A member that was moved or added on one side follows the member that it follows there, or stands at the end if only
+/// such members follow it. All other members have the order of the other side.
+enum MemberOrder {
+  /// The members that an order has moved or added: the fewest whose moves lead from the base to the order, and those
+  /// that are not in the base.
+  ///
+  /// - Complexity: n log n in the number of members.
+  static func moved(in order: ContiguousArray<Int64>, since base: ContiguousArray<Int64>) -> Set<Int64> {
+    let places = Dictionary(base.enumerated().map { ($1, Int64($0 + 1) << 32) }) { first, _ in first }
+    let former = order.map { places[$0] }
+    return Set(zip(order, zip(former, PlaceNumbering.arrange(former))).filter { $1.0 != $1.1 }.map(\.0))
+  }
+
+  /// Merges moved members into another order.
+  ///
+  /// - Parameters:
+  ///   - moved: The members that `mine` has moved or added.
+  ///   - mine: The order of the moved members; its other members are in `theirs` as well.
+  ///   - theirs: The order of all other members. Moved members in it are ignored.
+  /// - Returns: The members of both, each once.
+  /// - Complexity: linear in the number of members.
+  static func merged(
+    _ moved: Set<Int64>, as mine: ContiguousArray<Int64>, into theirs: ContiguousArray<Int64>
+  ) -> ContiguousArray<Int64> {
+    let tail = (mine.lastIndex { !moved.contains($0) } ?? -1) + 1
+    var followers: [Int64: [Int64]] = [:]
+    var result: ContiguousArray<Int64> = []
+    var predecessor: Int64?
+    for key in mine[..<tail] {
+      if !moved.contains(key) {
+        predecessor = key
+      } else if let predecessor {
+        followers[predecessor, default: []].append(key)
+      } else {
+        result.append(key)
+      }
+    }
+    for key in theirs where !moved.contains(key) {
+      result.append(key)
+      if let behind = followers[key] { result += behind }
+    }
+    return result + mine[tail...]
+  }
+}

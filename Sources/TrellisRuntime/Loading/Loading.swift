@@ -1,0 +1,323 @@
+import TrellisModel
+import TrellisStorage
+
+extension ManagedObjectContext {
+  /// Loads the row of a fault, together with those of its siblings. If the row no longer exists, the object becomes
+  /// deleted; if the store fails, the object reads as placeholders until it is used again.
+  func fulfilFault(of object: ManagedObject) {
+    guard object.phase == .persistent else {
+      object.state.endFault()
+      return
+    }
+    do {
+      try refreshRows(faults(beside: object))
+    } catch {
+      report(
+        ContextError(.loadFailed, "An object of \(info(of: object).name) could not be loaded.", cause: error))
+    }
+  }
+
+  private func faults(beside object: ManagedObject) -> [ManagedObject] {
+    guard let batch = batches[object.batch] else { return [object] }
+    let entity = type(of: object)._entity
+    var found = [object]
+    for key in batch.siblings(from: object._key, property: -1) where key != object._key {
+      guard let sibling = map[key], sibling.accessFlags.contains(.fault), type(of: sibling)._entity == entity else {
+        continue
+      }
+      found.append(sibling)
+    }
+    return found
+  }
+
+  /// Reads the rows of objects of one entity again. Edits are reapplied to the new row.
+  func refreshRows(_ objects: [ManagedObject]) throws {
+    guard let first = objects.first else { return }
+    var missing = Set(objects.map(\._key))
+    try connection(reading: info(of: first).root).rows(of: info(of: first).root, keys: objects.map(\._key)) { row in
+      missing.remove(row.key)
+      guard let object = map[row.key], type(of: object)._entity == row.entity else { return }
+      try refreshRow(of: object, with: row)
+    }
+    var (gone, entities): (Set<Int64>, Set<Int>) = ([], [])
+    for key in missing {
+      guard let object = map[key] else { continue }
+      gone.insert(key)
+      entities.insert(type(of: object)._entity)
+      let partners = partnersInRow(of: object)
+      markDeletedInStore(object)
+      forgetViews(of: partners)
+    }
+    if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
+  }
+
+  private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
+    guard object.changedBits != 0, let extras = object.extras, extras.committed != nil else {
+      // The lists and partners of a fault were loaded since it became one, so they are kept.
+      if !object.isInChangedList && !object.accessFlags.contains(.fault) { object.extras = nil }
+      return try replaceRow(of: object, with: row)
+    }
+    // The new row becomes the committed one; edits are reapplied to it.
+    let edited = object._copyRow()
+    var edits = (0..<63).filter { object.changedBits & ColumnMask.bit(of: $0) != 0 }
+    if object.changedBits & ColumnMask.bit(of: 63) != 0 {
+      edits += object.changedNumbers.filter { $0 >= 63 }
+    }
+    try replaceRow(of: object, with: row)
+    extras.keep(object._copyRow())
+    for mask in ColumnMask.masks(of: edits) { object._restore(mask, from: edited) }
+  }
+
+  /// Marks an object as deleted because its row is gone. Its loaded values stay readable.
+  func markDeletedInStore(_ object: ManagedObject) {
+    object.state.endFault()
+    if object.extras != nil { backlog.returning.insert(object._key) }
+    forgetPairs(of: object)
+    detach(object)
+  }
+
+  /// Removes the pairs of a deleted object from its partners, including pairs that were added in this context.
+  private func forgetPairs(of object: ManagedObject) {
+    for entry in object.extras?.lists ?? [] {
+      guard let relationship = relationship(entry.property, of: object), relationship.isJoined,
+        let inverse = runtime.inverse(of: relationship)
+      else { continue }
+      for key in entry.list.keys {
+        guard let partner = map[key], let list = partner.extras?.list(inverse.property), list.contains(object._key)
+        else { continue }
+        partner.announce(inverse.property)
+        list.forget([object._key])
+      }
+    }
+  }
+
+  /// Loads one object by key. Returns nil if there is no such row.
+  ///
+  /// Failures are reported, because callers cannot throw.
+  func loadObject(_ key: Int64, entity: Int) -> ManagedObject? {
+    do {
+      return try storedObject(key, entity: entity)
+    } catch {
+      report(
+        ContextError(
+          .loadFailed, "An object of \(runtime.entities[entity].name) could not be loaded.", cause: error))
+      return nil
+    }
+  }
+
+  /// The object of the row with a key; nil if there is no such row.
+  func storedObject(_ key: Int64, entity: Int) throws -> ManagedObject? {
+    var found: ManagedObject?
+    try connection(reading: entity).rows(of: entity, keys: [key]) { found = try object(of: $0, batch: 0) }
+    return found
+  }
+
+  /// Applies the lazy loading rule of an object to the batch that was loaded through its relationship.
+  func inherit(_ batch: FetchBatch, from object: ManagedObject?, _ relationship: RelationshipInfo) {
+    guard let object else { return }
+    batch.cameBy = (object.batch, relationship)
+    batch.lazyLoading = batches[object.batch]?.lazyLoading ?? .allowed
+  }
+
+  /// Loads objects of an entity and its subentities by key.
+  ///
+  /// - Parameter cameBy: One of the objects that refer to them, and its relationship to them.
+  @discardableResult func loadObjects(
+    _ keys: [Int64], entity: Int, cameBy: (object: ManagedObject, relationship: RelationshipInfo)? = nil,
+    rule: LazyLoading = .allowed
+  ) throws -> [ManagedObject] {
+    let batch = FetchBatch()
+    batch.lazyLoading = rule
+    if let cameBy { inherit(batch, from: cameBy.object, cameBy.relationship) }
+    let number = keys.count > 1 || batch.lazyLoading != .allowed ? batches.add(batch, keeping: map) : 0
+    var objects: [ManagedObject] = []
+    try connection(reading: entity).rows(of: entity, keys: keys) { row in
+      objects.append(try object(of: row, batch: number))
+      batch.append(row.key)
+    }
+    return objects
+  }
+}
+
+// MARK: - Fetch batch
+
+/// The objects of one fetch. A lazy load for one of them is made for its siblings, too.
+final class FetchBatch {
+  // Only the methods below access the fields, and none calls other code while it does: accesses cannot overlap, so they
+  // are not checked.
+  @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
+  /// The rule for lazy loads of the relationships of its objects.
+  var lazyLoading = LazyLoading.allowed
+  /// The relationship through which its objects were loaded, and the batch of its owners; nil for the results of a
+  /// request.
+  var cameBy: (batch: UInt32, relationship: RelationshipInfo)?
+  /// The position where the last search ended: accesses mostly go through a batch from front to end.
+  private var cursor = 0
+  /// The number of siblings that the next load of each relationship includes.
+  private var windows: [(property: Int, size: Int)] = []
+
+  /// The first load includes few siblings, in case a loop ends early; each further one includes four times as many.
+  private static let firstWindow = 256
+  private static let growth = 4
+  private static let largestWindow = 1 << 16
+
+  func append(_ key: Int64) { keys.append(key) }
+
+  /// The keys, from an object's position on, for which its relationship is loaded.
+  func siblings(from key: Int64, property: Int) -> ArraySlice<Int64> {
+    guard let start = position(of: key) else { return [key] }
+    return ArraySlice(keys[start..<min(keys.count, start + nextWindow(property))])
+  }
+
+  private func nextWindow(_ property: Int) -> Int {
+    for index in windows.indices where windows[index].property == property {
+      windows[index].size = min(windows[index].size * Self.growth, Self.largestWindow)
+      return windows[index].size
+    }
+    windows.append((property, Self.firstWindow))
+    return Self.firstWindow
+  }
+
+  private func position(of key: Int64) -> Int? {
+    for (range) in [cursor..<keys.count, 0..<min(cursor, keys.count)] {
+      if let found = keys[range].firstIndex(of: key) {
+        cursor = found
+        return found
+      }
+    }
+    return nil
+  }
+}
+
+// MARK: - Fetch batches
+
+/// The batches of a context by number.
+struct FetchBatches {
+  private var byNumber: [UInt32: FetchBatch] = [:]
+  private var lastNumber: UInt32 = 0
+  /// The number of keys in all batches, plus a constant for each batch.
+  private var weight = 0
+  /// The weight above which unused batches are removed.
+  private var threshold = FetchBatches.leastThreshold
+
+  private static let leastThreshold = 8_192
+  private static let batchWeight = 16
+
+  subscript(number: UInt32) -> FetchBatch? { number == 0 ? nil : byNumber[number] }
+
+  /// Adds a batch that is about to be filled, and returns its number.
+  ///
+  /// A context that fetches the same few objects repeatedly has no reason to sweep, yet each fetch leaves a batch.
+  /// Unused batches are therefore removed when there are twice as many as were in use before.
+  mutating func add(_ batch: FetchBatch, keeping map: borrowing IdentityMap) -> UInt32 {
+    weight += Self.batchWeight + (byNumber[lastNumber]?.keys.count ?? 0)
+    if weight > threshold {
+      removeUnused(in: map)
+      threshold = max(Self.leastThreshold, 2 * weight, weight + map.count)
+    }
+    repeat { lastNumber &+= 1 } while lastNumber == 0 || byNumber[lastNumber] != nil
+    byNumber[lastNumber] = batch
+    return lastNumber
+  }
+
+  var count: Int { byNumber.count }
+
+  mutating func remove(_ number: UInt32) { byNumber[number] = nil }
+
+  /// Removes the batches without any object in memory.
+  mutating func removeUnused(in map: borrowing IdentityMap) {
+    if byNumber.isEmpty { return }
+    var used: Set<UInt32> = []
+    var last: UInt32 = 0
+    // Objects with neighbouring keys mostly came in one batch.
+    map.forEach { object in
+      if object.batch != last { used.insert(object.batch) }
+      last = object.batch
+    }
+    byNumber = byNumber.filter { used.contains($0.key) }
+    weight = byNumber.reduce(0) { $0 + Self.batchWeight + $1.value.keys.count }
+  }
+}
+
+// MARK: - Materializing
+
+extension ManagedObjectContext {
+  /// The object of a row: the one in memory, updated if necessary, or a new one.
+  ///
+  /// - Parameter batch: The number of the batch of the fetch that reads the row.
+  /// - Throws: ``StoreError`` if the row does not fit the model.
+  func object(of row: RowReader, batch: UInt32) throws -> ManagedObject {
+    if let object = map[row.key] {
+      try bringUpToDate(object, with: row, batch: batch)
+      return object
+    }
+    guard row.entity >= 0 && row.entity < runtime.types.count else { throw unreadable(row) }
+    row.problem = nil
+    let object = runtime.types[row.entity].init(row, in: link)
+    if row.problem != nil { throw unreadable(row) }
+    object.batch = batch
+    object.generation = sweeper.generation
+    if observation != nil { object.state.setObserved(true) }
+    map.insert(object, for: row.key)
+    return object
+  }
+
+  /// Replaces the values of an unchanged object with a newer row. An edited object keeps its edits and its committed
+  /// row. An object in the backlog is left to the merge, which invalidates its partners' lists.
+  private func bringUpToDate(_ object: ManagedObject, with row: RowReader, batch: UInt32) throws {
+    guard type(of: object)._entity == row.entity else { throw unreadable(row) }
+    object.generation = sweeper.generation
+    if batch != 0 { object.batch = batch }
+    let isFault = object.accessFlags.contains(.fault)
+    guard object.phase == .persistent,
+      isFault || (row.version != object.version && !object.isEdited && !backlog.contains(row.key))
+    else { return }
+    try replaceRow(of: object, with: row)
+    if object.extras?.committed != nil { object.extras?.keep(object._copyRow()) }
+  }
+
+  func replaceRow(of object: ManagedObject, with row: RowReader) throws {
+    row.problem = nil
+    // Observers were notified when the object became a fault.
+    if !object.accessFlags.contains(.fault) { object.announceAll() }
+    object._read(row)
+    if row.problem != nil { throw unreadable(row) }
+    object.state.takeVersion(row.version)
+    object.state.endFault()
+    if info(of: object).hooks.contains(.didFetch) { object._noteFetch() }
+  }
+
+  func unreadable(_ row: RowReader) -> StoreError {
+    let entity = runtime.entities.indices.contains(row.entity) ? runtime.entities[row.entity].entity : nil
+    let columns = entity?.columns ?? []
+    let column = row.problem.map(\.column).flatMap { columns.indices.contains($0) ? columns[$0].name : nil }
+    let place = [entity?.name, column].compactMap(\.self).joined(separator: ".")
+    return StoreError(
+      .unreadableValue,
+      "The row \(row.key) of \(place.isEmpty ? "the store" : place) cannot be read: \(row.problem?.what ?? "another entity has its key").",
+      remedy: row.problem?.remedy ?? "Restore the store from a backup, or repair the row with another tool.",
+      entity: entity?.name, properties: column.map { [$0] } ?? [])
+  }
+}
+
+// MARK: - Placeholder row
+
+/// The row of an object that cannot be loaded: every attribute reads as its placeholder.
+final class PlaceholderRow: RowReader {
+  init(key: Int64, entity: Int = 0) {
+    super.init()
+    self.key = key
+    self.entity = entity
+  }
+}
+
+extension IdentifiedObject {
+  /// Creates a detached object with placeholder values, for a row that cannot be loaded.
+  ///
+  /// - Parameter isDeleted: Whether the reason is that the row no longer exists.
+  static func standIn(for key: Int64, isDeleted: Bool, in link: ContextLink) -> Self {
+    let object = Self(PlaceholderRow(key: key), in: link)
+    object.state.detach(isDeleted: isDeleted)
+    return object
+  }
+}

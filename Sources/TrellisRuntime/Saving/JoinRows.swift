@@ -1,0 +1,381 @@
+import TrellisStorage
+
+extension SavePlan {
+  /// Turns the changed lists of joined relationships into pairs. Each pair is written once, although both ends may have
+  /// noted it.
+  mutating func collectPairs(_ context: ManagedObjectContext) throws {
+    var changes = PairChanges(context)
+    for object in inserted { changes.add(object) }
+    for (object, _) in updated { changes.add(object) }
+    for object in relinked { changes.add(object) }
+    // Pairs that were removed before the delete are written as well, because they must not deny the delete.
+    for object in deleted where !context.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
+    for (id, list) in context.pending.deferredLists.lists {
+      changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
+    }
+    request.pairs = try changes.pairs()
+  }
+}
+
+private struct PairChanges {
+  typealias Pair = SaveRequest.Pairs.Pair
+
+  /// A class, because the arrays in a dictionary of structs would be copied for each list.
+  private final class Table {
+    /// Pairs may be listed twice, because both ends note them.
+    var added: [PairEnds] = []
+    var removed: [PairEnds] = []
+    var places = PairPlaces()
+    /// The owners whose lists have members that are placed behind all others.
+    var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
+  }
+
+  private let context: ManagedObjectContext
+  private var tables: [Int: Table] = [:]
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  mutating func add(_ object: ManagedObject) {
+    guard let extras = object.extras, !extras.lists.isEmpty else { return }
+    let relationships = context.info(of: object).relationships
+    for entry in extras.lists where relationships.indices.contains(entry.property) {
+      guard let relationship = relationships[entry.property], relationship.isJoined else { continue }
+      add(entry.list, owner: object._key, relationship)
+    }
+  }
+
+  mutating func add(_ list: MemberList, owner: Int64, entity: Int, property: Int) {
+    guard let relationship = context.runtime.entities[entity].relationships[property] else { return }
+    add(list, owner: owner, relationship)
+  }
+
+  private mutating func add(_ list: MemberList, owner: Int64, _ relationship: RelationshipInfo) {
+    // The list of a new object is complete from the start, so all of its members are written.
+    let isNew = context.map[owner]?.phase == .inserted
+    guard case .joinTable(let number, let isFirst) = relationship.home, list.hasChanges || isNew else { return }
+    let isSymmetric = context.runtime.model.joinTables[number].isSymmetric
+    let difference = isNew ? (added: Array(list.keys), removed: []) : list.difference
+    let table = tables[number] ?? Table()
+    tables[number] = table
+    for key in difference.added { note(owner, key, isFirst, isSymmetric, in: &table.added) }
+    for key in difference.removed { note(owner, key, isFirst, isSymmetric, in: &table.removed) }
+    if relationship.isOrdered {
+      let tail = list.tail
+      if list.isLoaded && (isNew || tail.count * 2 > list.keys.count) {
+        table.places.arrange(list.keys, of: owner, isFirst)
+      } else if !tail.isEmpty {
+        table.tails.append((owner, isFirst, tail))
+      }
+    }
+  }
+
+  private func note(
+    _ owner: Int64, _ key: Int64, _ isFirst: Bool, _ isSymmetric: Bool, in pairs: inout [PairEnds]
+  ) {
+    let ends = isFirst ? PairEnds(first: owner, partner: key) : PairEnds(first: key, partner: owner)
+    pairs.append(ends)
+    if isSymmetric && owner != key { pairs.append(PairEnds(first: ends.partner, partner: ends.first)) }
+  }
+
+  // MARK: The result
+
+  func pairs() throws -> [SaveRequest.Pairs] {
+    var all: [SaveRequest.Pairs] = []
+    for (number, table) in tables.sorted(by: { $0.key < $1.key }) {
+      var places = table.places
+      try append(table.tails, to: &places, table: number)
+      var pairs = SaveRequest.Pairs(table: number)
+      // Sorted by key as in the store, so that each write is next to the last one.
+      let added = table.added.sortedWithoutRepeats
+      pairs.removed = table.removed.sortedWithoutRepeats.filter { !added.containsInOrder($0) }
+        .map { Pair(first: $0.first, partner: $0.partner) }
+      pairs.added = added.filter(isAlive).map(places.pair)
+      // An added pair may exist in the store. It then keeps its places unless it is moved as well.
+      pairs.moved = places.moves { isAlive($0) && !(added.containsInOrder($0) && isNew($0)) }
+      all.append(pairs)
+    }
+    return all
+  }
+
+  /// Adds the tails of lists behind the last member in the store.
+  private func append(
+    _ tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])], to places: inout PairPlaces,
+    table number: Int
+  ) throws {
+    let table = context.runtime.model.joinTables[number]
+    for isFirst in [true, false] {
+      let owners = tails.filter { $0.isFirst == isFirst }
+      guard !owners.isEmpty, let end = isFirst ? table.first : table.second else { continue }
+      var last: [Int64: Int64] = [:]
+      let relationship = RelationshipNumber(entity: end.entity, property: end.property)
+      try context.connection().lastPlaces(of: relationship, owners: owners.map(\.owner).sorted()) { last[$0] = $1 }
+      for tail in owners { places.append(tail.members, of: tail.owner, isFirst, after: last[tail.owner]) }
+    }
+  }
+
+  /// Whether both objects of a pair remain. Pairs of objects that are deleted in the same save are not written.
+  private func isAlive(_ ends: PairEnds) -> Bool {
+    if context.deleted.isEmpty { return true }
+    for key in [ends.first, ends.partner] {
+      if let object = context.map[key], object.phase == .deleted { return false }
+    }
+    return true
+  }
+
+  /// Whether a pair cannot exist in the store.
+  private func isNew(_ ends: PairEnds) -> Bool {
+    context.map[ends.first]?.phase == .inserted || context.map[ends.partner]?.phase == .inserted
+  }
+}
+
+// MARK: - Pair places
+
+/// A row of a join table.
+struct PairEnds: Hashable, Comparable {
+  let first: Int64
+  let partner: Int64
+
+  static func < (left: PairEnds, right: PairEnds) -> Bool {
+    left.first == right.first ? left.partner < right.partner : left.first < right.first
+  }
+}
+
+/// The places that a save gives to the pairs of one join table.
+struct PairPlaces {
+  typealias Pair = SaveRequest.Pairs.Pair
+
+  private struct Entry {
+    /// The places of a pair if it is new, and the places that it gets even if it exists in the store.
+    var new: Pair
+    var moved: Pair
+  }
+
+  private var entries: [PairEnds: Entry] = [:]
+
+  /// Assigns new places to all members of an owner.
+  mutating func arrange(_ keys: ContiguousArray<Int64>, of owner: Int64, _ isFirst: Bool) {
+    for (index, key) in keys.enumerated() {
+      set(Int64(index + 1) * PlaceNumbering.gap, owner, key, isFirst, isMoved: true)
+    }
+  }
+
+  /// Assigns places behind the other members of an owner.
+  mutating func append(
+    _ members: [(key: Int64, isMoved: Bool)], of owner: Int64, _ isFirst: Bool, after last: Int64?
+  ) {
+    var last = last
+    for member in members {
+      let place = PlaceNumbering.after(last)
+      set(place, owner, member.key, isFirst, isMoved: member.isMoved)
+      last = place
+    }
+  }
+
+  private mutating func set(_ place: Int64, _ owner: Int64, _ key: Int64, _ isFirst: Bool, isMoved: Bool) {
+    let ends = isFirst ? PairEnds(first: owner, partner: key) : PairEnds(first: key, partner: owner)
+    let pair = Pair(first: ends.first, partner: ends.partner)
+    let side = isFirst ? \Pair.place : \Pair.inversePlace
+    entries[ends, default: Entry(new: pair, moved: pair)].new[keyPath: side] = place
+    if isMoved { entries[ends]?.moved[keyPath: side] = place }
+  }
+
+  func pair(_ ends: PairEnds) -> Pair { entries[ends]?.new ?? Pair(first: ends.first, partner: ends.partner) }
+
+  /// The pairs that move, sorted by key.
+  func moves(where isWanted: (PairEnds) -> Bool) -> [Pair] {
+    entries.filter { ($0.value.moved.place ?? $0.value.moved.inversePlace) != nil && isWanted($0.key) }
+      .map(\.value.moved).sorted { ($0.first, $0.partner) < ($1.first, $1.partner) }
+  }
+}
+
+// MARK: - Places
+
+/// The numbers that keep members in order. They are far enough apart that most insertions fit between two of them.
+enum PlaceNumbering {
+  static let gap: Int64 = 1024
+
+  /// The place behind the last one.
+  static func after(_ last: Int64?) -> Int64 {
+    let next = (last ?? 0).addingReportingOverflow(gap)
+    return next.overflow ? .max : next.partialValue
+  }
+
+  /// Returns places for members in a given order. As many members as possible keep their places.
+  ///
+  /// - Parameter places: the present place of each member, nil if it has none.
+  /// - Returns: the place of each member, strictly increasing.
+  /// - Complexity: n log n in the number of members; linear if all are new.
+  static func arrange(_ places: [Int64?]) -> [Int64] {
+    let kept = longestRisingRun(places)
+    var result = [Int64](repeating: 0, count: places.count)
+    var index = 0
+    var last: Int64 = 0
+    while index < places.count {
+      if kept[index], let place = places[index] {
+        result[index] = place
+        last = place
+        index += 1
+        continue
+      }
+      let end = (index..<places.count).first { kept[$0] } ?? places.count
+      let next = end < places.count ? places[end] : nil
+      guard let step = step(from: last, to: next, count: Int64(end - index)) else { return renumbered(places.count) }
+      for offset in index..<end {
+        last += step
+        result[offset] = last
+      }
+      index = end
+    }
+    return result
+  }
+
+  /// The distance at which a number of members fit between two places. Nil if they do not fit.
+  private static func step(from last: Int64, to next: Int64?, count: Int64) -> Int64? {
+    guard let next else {
+      return last.addingReportingOverflow(gap.multipliedReportingOverflow(by: count).partialValue).overflow ? nil : gap
+    }
+    let room = next.subtractingReportingOverflow(last)
+    guard !room.overflow else { return gap }
+    let step = min(gap, room.partialValue / (count + 1))
+    return step > 0 ? step : nil
+  }
+
+  private static func renumbered(_ count: Int) -> [Int64] {
+    (0..<count).map { Int64($0 + 1) * gap }
+  }
+
+  /// Marks a longest subsequence of members whose positive places increase.
+  private static func longestRisingRun(_ places: [Int64?]) -> [Bool] {
+    var kept = [Bool](repeating: false, count: places.count)
+    // ends[n] is the index of the member with the smallest place that can end an increasing subsequence of n + 1
+    // members.
+    var ends: [Int] = []
+    var previous = [Int](repeating: -1, count: places.count)
+    for (index, place) in places.enumerated() {
+      guard let place, place > 0 else { continue }
+      var low = 0
+      var high = ends.count
+      while low < high {
+        let middle = (low + high) / 2
+        if (places[ends[middle]] ?? 0) < place { low = middle + 1 } else { high = middle }
+      }
+      previous[index] = low > 0 ? ends[low - 1] : -1
+      if low == ends.count { ends.append(index) } else { ends[low] = index }
+    }
+    var index = ends.last ?? -1
+    while index >= 0 {
+      kept[index] = true
+      index = previous[index]
+    }
+    return kept
+  }
+}
+
+extension SavePlan {
+  /// Assigns places to the members of changed ordered one-to-many relationships. Rows that are written anyway carry
+  /// their places; the places of other rows are written separately.
+  mutating func assignPlaces(_ context: ManagedObjectContext) throws {
+    var assignment = PlaceAssignment(context, updated: updated)
+    defer { formerPlaces = assignment.formerPlaces }
+    for object in inserted { try assignment.add(object) }
+    for (object, _) in updated { try assignment.add(object) }
+    for object in relinked { try assignment.add(object) }
+    try assignment.appendToUnloaded()
+    request.places = assignment.places
+  }
+
+  /// Restores the former places of the members after the save has failed. Otherwise the next save would take the new
+  /// places for stored ones.
+  func takeBackPlaces() {
+    for former in formerPlaces.reversed() { former.member._setPlace(former.property, former.place) }
+  }
+}
+
+private struct PlaceAssignment {
+  private struct ColumnNumber: Hashable {
+    let entity: Int
+    let column: Int
+  }
+
+  private let context: ManagedObjectContext
+  private let updated: [(object: ManagedObject, mask: ColumnMask)]
+  /// The written properties of each updated object. Lazy, because most saves do not need it.
+  private lazy var rewritten = Dictionary(uniqueKeysWithValues: updated.map { ($0.object._key, $0.mask) })
+  private(set) var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
+  private var alone: [ColumnNumber: SaveRequest.Places] = [:]
+  private var unloaded:
+    [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
+
+  init(_ context: ManagedObjectContext, updated: [(object: ManagedObject, mask: ColumnMask)]) {
+    self.context = context
+    self.updated = updated
+  }
+
+  /// The places that are written separately, because their rows are not written.
+  var places: [SaveRequest.Places] {
+    alone.values.sorted { ($0.entity, $0.column) < ($1.entity, $1.column) }
+  }
+
+  mutating func add(_ owner: ManagedObject) throws {
+    guard let extras = owner.extras, !extras.lists.isEmpty else { return }
+    let relationships = context.info(of: owner).relationships
+    for entry in extras.lists where relationships.indices.contains(entry.property) {
+      guard let relationship = relationships[entry.property], relationship.isOrdered,
+        relationship.home == .inverseColumn, owner.phase == .inserted || entry.list.hasChanges,
+        !entry.list.keys.isEmpty
+      else { continue }
+      if entry.list.isLoaded {
+        try arrange(entry.list.keys, of: owner, relationship)
+      } else {
+        unloaded[context.number(of: relationship), default: []].append((owner._key, relationship, entry.list.keys))
+      }
+    }
+  }
+
+  private mutating func arrange(
+    _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: RelationshipInfo
+  ) throws {
+    guard let inverse = context.runtime.inverse(of: relationship) else { return }
+    let missing = keys.filter { context.map[$0] == nil }
+    if !missing.isEmpty { try context.loadObjects(Array(missing), entity: relationship.destination) }
+    let members = keys.compactMap { context.map[$0] }
+    let old = members.map { $0._place(inverse.property) }
+    for (member, (old, new)) in zip(members, zip(old, PlaceNumbering.arrange(old))) where old != new {
+      set(new, of: member, inverse)
+    }
+  }
+
+  /// Assigns places behind the last member in the store to members that were added to unloaded lists.
+  mutating func appendToUnloaded() throws {
+    for (number, lists) in unloaded {
+      var last: [Int64: Int64] = [:]
+      try context.connection().lastPlaces(of: number, owners: lists.map(\.owner)) { last[$0] = $1 }
+      for (owner, relationship, keys) in lists {
+        guard let inverse = context.runtime.inverse(of: relationship) else { continue }
+        try context.loadForChange(keys, of: relationship)
+        for member in keys.compactMap({ context.map[$0] }) where member._reference(inverse.property) == owner {
+          let place = PlaceNumbering.after(last[owner])
+          last[owner] = place
+          set(place, of: member, inverse)
+        }
+      }
+    }
+  }
+
+  private mutating func set(_ place: Int64, of member: ManagedObject, _ reference: RelationshipInfo) {
+    formerPlaces.append((member, reference.property, member._place(reference.property)))
+    member._setPlace(reference.property, place)
+    let isWritten = member.phase == .inserted || rewritten[member._key]?.contains(reference.property) == true
+    guard !isWritten, case .column(_, let column?) = reference.home else { return }
+    let entity = type(of: member)._entity
+    alone[ColumnNumber(entity: entity, column: column), default: SaveRequest.Places(entity: entity, column: column)]
+      .append(member._key, place)
+  }
+}
+
+extension SaveRequest.Places {
+  fileprivate mutating func append(_ key: Int64, _ place: Int64) {
+    keys.append(key)
+    places.append(place)
+  }
+}

@@ -1,0 +1,250 @@
+package import TrellisModel
+
+/// The effects of deleting rows of an entity, by the delete rules of the model.
+package struct DeleteReach: Sendable {
+  /// The entities of rows that may be deleted.
+  package private(set) var entities: [Int]
+  /// The references, by declaring entity, that become nil in remaining rows and increment their versions.
+  package private(set) var unlinking: [RelationshipNumber] = []
+  /// Whether remaining partners must be checked, because they may prevent the delete or need a minimum number of
+  /// members.
+  package private(set) var asksPartners = false
+  /// Whether the delete affects no other rows.
+  package private(set) var isAlone = true
+
+  /// - Complexity: linear in the number of properties of the model, for each reached entity.
+  package init(_ request: StoreRequest, _ model: Model) {
+    entities = request.includesSubentities ? model.entities[request.entity].subtree : [request.entity]
+    var next = 0
+    while next < entities.count {
+      let entity = model.entities[entities[next]]
+      next += 1
+      for case .relationship(let relationship) in entity.properties where relationship.home != .transient {
+        add(relationship, model)
+      }
+      addOneWay(to: entity, model)
+    }
+  }
+
+  private mutating func add(_ relationship: Relationship, _ model: Model) {
+    let inverse = model.inverse(of: relationship)
+    let isBeyond = relationship.home == .inverseColumn
+    // Pairs are deleted with the row, and members hold a reference to it.
+    if relationship.column == nil { isAlone = false }
+    switch relationship.deleteRule {
+    case .cascade:
+      for number in model.entities[relationship.destination].subtree where !entities.contains(number) {
+        entities.append(number)
+      }
+      isAlone = false
+      if !isBeyond { asksPartners = true }
+    case .deny:
+      asksPartners = true
+    // The partner's row holds the reference; for a one-to-one that is its own inverse, both rows do.
+    case .nullify where inverse?.column != nil:
+      isAlone = false
+      guard let inverse, !inverse.isRequired else { return asksPartners = true }
+      let number = RelationshipNumber(entity: inverse.entity, property: inverse.index)
+      if !unlinking.contains(number) { unlinking.append(number) }
+    case .nullify, .noAction: break
+    }
+    // An object that loses a member may prevent that, if it needs the member.
+    guard !isBeyond, let inverse else { return }
+    if inverse.isRequired || inverse.description.minimumCount != nil { asksPartners = true }
+  }
+
+  private mutating func addOneWay(to entity: Entity, _ model: Model) {
+    let references = model.oneWayColumns(to: entity.index).compactMap(model.relationship)
+    let pairs = model.oneWayPairs(to: entity.index)
+    if !references.isEmpty || !pairs.isEmpty { isAlone = false }
+    if references.contains(where: \.isRequired) { asksPartners = true }
+    if pairs.contains(where: { $0.description.minimumCount != nil }) { asksPartners = true }
+  }
+}
+
+// MARK: - Rows to delete
+
+/// The rows of a ``BatchDelete`` and all further rows that its delete rules delete or change. They are found by reading,
+/// for a store without a query language and for rules that no statement can express.
+struct RowsToDelete<Connection: StoreConnection> {
+  private let model: Model
+  private let connection: Connection
+  private var victims: [Int64: ReadRow] = [:]
+  private var order: [ReadRow] = []
+  private var found = 0
+  private var request = SaveRequest()
+  private var broken = ConstraintViolations()
+  private var holders: [Int64: (row: ReadRow, mask: ColumnMask)] = [:]
+
+  /// - Throws: ``ConstraintViolations`` if a remaining partner prevents the delete; ``StoreError``.
+  /// - Complexity: linear in the number of deleted and changed rows, in time and memory.
+  init(_ request: StoreRequest, _ model: Model, _ connection: Connection) throws {
+    self.model = model
+    self.connection = connection
+    var level: [ReadRow] = []
+    try connection.fetch(request) { level.append(try ReadRow($0, model)) }
+    found = level.count
+    while !level.isEmpty {
+      for row in level { victims[row.storedKey] = row }
+      order += level
+      level = try nextLevel(after: level)
+    }
+    for (entity, rows) in grouped(order) {
+      for case .relationship(let relationship) in entity.properties where relationship.home != .transient {
+        try settle(relationship, entity, rows)
+      }
+      try settleOneWay(to: entity, rows)
+    }
+    if !broken.isEmpty { throw broken }
+  }
+
+  // MARK: Deleted rows
+
+  private func nextLevel(after level: [ReadRow]) throws -> [ReadRow] {
+    var next: [Int64: ReadRow] = [:]
+    for (entity, rows) in grouped(level) {
+      for case .relationship(let relationship) in entity.properties
+      where relationship.deleteRule == .cascade && relationship.home != .transient {
+        for (_, row) in try partners(of: rows, relationship) where victims[row.storedKey] == nil {
+          next[row.storedKey] = row
+        }
+      }
+    }
+    return next.values.sorted { $0.storedKey < $1.storedKey }
+  }
+
+  /// The rows at the other end, each with its owner.
+  private func partners(
+    of rows: [ReadRow], _ relationship: Relationship
+  ) throws -> [(owner: Int64, row: ReadRow)] {
+    var found: [(owner: Int64, row: ReadRow)] = []
+    guard relationship.column != nil else {
+      try connection.members(of: number(relationship), owners: rows.map(\.storedKey)) {
+        found.append(($0, try ReadRow($1, model)))
+      }
+      return found
+    }
+    var owners: [Int64: [Int64]] = [:]
+    for row in rows { if let key = reference(row, relationship) { owners[key, default: []].append(row.storedKey) } }
+    try connection.rows(of: relationship.destination, keys: owners.keys.sorted()) {
+      let row = try ReadRow($0, model)
+      found += (owners[row.storedKey] ?? []).map { ($0, row) }
+    }
+    return found
+  }
+
+  // MARK: Remaining rows
+
+  /// Applies a relationship of deleted rows to the remaining partners.
+  private mutating func settle(_ relationship: Relationship, _ entity: Entity, _ rows: [ReadRow]) throws {
+    let inverse = model.inverse(of: relationship)
+    switch relationship.deleteRule {
+    case .deny: try deny(relationship, rows)
+    case .cascade: break
+    // The partner's row holds the reference; for a one-to-one that is its own inverse, both rows do.
+    case .nullify where inverse?.column != nil: try unlink(of: rows, relationship, inverse)
+    case .nullify, .noAction: break
+    }
+    guard let inverse else { return }
+    let keys = rows.map(\.storedKey)
+    if relationship.isJoined {
+      if [.deny, .cascade].contains(relationship.deleteRule) {
+        request.denials.append(.init(relationship: number(relationship), owners: keys))
+      }
+      count(inverse, leaving: keys)
+    } else if relationship.column != nil {
+      count(inverse, owners: Set(rows.compactMap { reference($0, relationship) }).sorted())
+    }
+  }
+
+  private mutating func deny(_ relationship: Relationship, _ rows: [ReadRow]) throws {
+    for (owner, row) in try partners(of: rows, relationship) where victims[row.storedKey] == nil {
+      broken.denials.append(.init(relationship: number(relationship), owner: owner, partner: row.storedKey))
+    }
+  }
+
+  private mutating func unlink(of rows: [ReadRow], _ relationship: Relationship, _ inverse: Relationship?) throws {
+    guard let inverse else { return }
+    for (owner, row) in try partners(of: rows, relationship)
+    where victims[row.storedKey] == nil && reference(row, inverse) == owner {
+      if inverse.isRequired {
+        broken.denials.append(.init(relationship: number(relationship), owner: owner, partner: row.storedKey))
+        continue
+      }
+      var holder = holders[row.storedKey] ?? (row, ColumnMask(bits: 0))
+      holder.row.set(inverse.index, .null)
+      holder.mask.bits |= ColumnMask.bit(of: inverse.index)
+      holders[row.storedKey] = holder
+    }
+  }
+
+  /// Adds a count check for remaining rows. The members are counted inside the transaction.
+  private mutating func count(_ relationship: Relationship, owners: [Int64] = [], leaving: [Int64] = []) {
+    let description = relationship.description
+    let isOne = relationship.isRequired
+    guard isOne || description.minimumCount != nil else { return }
+    request.counts.append(
+      SaveRequest.CountChecks(
+        relationship: number(relationship), owners: owners.filter { victims[$0] == nil }, leaving: leaving,
+        least: isOne ? 1 : description.minimumCount ?? 0, most: description.maximumCount ?? .max,
+        mayBeEmpty: relationship.isToMany && description.isOptional))
+  }
+
+  /// Handles one-way references to deleted rows.
+  private mutating func settleOneWay(to entity: Entity, _ rows: [ReadRow]) throws {
+    let keys = rows.map(\.storedKey)
+    for reference in model.oneWayColumns(to: entity.index) {
+      guard let relationship = model.relationship(reference) else { continue }
+      guard relationship.isRequired else {
+        request.clearedReferences.append(.init(relationship: reference, targets: keys))
+        continue
+      }
+      let path = PropertyPath(variable: 0).appending(reference.property)
+      let holders = StoreRequest(
+        entity: reference.entity, predicate: .isIn(.path(path), keys.map { .integer($0) }, .integer))
+      try connection.fetch(holders) { holder in
+        guard victims[holder.key] == nil, let column = relationship.column else { return }
+        broken.denials.append(
+          .init(relationship: reference, owner: holder.key, partner: holder.integer(column)))
+      }
+    }
+    for relationship in model.oneWayPairs(to: entity.index) { count(relationship, leaving: keys) }
+  }
+
+  // MARK: Writing
+
+  /// - Throws: ``ConstraintViolations``, ``StoreError``; ``SaveConflict`` or ``NewPartners`` if another writer was faster.
+  func write(_ connection: Connection) throws -> BatchOutcome {
+    var request = request
+    for (entity, rows) in grouped(order) {
+      request.deletes.append(
+        .init(entity: entity.index, keys: rows.map(\.storedKey), versions: rows.map(\.storedVersion)))
+    }
+    let changed = holders.values.sorted { $0.row.storedKey < $1.row.storedKey }
+    for (entity, holders) in Dictionary(grouping: changed, by: \.row.entity.index).sorted(by: { $0.key < $1.key }) {
+      request.updates.append(.init(entity: entity, records: holders.map(\.row), masks: holders.map(\.mask)))
+    }
+    do {
+      _ = try connection.save(request)
+    } catch let error as StoreError where error.code == .danglingReference {
+      throw NewPartners()
+    } catch let broken as ConstraintViolations where !broken.denials.isEmpty {
+      throw NewPartners()
+    }
+    return BatchOutcome(
+      updated: changed.map { .init(key: $0.row.storedKey, entity: $0.row.entity.index, properties: $0.mask) },
+      deleted: order.map { .init(key: $0.storedKey, entity: $0.entity.index) }, found: found)
+  }
+
+  private func grouped(_ rows: [ReadRow]) -> [(entity: Entity, rows: [ReadRow])] {
+    Dictionary(grouping: rows, by: \.entity.index).sorted { $0.key < $1.key }.map { (model.entities[$0.key], $0.value) }
+  }
+
+  private func reference(_ row: ReadRow, _ relationship: Relationship) -> Int64? {
+    if case .integer(let key) = row.value(relationship.index) { key } else { nil }
+  }
+
+  private func number(_ relationship: Relationship) -> RelationshipNumber {
+    RelationshipNumber(entity: relationship.entity, property: relationship.index)
+  }
+}

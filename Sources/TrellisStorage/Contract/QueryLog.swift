@@ -1,0 +1,422 @@
+public import TrellisModel
+
+/// The log of the requests that a container makes to its store.
+///
+/// ```swift
+/// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url), log: .printed)
+/// ```
+/// The environment variable `TRELLIS_LOG=queries` prints the same for every container without a log of its own;
+/// `TRELLIS_LOG=queries,values` also prints the values.
+public struct QueryLog: Sendable {
+  /// Whether entries contain the values of requests, which may be user data.
+  public let includesValues: Bool
+  let receive: @Sendable (QueryLogEntry) -> Void
+
+  /// - Parameters:
+  ///   - includesValues: whether entries contain values, which may be user data.
+  ///   - receive: called after each request, on the thread that made it. It must not use the context that made the
+  ///     request.
+  public init(includesValues: Bool = false, _ receive: @escaping @Sendable (QueryLogEntry) -> Void) {
+    self.includesValues = includesValues
+    self.receive = receive
+  }
+
+  package func add(_ entry: QueryLogEntry) { receive(entry) }
+}
+
+/// One request to a store, with its cost.
+public struct QueryLogEntry: Sendable, CustomStringConvertible {
+  /// The kind of a request.
+  public enum Kind: String, Sendable {
+    case fetch, keys, values, count, rows, members
+    case memberKeys = "member keys"
+    case lastPlaces = "last places"
+    case save
+    case updateAll = "update all"
+    case deleteAll = "delete all"
+  }
+
+  public let kind: Kind
+  /// The requested entity; for a relationship, its entity and name with a dot; nil for a save.
+  public let subject: String?
+  /// The number of rows that were read or written.
+  public let rows: Int
+  /// The duration of the whole call, including the time to create objects from rows.
+  public let duration: Duration
+  /// The statements that the store ran; empty for a store without a query language.
+  public let statements: [StatementTrace.Statement]
+  /// The values of the request: those of the predicate in order, then limit and offset; or the keys of objects or
+  /// owners; or the values that are assigned to many objects. Empty unless values are included, and for a save.
+  public let values: [StoredValue]
+  /// The reason for a failure; nil if the request succeeded.
+  public let failure: String?
+
+  package init(
+    kind: Kind, subject: String?, rows: Int, duration: Duration, statements: [StatementTrace.Statement],
+    values: [StoredValue] = [], failure: String?
+  ) {
+    self.kind = kind
+    self.subject = subject
+    self.rows = rows
+    self.duration = duration
+    self.statements = statements
+    self.values = values
+    self.failure = failure
+  }
+
+  /// One line for the request, with its values if no statement has them, and one line for each statement.
+  public var description: String {
+    let (seconds, attoseconds) = duration.components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    var parts = [kind.rawValue + (subject.map { " \($0)" } ?? ""), "\(rows) rows", "\(microseconds) µs"]
+    if let failure { parts.append("failed: \(failure)") }
+    let first = parts.joined(separator: ", ") + (statements.allSatisfy(\.values.isEmpty) ? shownValues : "")
+    return ([first] + statements.map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  /// The first twenty values.
+  private var shownValues: String {
+    if values.isEmpty { return "" }
+    let more = values.count > 20 ? " and \(values.count - 20) more" : ""
+    return " ← \(values.prefix(20).map { "\($0)" }.joined(separator: ", "))\(more)"
+  }
+}
+
+// MARK: - Query plan
+
+/// The way in which a store executes a request.
+///
+/// ```swift
+/// print(try context.explain(EmotionDiary.where { $0.mood == "tired" }))
+/// // SEARCH …, or: scans the whole table EmotionDiary; add "indexes": [["mood"]] to the entity EmotionDiary
+/// ```
+public struct QueryPlan: Sendable, CustomStringConvertible {
+  /// An index that would avoid a scan of a whole table.
+  public struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
+    public let entity: String
+    /// The properties of the index in order. A minus before a name means descending.
+    public let properties: [String]
+
+    public init(entity: String, properties: [String]) {
+      self.entity = entity
+      self.properties = properties
+    }
+
+    /// The text to add to the entity in the model file.
+    public var modelLine: String {
+      "\"indexes\": [[\(properties.map { "\"\($0)\"" }.joined(separator: ", "))]]"
+    }
+
+    public var description: String { "add \(modelLine) to the entity \(entity)" }
+  }
+
+  /// The statement, with parameters instead of values; nil for a store without a query language.
+  public var statement: String?
+  /// The steps of the execution, in the store's own words.
+  public var steps: [String]
+  /// Whether the request scans the whole table of the entity.
+  public var scansWholeTable: Bool
+  /// The requested entity.
+  public var entity: String
+  /// The index that the model lacks for this request; nil if none is missing or no index could help.
+  public var missingIndex: MissingIndex?
+
+  public init(
+    statement: String? = nil, steps: [String], scansWholeTable: Bool, entity: String, missingIndex: MissingIndex? = nil
+  ) {
+    self.statement = statement
+    self.steps = steps
+    self.scansWholeTable = scansWholeTable
+    self.entity = entity
+    self.missingIndex = missingIndex
+  }
+
+  public var description: String {
+    var lines = statement.map { [$0] } ?? []
+    lines += steps.map { "  \($0)" }
+    if scansWholeTable { lines.append("scans the whole table \(entity)") }
+    if let missingIndex { lines.append("\(missingIndex)") }
+    return lines.joined(separator: "\n")
+  }
+}
+
+// MARK: - Logging connection
+
+/// A connection that logs its requests. It exists only with a log, so other connections have no overhead.
+package final class LoggingConnection: StoreConnection {
+  private let connection: any StoreConnection
+  private let log: QueryLog
+  private let model: Model
+  private let statements: StatementTrace
+
+  package init(_ connection: any StoreConnection, _ log: QueryLog, _ model: Model) {
+    self.connection = connection
+    self.log = log
+    self.model = model
+    statements = StatementTrace(includesValues: log.includesValues)
+    connection.trace = statements
+  }
+
+  deinit { connection.trace = nil }
+
+  package var trace: StatementTrace? {
+    get { connection.trace }
+    set { connection.trace = newValue }
+  }
+
+  package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
+    try logged(.fetch, name(request.entity), request.constants) { rows in
+      try connection.fetch(request) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
+  package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
+    try logged(.keys, name(request.entity), request.constants) { rows in
+      try connection.fetchKeys(request) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    try logged(.values, name(request.entity), request.constants) { rows in
+      try connection.fetchValues(request, of: paths) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
+  package func count(_ request: StoreRequest) throws -> Int {
+    try logged(.count, name(request.entity), request.constants) { _ in try connection.count(request) }
+  }
+
+  package func plan(of request: StoreRequest) throws -> QueryPlan { try connection.plan(of: request) }
+
+  package func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
+    try logged(.rows, name(entity), Self.values(keys)) { rows in
+      try connection.rows(of: entity, keys: keys) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
+  package func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    try logged(.members, name(relationship), Self.values(owners)) { rows in
+      try connection.members(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try logged(.memberKeys, name(relationship), Self.values(owners)) { rows in
+      try connection.memberKeys(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1, $2)
+      }
+    }
+  }
+
+  package func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try logged(.lastPlaces, name(relationship), Self.values(owners)) { rows in
+      try connection.lastPlaces(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    try logged(.save, nil, []) { rows in
+      let outcome = try connection.save(request)
+      rows = request.rowCount + outcome.cascaded.count
+      return outcome
+    }
+  }
+
+  package func rehearse(_ request: SaveRequest) throws { try connection.rehearse(request) }
+
+  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
+    try logged(.updateAll, name(update.request.entity), update.constants) { rows in
+      let outcome = try connection.updateAll(update, in: model)
+      rows = outcome.updated.count
+      return outcome
+    }
+  }
+
+  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
+    try logged(.deleteAll, name(delete.request.entity), delete.request.constants) { rows in
+      let outcome = try connection.deleteAll(delete, in: model)
+      rows = outcome.updated.count + outcome.deleted.count
+      return outcome
+    }
+  }
+
+  package func pin() throws { try connection.pin() }
+  package func unpin() { connection.unpin() }
+  package func check(_ body: (StoreFinding) throws -> Void) throws { try connection.check(body) }
+  package func hasExternalChanges() -> Bool { connection.hasExternalChanges() }
+
+  // MARK: Steps
+
+  private func logged<Result>(
+    _ kind: QueryLogEntry.Kind, _ subject: String?, _ values: @autoclosure () -> [StoredValue],
+    _ body: (inout Int) throws -> Result
+  ) throws -> Result {
+    _ = statements.take()
+    let clock = ContinuousClock()
+    let start = clock.now
+    var rows = 0
+    var failure: String?
+    defer {
+      log.add(
+        QueryLogEntry(
+          kind: kind, subject: subject, rows: rows, duration: clock.now - start, statements: statements.take(),
+          values: log.includesValues ? values() : [], failure: failure))
+    }
+    do {
+      return try body(&rows)
+    } catch {
+      // Messages of other errors may contain user data.
+      failure = (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
+      throw error
+    }
+  }
+
+  private static func values(_ keys: [Int64]) -> [StoredValue] { keys.map { .integer($0) } }
+
+  private func name(_ entity: Int) -> String {
+    model.entities.indices.contains(entity) ? model.entities[entity].name : "entity \(entity)"
+  }
+
+  private func name(_ relationship: RelationshipNumber) -> String {
+    guard model.entities.indices.contains(relationship.entity) else { return name(relationship.entity) }
+    let entity = model.entities[relationship.entity]
+    guard entity.properties.indices.contains(relationship.property) else { return entity.name }
+    return "\(entity.name).\(entity.properties[relationship.property].name)"
+  }
+}
+
+extension SaveRequest {
+  /// The number of inserted, updated and deleted rows, and of changed pairs of join tables.
+  fileprivate var rowCount: Int {
+    inserts.reduce(0) { $0 + $1.records.count } + updates.reduce(0) { $0 + $1.records.count }
+      + deletes.reduce(0) { $0 + $1.keys.count }
+      + pairs.reduce(0) { $0 + $1.added.count + $1.removed.count + $1.moved.count }
+  }
+}
+
+// MARK: - Statement trace
+
+/// Records the statements that a connection runs. A store with a query language fills it.
+public final class StatementTrace {
+  /// A statement and its execution.
+  public struct Statement: Sendable, CustomStringConvertible {
+    /// The text, with parameters instead of values.
+    public let text: String
+    /// Whether the statement was compiled before.
+    public let isReused: Bool
+    /// The values of the parameters; empty unless values are included.
+    public fileprivate(set) var values: [StoredValue] = []
+    /// The number of consecutive runs.
+    public fileprivate(set) var runs = 1
+
+    public var description: String {
+      let times = runs > 1 ? ", \(runs) times" : ""
+      let shown = values.isEmpty ? "" : " ← \(values.map { "\($0)" }.joined(separator: ", "))"
+      return "\(text) (\(isReused ? "reused" : "compiled")\(times))\(shown)"
+    }
+  }
+
+  public private(set) var statements: [Statement] = []
+  let includesValues: Bool
+  private var compiled: String?
+
+  public init(includesValues: Bool) { self.includesValues = includesValues }
+
+  /// Records that a text was compiled. Its next run does not count as reused.
+  public func noteCompiled(_ text: String) { compiled = text }
+
+  /// Records a run of a statement.
+  public func noteRun(_ text: String) {
+    if let last = statements.indices.last, statements[last].text == text, statements[last].values.isEmpty {
+      statements[last].runs += 1
+    } else {
+      statements.append(Statement(text: text, isReused: compiled != text))
+    }
+    compiled = nil
+  }
+
+  /// Adds the values of the last statement, if values are included.
+  public func noteValues(_ values: @autoclosure () -> [StoredValue]) {
+    guard includesValues, let last = statements.indices.last else { return }
+    statements[last].values = values()
+  }
+
+  /// Returns the recorded statements and clears the trace.
+  package func take() -> [Statement] {
+    defer { statements.removeAll() }
+    return statements
+  }
+}
+
+// MARK: - Request constants
+
+extension StoreRequest {
+  /// The values of a request: those of its predicate in order, those of its sort, then its limit and offset.
+  var constants: [StoredValue] {
+    (predicate?.constants ?? []) + sort.compactMap { $0.query.map { .text($0) } }
+      + (limit.map { [.integer(Int64($0))] } ?? [])
+      + (offset > 0 ? [.integer(Int64(offset))] : [])
+  }
+}
+
+extension BatchUpdate {
+  /// The values of the request, then those of the assignments.
+  var constants: [StoredValue] { request.constants + assignments.flatMap(\.value.constants) }
+}
+
+extension QueryPredicate {
+  fileprivate var constants: [StoredValue] {
+    switch self {
+    case .constant: []
+    case .not(let inner), .quantified(_, _, variable: _, let inner): inner.constants
+    case .and(let terms), .or(let terms): terms.flatMap(\.constants)
+    case .comparison(let comparison): comparison.left.constants + comparison.right.constants
+    case .isIn(let operand, let values, _): operand.constants + values
+    }
+  }
+}
+
+extension Operand {
+  fileprivate var constants: [StoredValue] {
+    switch self {
+    case .value(let value): [value]
+    case .path, .count, .entity, .now, .parameter: []
+    case .computed(.arithmetic(_, let left, let right)): left.constants + right.constants
+    case .computed(.function(_, let inner)), .computed(.aggregate(_, _, variable: _, let inner, _)),
+      .computed(.member(_, _, variable: _, let inner)):
+      inner.constants
+    case .computed(.conditional(let condition, let first, let second)):
+      condition.constants + first.constants + second.constants
+    case .computed(.list(_, let operands, _)): operands.flatMap(\.constants)
+    case .computed(.countWhere(_, variable: _, let condition)): condition.constants
+    }
+  }
+}

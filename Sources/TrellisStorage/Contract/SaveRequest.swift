@@ -1,0 +1,351 @@
+package import TrellisModel
+
+/// All changes of one save, written atomically.
+///
+/// Foreign keys hold at the end of the transaction, not in between. A store may write in any order that avoids
+/// conflicts of unique keys, such as cascades, deletes, updates, inserts.
+public struct SaveRequest {
+  /// New rows of one entity.
+  public struct Inserts {
+    public var entity: Int
+    public var records: [any StoredRecord]
+
+    public init(entity: Int, records: [any StoredRecord]) {
+      self.entity = entity
+      self.records = records
+    }
+  }
+
+  /// Changed rows of one entity. Each row's version must equal the record's, and is incremented.
+  public struct Updates {
+    public var entity: Int
+    public var records: [any StoredRecord]
+    /// The changed properties of each record.
+    public var masks: [ColumnMask]
+
+    public init(entity: Int, records: [any StoredRecord] = [], masks: [ColumnMask] = []) {
+      self.entity = entity
+      self.records = records
+      self.masks = masks
+    }
+  }
+
+  /// Deleted rows of one entity. Each row's version must equal the given one. Their pairs in join tables are deleted,
+  /// too.
+  public struct Deletes {
+    public var entity: Int
+    public var keys: [Int64]
+    public var versions: [Int64]
+
+    public init(entity: Int, keys: [Int64] = [], versions: [Int64] = []) {
+      self.entity = entity
+      self.keys = keys
+      self.versions = versions
+    }
+  }
+
+  /// Changed pairs of one join table. `first` is the key of the first end's object, `partner` the key of the other.
+  ///
+  /// Deleting either row deletes the pair automatically. For a relationship that is its own inverse, a request contains
+  /// both directions, each with the position among the members of its first object.
+  public struct Pairs {
+    public struct Pair: Hashable, Sendable {
+      public var first: Int64
+      public var partner: Int64
+      /// The partner's position among the members of the first object, and vice versa; nil if that side is unordered.
+      public var place: Int64?
+      public var inversePlace: Int64?
+
+      public init(first: Int64, partner: Int64, place: Int64? = nil, inversePlace: Int64? = nil) {
+        self.first = first
+        self.partner = partner
+        self.place = place
+        self.inversePlace = inversePlace
+      }
+    }
+
+    public var table: Int
+    /// Pairs to delete. A missing pair is no error.
+    public var removed: [Pair] = []
+    /// Pairs to insert. A pair that another writer inserted already is no error and keeps its positions.
+    public var added: [Pair] = []
+    /// Pairs to reorder. A nil position stays unchanged.
+    public var moved: [Pair] = []
+
+    public init(table: Int) { self.table = table }
+  }
+
+  /// New positions of members in an ordered one-to-many relationship. They do not affect the row version.
+  public struct Places {
+    public var entity: Int
+    /// The number of the column with the position.
+    public var column: Int
+    public var keys: [Int64]
+    public var places: [Int64]
+
+    public init(entity: Int, column: Int, keys: [Int64] = [], places: [Int64] = []) {
+      self.entity = entity
+      self.column = column
+      self.keys = keys
+      self.places = places
+    }
+  }
+
+  /// References of a one-way relationship to deleted objects. They become nil in all rows. The versions of these rows
+  /// stay unchanged, because no user edited them.
+  public struct ClearedReferences {
+    public var relationship: RelationshipNumber
+    public var targets: [Int64]
+
+    public init(relationship: RelationshipNumber, targets: [Int64]) {
+      self.relationship = relationship
+      self.targets = targets
+    }
+  }
+
+  public var inserts: [Inserts] = []
+  public var updates: [Updates] = []
+  public var deletes: [Deletes] = []
+  public var pairs: [Pairs] = []
+  public var places: [Places] = []
+  public var clearedReferences: [ClearedReferences] = []
+  public var cascades: [Cascades] = []
+  /// Rows that no cascade deletes, because this save assigns them another partner.
+  public var keptFromCascades: [Int64] = []
+  /// Conditions that must hold inside the transaction. They write nothing, so a request with only conditions is empty.
+  public var counts: [CountChecks] = []
+  public var denials: [RestrictChecks] = []
+
+  public init() {}
+
+  /// Whether there is nothing to write.
+  public var isEmpty: Bool {
+    inserts.isEmpty && updates.isEmpty && deletes.isEmpty && pairs.isEmpty && places.isEmpty
+      && clearedReferences.isEmpty && cascades.isEmpty
+  }
+}
+
+// MARK: - Deleted rows
+
+/// The rows and pairs that a save removes, to check whether a pair prevents a delete.
+package struct DeletedRows {
+  private struct Pair: Hashable {
+    let table: Int
+    let first: Int64
+    let partner: Int64
+  }
+
+  private var keys: Set<Int64> = []
+  private var pairs: Set<Pair> = []
+
+  package init(_ request: SaveRequest) {
+    for group in request.deletes { keys.formUnion(group.keys) }
+    for group in request.pairs {
+      for pair in group.removed { pairs.insert(Pair(table: group.table, first: pair.first, partner: pair.partner)) }
+    }
+  }
+
+  /// Whether a pair that contains a deleted object is removed as well: the partner is deleted, too, or the pair is
+  /// removed.
+  package func takes(_ table: Int, _ owner: Int64, _ partner: Int64, isFirst: Bool) -> Bool {
+    keys.contains(partner)
+      || pairs.contains(
+        isFirst
+          ? Pair(table: table, first: owner, partner: partner) : Pair(table: table, first: partner, partner: owner))
+  }
+}
+
+extension SaveRequest {
+  /// The rows and pairs that the save removes.
+  ///
+  /// - Complexity: linear in the number of deleted rows and removed pairs.
+  package var departures: DeletedRows { DeletedRows(self) }
+}
+
+// MARK: - Cascades
+
+extension SaveRequest {
+  /// A cascade from deleted owners: their members, the members of these, and so on are deleted, including those that
+  /// other contexts inserted. The store finds the rows itself, so the caller need not load them.
+  ///
+  /// The cascade follows relationships with the delete rule `cascade` that are stored in the rows of their members.
+  /// Pairs in join tables are deleted with their rows, and one-way references to deleted rows become nil. The caller
+  /// guarantees that no other rules apply further down: a reference that would dangle makes the save fail.
+  public struct Cascades {
+    /// A relationship that is stored in the rows of its members.
+    public var relationship: RelationshipNumber
+    public var owners: [Int64]
+
+    public init(relationship: RelationshipNumber, owners: [Int64]) {
+      self.relationship = relationship
+      self.owners = owners
+    }
+  }
+}
+
+/// The effects of a save beyond its request.
+public struct SaveOutcome: Hashable, Sendable {
+  /// The keys of the rows that cascades deleted.
+  public var cascaded: [Int64]
+
+  public init(cascaded: [Int64] = []) { self.cascaded = cascaded }
+}
+
+extension Model {
+  /// The relationships that continue a cascade from the rows of an entity and its descendants.
+  ///
+  /// - Complexity: linear in the number of their properties.
+  package func furtherCascades(from entity: Int) -> [RelationshipNumber] {
+    relationships(below: entity) { $0.deleteRule == .cascade && $0.home == .inverseColumn }
+  }
+
+  /// The one-way references that may lead to rows of an entity and its descendants.
+  ///
+  /// - Complexity: linear in the number of properties of the model.
+  package func oneWayColumns(to entity: Int) -> [RelationshipNumber] {
+    entities.filter { $0.parent == nil }.flatMap { root in
+      relationships(below: root.index) { relationship in
+        relationship.inverse == nil && relationship.column != nil
+          && entities[relationship.destination].root == entities[entity].root
+      }
+    }
+  }
+
+  /// The one-way relationships in join tables that may lead to rows of an entity.
+  ///
+  /// - Complexity: linear in the number of properties of the model.
+  func oneWayPairs(to entity: Int) -> [Relationship] {
+    entities.flatMap { source in
+      source.properties.compactMap(\.relationship).filter { relationship in
+        relationship.entity == source.index && relationship.inverse == nil && relationship.isJoined
+          && entities[relationship.destination].subtree.contains(entity)
+      }
+    }
+  }
+
+  /// The relationship with a number; nil if there is none.
+  package func relationship(_ number: RelationshipNumber) -> Relationship? {
+    guard entities.indices.contains(number.entity) else { return nil }
+    let properties = entities[number.entity].properties
+    return properties.indices.contains(number.property) ? properties[number.property].relationship : nil
+  }
+
+  private func relationships(below entity: Int, _ isWanted: (Relationship) -> Bool) -> [RelationshipNumber] {
+    var found: [RelationshipNumber] = []
+    for number in entities[entity].subtree {
+      for case .relationship(let relationship) in entities[number].properties where isWanted(relationship) {
+        // An inherited relationship is found at its declaring entity, or at the top of the searched subtree.
+        guard relationship.entity == number || number == entity else { continue }
+        found.append(RelationshipNumber(entity: relationship.entity, property: relationship.index))
+      }
+    }
+    return found
+  }
+}
+
+extension Relationship {
+  /// Whether the relationship is stored in a join table.
+  package var isJoined: Bool {
+    if case .joinTable = home { true } else { false }
+  }
+}
+
+// MARK: - Checks
+
+extension SaveRequest {
+  /// Member counts to check inside the transaction, after everything is written, including writes of other contexts.
+  public struct CountChecks {
+    /// A relationship stored in the rows of its members or in a join table. The count for a to-one is at most 1.
+    public var relationship: RelationshipNumber
+    /// The owners with members to count. Owners that are not in the store are skipped.
+    public var owners: [Int64]
+    /// Deleted members of a relationship in a join table. The owners that had one of them as a member are checked, too.
+    public var leaving: [Int64]
+    /// The bounds of the count.
+    public var least: Int
+    public var most: Int
+    /// Whether a count of 0 is valid as well.
+    public var mayBeEmpty: Bool
+
+    public init(
+      relationship: RelationshipNumber, owners: [Int64] = [], leaving: [Int64] = [], least: Int = 0, most: Int = .max,
+      mayBeEmpty: Bool = false
+    ) {
+      self.relationship = relationship
+      self.owners = owners
+      self.leaving = leaving
+      self.least = least
+      self.most = most
+      self.mayBeEmpty = mayBeEmpty
+    }
+
+    /// Whether a member count is valid.
+    public func allows(_ count: Int) -> Bool {
+      count <= most && (count >= least || count == 0 && mayBeEmpty)
+    }
+
+    /// The count at which counting can stop, because more members do not change the result.
+    public var enough: Int { most == .max ? least : Swift.max(least, most + 1) }
+  }
+
+  /// Objects that are deleted only if no pair in a join table leads from them to a remaining object, including pairs
+  /// that other contexts inserted.
+  ///
+  /// References in rows need no such check, because a foreign key prevents the delete of a referenced row.
+  public struct RestrictChecks {
+    /// The relationship of the deleted objects.
+    public var relationship: RelationshipNumber
+    public var owners: [Int64]
+
+    public init(relationship: RelationshipNumber, owners: [Int64]) {
+      self.relationship = relationship
+      self.owners = owners
+    }
+  }
+}
+
+/// Violations that a save found inside its transaction, when no other writer could interfere. Nothing was written.
+public struct ConstraintViolations: Error, Hashable, Sendable, CustomStringConvertible {
+  /// An owner with too few or too many members.
+  public struct Count: Hashable, Sendable {
+    public var relationship: RelationshipNumber
+    public var owner: Int64
+    /// The number of members there would be.
+    public var found: Int
+
+    public init(relationship: RelationshipNumber, owner: Int64, found: Int) {
+      self.relationship = relationship
+      self.owner = owner
+      self.found = found
+    }
+  }
+
+  /// An object to delete, and a partner that prevents it.
+  public struct Denial: Hashable, Sendable {
+    public var relationship: RelationshipNumber
+    public var owner: Int64
+    public var partner: Int64
+
+    public init(relationship: RelationshipNumber, owner: Int64, partner: Int64) {
+      self.relationship = relationship
+      self.owner = owner
+      self.partner = partner
+    }
+  }
+
+  public var counts: [Count]
+  public var denials: [Denial]
+
+  public init(counts: [Count] = [], denials: [Denial] = []) {
+    self.counts = counts
+    self.denials = denials
+  }
+
+  public var isEmpty: Bool { counts.isEmpty && denials.isEmpty }
+
+  /// The number of violations. The context that saves reports them in detail.
+  public var description: String {
+    "Nothing was saved: \(counts.count) relationships would have too few or too many members, and \(denials.count) objects "
+      + "have partners that forbid their delete."
+  }
+}

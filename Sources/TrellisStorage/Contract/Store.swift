@@ -1,0 +1,264 @@
+public import TrellisModel
+
+/// A persistent store, shared by all contexts of a container and used from any thread.
+///
+/// For implementers of a store, `TrellisStoreTesting` contains the rules that it has to follow, as cases to run against
+/// it.
+public protocol Store: AnyObject, Sendable {
+  /// The name of the store in messages, such as a file's path.
+  var name: String { get }
+  /// Creates a connection for one context.
+  ///
+  /// - Throws: ``StoreError``.
+  func connect() throws -> any StoreConnection
+  /// Reserves keys that no object has or ever had, in this process or another.
+  ///
+  /// - Throws: ``StoreError``.
+  func reserveKeys(_ count: Int64) throws -> Range<Int64>
+  /// Returns the upper part of the last reserved range, if no object uses it. A store may ignore it.
+  func returnKeys(_ unused: Range<Int64>)
+  /// Writes a copy of the store, as it is at one moment, to another file, while the store stays in use. The default
+  /// implementation throws an error with the code `unsupported`.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - replacing: whether an existing file may be replaced.
+  /// - Throws: ``StoreError``. An existing file is then unchanged.
+  func backUp(to path: String, replacing: Bool) throws
+  /// Removes the files of external data that no row and no value in memory refers to. The default implementation has no
+  /// such files.
+  ///
+  /// - Returns: the number of removed files.
+  /// - Throws: ``StoreError`` with the code `busy` if the store is open elsewhere.
+  func collectExternalFiles() throws -> Int
+  /// Releases the resources that no connection needs. After that, no connection is made and no keys are reserved or
+  /// returned. A store without resources need not implement it.
+  func close()
+}
+
+extension Store {
+  public func close() {}
+  public func collectExternalFiles() throws -> Int { 0 }
+
+  public func backUp(to path: String, replacing: Bool) throws {
+    throw StoreError(
+      .unsupported, "The store \(name) cannot be copied to a file.",
+      remedy: "Use a store that lies in a file, or save the objects to a second store.")
+  }
+}
+
+/// A context's connection to a store. Used by one thread at a time.
+public protocol StoreConnection: AnyObject {
+  /// Reads the rows of a request, in its order.
+  ///
+  /// - Parameter body: receives each row. The reader is the same each time and valid only inside the call. `body` must
+  ///   not use the connection.
+  /// - Throws: ``StoreError``, or errors of `body`.
+  func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws
+  /// Reads the keys and entities of the rows of a request, in its order.
+  func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws
+  /// Reads some values of each row of a request, in its order. A path through nil is null. Each row is returned once,
+  /// even if other rows have the same values.
+  func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws
+  /// The query plan of the store for a request.
+  func plan(of request: StoreRequest) throws -> QueryPlan
+  /// The trace to which the connection reports its statements; nil if there is none. A store without statements need
+  /// not implement it.
+  var trace: StatementTrace? { get set }
+  /// The number of rows of a request, after its limit and offset.
+  func count(_ request: StoreRequest) throws -> Int
+  /// Reads the rows with these keys, of an entity and its descendants, in any order. Keys without a row are skipped.
+  /// There may be many keys.
+  func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws
+  /// Reads the members of a relationship that is stored in their rows or in a join table, for many owners at once: each
+  /// owner's members together, ordered by position if the relationship is ordered, then by key. A one-to-one that is
+  /// its own inverse is stored in both rows: its members are the rows that refer to the owner.
+  func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void) throws
+  /// Reads the same members, but only their keys and positions (0 if the relationship is unordered).
+  func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void) throws
+  /// The last position among each owner's members in an ordered relationship. Owners without members are skipped.
+  func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws
+  /// Writes all of a request or nothing.
+  ///
+  /// Versions and unique keys are checked inside the write lock, so that no two writers pass together. After a
+  /// conflict, a context reads the rows, or looks up the keys by a fetch, decides and retries; a store need not report
+  /// the other writer.
+  ///
+  /// - Returns: the rows affected beyond the request.
+  /// - Throws: ``SaveConflict`` with all rows that changed since they were read, before any unique key is checked;
+  ///   ``ConstraintViolations`` if the request's counts or denials do not hold; ``StoreError`` for everything else, with the
+  ///   code `notUnique` if two rows would have the same unique key.
+  @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
+  /// Checks whether ``save(_:)`` would currently refuse a request, and writes nothing. A context uses it to find out
+  /// which of its changes can be saved. The default implementation refuses nothing, so that conflicts with other
+  /// writers show only in the save.
+  ///
+  /// - Throws: the same errors as ``save(_:)``.
+  func rehearse(_ request: SaveRequest) throws
+  /// Assigns new values to all rows of a request, in one transaction. The versions of these rows are incremented,
+  /// whatever values they had. Properties that are part of a unique key are never assigned.
+  ///
+  /// The default implementation reads the rows and saves them; a store that can do it in one statement should.
+  ///
+  /// - Throws: ``RefusedRows`` if one of the rows meets the refused condition; ``StoreError``.
+  func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome
+  /// Deletes all rows of a request, in one transaction, and applies the model's delete rules: `cascade` deletes the
+  /// members as well, `nullify` sets references to nil and increments the versions of their rows, and a remaining
+  /// partner under `deny` refuses the whole delete. Pairs in join tables are deleted with either row. One-way
+  /// references become nil; a required one refuses the delete.
+  ///
+  /// The default implementation reads the rows and saves them.
+  ///
+  /// - Throws: ``ConstraintViolations`` if a rule prevents the delete; ``StoreError``.
+  func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome
+  /// Whether the store was written outside this ``Store`` object, for example by another process, since a connection of
+  /// this store last returned true. It is called often, so it must be cheap. The default implementation returns false.
+  func hasExternalChanges() -> Bool
+  /// Makes every read until ``unpin()`` return the store as it is now. The connection saves nothing meanwhile.
+  ///
+  /// - Throws: ``StoreError``, with the code `unsupported` if the store does not support it.
+  func pin() throws
+  func unpin()
+  /// Checks what only the store itself can see, such as whether its file is intact and its indexes exist and match the
+  /// rows. The container checks rows, references and rules through the other calls. The check changes nothing. The
+  /// default implementation finds nothing.
+  ///
+  /// - Parameter body: receives each finding. It must not use the connection.
+  /// - Throws: ``StoreError``, or errors of `body`.
+  func check(_ body: (StoreFinding) throws -> Void) throws
+}
+
+extension StoreConnection {
+  public func check(_ body: (StoreFinding) throws -> Void) throws {}
+
+  public func rehearse(_ request: SaveRequest) throws {}
+
+  public func hasExternalChanges() -> Bool { false }
+
+  public func pin() throws {
+    throw StoreError(
+      .unsupported, "The store cannot show one moment while others write.", remedy: "Read without pinned.")
+  }
+
+  public func unpin() {}
+
+  public var trace: StatementTrace? {
+    get { nil }
+    set {}
+  }
+}
+
+/// The way to open a store. Stores add their own, such as `.sqlite(at:)`.
+public struct StoreConfiguration: Sendable {
+  /// Opens or creates the store for a model.
+  public let open: @Sendable (Model) throws -> any Store
+
+  public init(open: @escaping @Sendable (Model) throws -> any Store) {
+    self.open = open
+  }
+}
+
+// MARK: - Store request
+
+/// A fetch request to a store.
+public struct StoreRequest: Sendable {
+  /// The number of the entity.
+  public var entity: Int
+  /// Whether the results include objects of descendant entities.
+  public var includesSubentities: Bool
+  public var predicate: QueryPredicate?
+  /// The sort keys. Ties are broken by the object's key, in the direction of the last sort key. Without sort keys,
+  /// objects sort by their keys.
+  public var sort: [SortKey]
+  public var limit: Int?
+  public var offset: Int
+
+  public init(
+    entity: Int, includesSubentities: Bool = true, predicate: QueryPredicate? = nil, sort: [SortKey] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) {
+    self.entity = entity
+    self.includesSubentities = includesSubentities
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
+  }
+}
+
+/// A relationship, identified by the numbers of its entity and property.
+public struct RelationshipNumber: Hashable, Sendable {
+  public var entity: Int
+  public var property: Int
+
+  public init(entity: Int, property: Int) {
+    self.entity = entity
+    self.property = property
+  }
+}
+
+// MARK: - Projected path
+
+/// A value that a fetch reads from each result instead of the whole row: an attribute, a to-one, or the object's key.
+public struct ProjectedPath: Hashable, Sendable {
+  public var path: PropertyPath
+  public var kind: ValueKind
+
+  public init(_ path: PropertyPath, kind: ValueKind) {
+    self.path = path
+    self.kind = kind
+  }
+}
+
+// MARK: - Request limits
+
+extension StoreRequest {
+  /// The maximum number of sort keys of a request, in every store.
+  ///
+  /// SQLite libraries crash on 64 order terms if one of them is of a joined table. The object's key is one more term.
+  public static let sortKeyLimit = 60
+
+  /// - Throws: ``StoreError`` with the code `limit` if the request has more sort keys than ``sortKeyLimit``.
+  public func checkSortKeys() throws(StoreError) {
+    guard sort.count > Self.sortKeyLimit else { return }
+    throw StoreError(
+      .limit, "A request has \(sort.count) sort keys; \(Self.sortKeyLimit) are the most.",
+      remedy: "Sort by fewer properties.")
+  }
+
+  package static let tooDeep = StoreError(
+    .limit, "The predicate is nested too deep: \(QueryPredicate.depthLimit) levels are the most.",
+    remedy: "Put the terms into one list of and, or, or use a list of values with isIn.")
+}
+
+// MARK: - Durability
+
+/// The guarantee that a save gives when it returns.
+public enum Durability: String, Hashable, Sendable, CaseIterable {
+  /// A completed save survives a power failure.
+  case durable
+  /// A completed save survives a crash of the process. A power failure may undo the latest saves, but never a part of
+  /// one.
+  case relaxed
+}
+
+// MARK: - Key reservation
+
+/// The reservation of object keys in a store.
+package enum KeyReservation {
+  /// The number of keys that a container reserves when it opens a store. An insert never has to access the store, and
+  /// 2³¹ openings fit into 63 bits.
+  package static let size: Int64 = 1 << 32
+
+  /// The error when no keys are left.
+  package static func exhausted(_ store: String) -> StoreError {
+    StoreError(.limit, "\(store) has no keys left.", remedy: "Copy the objects into a new store.")
+  }
+}

@@ -1,0 +1,530 @@
+import Foundation
+import TrellisModel
+
+/// The contents of a document.
+struct LoadedDocument {
+  var state: MemoryState
+  var nextKey: Int64
+  var lineage = DocumentLineage()
+  /// The reason why the document is opened read-only although it is writable. Nil if it is not.
+  var refusalOfWrites: StoreError?
+}
+
+/// Reads a document into a state: first the offsets of the sections, then the head, then the objects, then the
+/// references. So the order of keys does not matter, and no part of another program's file is read as an object.
+struct DocumentReader {
+  let document: DocumentLayout
+  let bytes: UnsafeBufferPointer<UInt8>
+  /// The offsets of the values of the document's own keys.
+  private(set) var sections: [String: Int] = [:]
+  /// The offset of the first key that is unknown to this version.
+  private var unknownKey: Int?
+  private var nextKey: Int64 = 1
+  private var lineage = DocumentLineage()
+  private var refusalOfWrites: StoreError?
+  var loading: StateLoading
+
+  /// - Parameter path: the path for messages.
+  /// - Throws: ``StoreError`` with the position of the problem. Then nothing of the document is used.
+  static func read(_ data: [UInt8], _ path: String, _ document: DocumentLayout) throws(StoreError) -> LoadedDocument {
+    let result = data.withUnsafeBufferPointer { bytes -> Result<LoadedDocument, StoreError> in
+      do throws(DocumentFault) {
+        var reader = DocumentReader(bytes, document)
+        return .success(try reader.read(path))
+      } catch {
+        return .failure(error.error(path, bytes))
+      }
+    }
+    return try result.get()
+  }
+
+  private init(_ bytes: UnsafeBufferPointer<UInt8>, _ document: DocumentLayout) {
+    self.bytes = bytes
+    self.document = document
+    loading = StateLoading(document)
+  }
+
+  private mutating func read(_ path: String) throws(DocumentFault) -> LoadedDocument {
+    try checkEncoding()
+    try findSections()
+    try readHead(path)
+    try readEntities()
+    try loading.checkReferences(bytes)
+    try readPairs()
+    return LoadedDocument(
+      state: loading.state, nextKey: max(nextKey, loading.highestKey + 1), lineage: lineage,
+      refusalOfWrites: refusalOfWrites)
+  }
+
+  private func checkEncoding() throws(DocumentFault) {
+    if String(validating: bytes, as: UTF8.self) != nil { return }
+    var place = 0
+    var parser = Unicode.UTF8.ForwardParser()
+    var iterator = bytes.makeIterator()
+    while case .valid(let scalar) = parser.parseScalar(from: &iterator) { place += scalar.count }
+    throw DocumentFault("the text is not UTF-8 from here on", at: place)
+  }
+
+  // MARK: Sections
+
+  private static let known: Set<String> = [
+    DocumentFormat.format, DocumentFormat.model, DocumentFormat.version, DocumentFormat.checksum,
+    DocumentFormat.nextKey, DocumentFormat.storage, DocumentFormat.entities, DocumentFormat.pairs,
+    DocumentFormat.description, DocumentFormat.features, DocumentFormat.models,
+  ]
+
+  private mutating func findSections() throws(DocumentFault) {
+    var scanner = JSONScanner(bytes, at: JSONScanner.markLength(bytes))
+    scanner.skipSpace()
+    guard scanner.next == UInt8(ascii: "{") else { throw foreign(at: scanner.offset) }
+    if try scanner.open("{", "}", "an object") {
+      repeat {
+        let place = scanner.offset
+        let key = try scanner.key()
+        if !Self.known.contains(key), unknownKey == nil { unknownKey = place }
+        guard sections.updateValue(scanner.offset, forKey: key) == nil else {
+          throw DocumentFault("this key is already in the document", at: place)
+        }
+        try scanner.skipValue(depth: 1)
+      } while try scanner.goOn("}")
+    }
+    scanner.skipSpace()
+    guard scanner.offset == bytes.count else { throw scanner.expected("the end of the document") }
+    guard let format = sections[DocumentFormat.format] else { throw foreign(at: 0) }
+    try checkFormat(JSONScanner(bytes, at: format))
+  }
+
+  private func foreign(at place: Int) -> DocumentFault {
+    DocumentFault(
+      "this is no document of Trellis, which is an object with the key \"trellis\"", at: place, .foreignFile)
+  }
+
+  private func checkFormat(_ scanner: JSONScanner) throws(DocumentFault) {
+    var scanner = scanner
+    let start = scanner.offset
+    let format = try scanner.integer("the number of the document's format")
+    guard format > 0 else { throw scanner.expected("the number of the document's format", at: start) }
+    guard format <= DocumentFormat.number else {
+      throw DocumentFault(
+        "the document was written by a newer version of Trellis (format \(format), known up to "
+          + "\(DocumentFormat.number)); update Trellis in this program", at: start, .newerFormat)
+    }
+  }
+
+  /// A scanner at a section's value.
+  func section(_ name: String) throws(DocumentFault) -> JSONScanner {
+    guard let offset = sections[name] else { throw DocumentFault("the document lacks the key \"\(name)\"", at: 0) }
+    return JSONScanner(bytes, at: offset)
+  }
+
+  // MARK: Head
+
+  private mutating func readHead(_ path: String) throws(DocumentFault) {
+    try checkFeatures(path)
+    let name = try text(of: DocumentFormat.model)
+    var scanner = try section(DocumentFormat.nextKey)
+    let start = scanner.offset
+    nextKey = try scanner.integer("the next key, a whole number")
+    guard nextKey > 0 else { throw scanner.expected("a number above 0", at: start) }
+    // The same model has the same layout, so usually only the checksum has to be compared.
+    let checksum = try text(of: DocumentFormat.checksum)
+    if checksum == document.model.checksum { return }
+    let (stored, place) = try storage()
+    let current = document.model.storageSignature
+    guard TextBytes.areEqual(stored, current) else {
+      let differences = Model.differences(from: stored, to: current).joined(separator: "; ")
+      throw DocumentFault(
+        "the document was made with another model: \(differences); open it with the model it was made with, or migrate it",
+        at: place, .otherModel)
+    }
+    // Models that have the same storage layout by accident must not open each other's documents.
+    guard TextBytes.areEqual(name, document.model.name) else {
+      throw DocumentFault(
+        "the document holds the objects of the model \(name), and not of \(document.model.name), though both are stored "
+          + "alike; open it with \(name), or write \"model\": \"\(name)\" in the model file if it is the same model",
+        at: try section(DocumentFormat.model).offset, .otherModel)
+    }
+    // The next save writes the program's model, even if the document had it before.
+    lineage.former.append(try readPresentModel(checksum: checksum))
+    lineage.former.removeAll { $0.checksum == document.model.checksum }
+  }
+
+  /// Checks the features that a newer Trellis lists in the document.
+  private mutating func checkFeatures(_ path: String) throws(DocumentFault) {
+    lineage.features = try readFeatures()
+    if let refusal = lineage.features.refusal(of: "the document") {
+      throw DocumentFault(
+        String(refusal.message.dropLast()) + "; update Trellis in this program",
+        at: sections[DocumentFormat.features] ?? 0, refusal.code)
+    }
+    lineage.former = try readFormerModels()
+    refusalOfWrites = lineage.features.refusalOfWrites(to: path)
+    guard let unknownKey else { return }
+    // A save writes the whole document, so unknown content would be lost.
+    var features = lineage.features
+    features.readOnlyCompatible.formUnion(features.compatible.subtracting(StoreFeatures.known.compatible))
+    refusalOfWrites = features.refusalOfWrites(to: path)
+    if refusalOfWrites == nil { throw DocumentFault("a document has no key of this name", at: unknownKey) }
+  }
+
+  func text(of name: String) throws(DocumentFault) -> String {
+    var scanner = try section(name)
+    guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a text in double quotes") }
+    return try scanner.string()
+  }
+
+  private func storage() throws(DocumentFault) -> (String, Int) {
+    var scanner = try section(DocumentFormat.storage)
+    let start = scanner.offset
+    var lines: [String] = []
+    if try scanner.open("[", "]", "a list of texts") {
+      repeat {
+        guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a text in double quotes") }
+        lines.append(try scanner.string())
+      } while try scanner.goOn("]")
+    }
+    return (lines.joined(separator: "\n"), start)
+  }
+}
+
+// MARK: - Rows
+
+extension DocumentReader {
+  mutating func readEntities() throws(DocumentFault) {
+    var scanner = try section(DocumentFormat.entities)
+    var seen: Set<Int> = []
+    guard try scanner.open("{", "}", "an object of entities") else { return }
+    repeat {
+      let place = scanner.offset
+      let name = try scanner.key()
+      guard let entity = document.model.entity(named: name), !entity.isAbstract else {
+        throw DocumentFault("the model has no entity of this name that can have objects", at: place)
+      }
+      guard seen.insert(entity.index).inserted else {
+        throw DocumentFault("this entity is already in the document", at: place)
+      }
+      try readRows(of: entity, &scanner)
+    } while try scanner.goOn("}")
+  }
+
+  private mutating func readRows(of entity: Entity, _ scanner: inout JSONScanner) throws(DocumentFault) {
+    guard try scanner.open("[", "]", "a list of objects") else { return }
+    var reader = RowParser(
+      entity: entity, fields: document.fields[entity.index], places: document.places[entity.index],
+      folder: document.folder)
+    repeat {
+      let place = scanner.offset
+      try loading.add(try reader.read(&scanner), at: place, bytes)
+    } while try scanner.goOn("]")
+  }
+
+  // MARK: Pairs
+
+  mutating func readPairs() throws(DocumentFault) {
+    var scanner = try section(DocumentFormat.pairs)
+    var seen: Set<Int> = []
+    if try scanner.open("{", "}", "an object of pairs") {
+      repeat {
+        let place = scanner.offset
+        let name = try scanner.key()
+        guard let table = document.tableNames.firstIndex(where: { TextBytes.areEqual($0, name) }) else {
+          throw DocumentFault("the model has no relationship of this name that is kept in pairs", at: place)
+        }
+        guard seen.insert(table).inserted else {
+          throw DocumentFault("this relationship is already in the document", at: place)
+        }
+        try readPairs(of: table, &scanner)
+      } while try scanner.goOn("}")
+    }
+  }
+
+  private mutating func readPairs(of table: Int, _ scanner: inout JSONScanner) throws(DocumentFault) {
+    guard try scanner.open("[", "]", "a list of pairs") else { return }
+    var places: [Int] = []
+    repeat {
+      places.append(scanner.offset)
+      try loading.add(try PairParser.read(&scanner), to: table, at: places[places.count - 1])
+    } while try scanner.goOn("]")
+    try loading.checkSymmetry(of: table, places, bytes)
+  }
+}
+
+/// Reads the objects of one entity.
+struct RowParser {
+  let entity: Entity
+  let fields: [DocumentLayout.Field]
+  let places: [String: Int]
+  let folder: ExternalFolder?
+
+  init(entity: Entity, fields: [DocumentLayout.Field], places: [String: Int], folder: ExternalFolder?) {
+    self.entity = entity
+    self.folder = folder
+    self.fields = fields
+    self.places = places
+  }
+
+  private static let keyBytes = Array("\"_key\": ".utf8)
+  private static let versionBytes = Array("\"_version\": ".utf8)
+
+  /// The state of an object while it is read.
+  private struct Draft {
+    var key: Int64?
+    var version: Int64?
+    var values: [StoredValue]
+    var isSeen: [Bool]
+    /// The next field, if the object's keys are in the written order.
+    var nextField = 0
+  }
+
+  mutating func read(_ scanner: inout JSONScanner) throws(DocumentFault) -> MemoryRow {
+    let start = scanner.offset
+    var draft = Draft(
+      values: Array(repeating: .null, count: fields.count), isSeen: Array(repeating: false, count: fields.count))
+    if try scanner.open("{", "}", "an object") {
+      repeat { try readMember(&scanner, &draft) } while try scanner.goOn("}")
+    }
+    guard let key = draft.key else { throw fault("the object lacks its \"_key\"", at: start) }
+    for (place, field) in fields.enumerated() where !field.isOptional && draft.values[place].isNull {
+      throw fault("the object lacks \"\(field.name)\", which is not optional", at: start, field)
+    }
+    return MemoryRow(key: key, version: draft.version ?? 1, entity: entity.index, values: draft.values)
+  }
+
+  private func readMember(_ scanner: inout JSONScanner, _ draft: inout Draft) throws(DocumentFault) {
+    let start = scanner.offset
+    // Written objects have their keys in order and byte for byte. Other keys are looked up.
+    for place in draft.nextField..<fields.count where scanner.take(fields[place].keyBytes) {
+      draft.nextField = place + 1
+      return try readValue(&scanner, &draft, place, start)
+    }
+    if scanner.take(Self.keyBytes) { return try readKey(&scanner, &draft, start) }
+    if scanner.take(Self.versionBytes) { return try readVersion(&scanner, &draft, start) }
+    let name = try scanner.key()
+    if let place = places[name] { return try readValue(&scanner, &draft, place, start) }
+    switch name {
+    case DocumentFormat.key: try readKey(&scanner, &draft, start)
+    case DocumentFormat.rowVersion: try readVersion(&scanner, &draft, start)
+    default: throw fault("\(entity.name) has no stored property of this name", at: start)
+    }
+  }
+
+  private func readValue(
+    _ scanner: inout JSONScanner, _ draft: inout Draft, _ place: Int, _ start: Int
+  ) throws(DocumentFault) {
+    scanner.skipSpace()
+    let field = fields[place]
+    guard !draft.isSeen[place] else { throw fault("this key is already in the object", at: start, field) }
+    draft.isSeen[place] = true
+    if scanner.isAtNull(), field.form != .json {
+      try scanner.word("null")
+      return
+    }
+    do throws(DocumentFault) {
+      let value = try scanner.value(field.form)
+      draft.values[place] = value
+      if case .file(let file) = value { draft.values[place] = .file(folder?.unsharedFile(file) ?? file) }
+    } catch {
+      throw fault(error.what, at: error.offset, field, error.code)
+    }
+  }
+
+  private func readKey(_ scanner: inout JSONScanner, _ draft: inout Draft, _ start: Int) throws(DocumentFault) {
+    guard draft.key == nil else { throw fault("this key is already in the object", at: start) }
+    scanner.skipSpace()
+    let place = scanner.offset
+    let key = try scanner.integer("the object's key, a whole number above 0")
+    guard key > 0, key < .max else { throw scanner.expected("the object's key, a whole number above 0", at: place) }
+    draft.key = key
+  }
+
+  private func readVersion(_ scanner: inout JSONScanner, _ draft: inout Draft, _ start: Int) throws(DocumentFault) {
+    guard draft.version == nil else { throw fault("this key is already in the object", at: start) }
+    scanner.skipSpace()
+    let place = scanner.offset
+    let version = try scanner.integer("the object's version, a whole number above 0")
+    guard version > 0, version < .max else {
+      throw scanner.expected("the object's version, a whole number above 0", at: place)
+    }
+    draft.version = version
+  }
+
+  private func fault(
+    _ what: String, at place: Int, _ field: DocumentLayout.Field? = nil, _ code: StoreError.Code = .damaged
+  ) -> DocumentFault {
+    let property = field.map { entity.properties[$0.property].name }
+    let named = property.map { "\(entity.name).\($0): " } ?? ""
+    return DocumentFault(named + what, at: place, code, entity: entity.name, properties: property.map { [$0] } ?? [])
+  }
+}
+
+/// Reads the pairs of a join table.
+enum PairParser {
+  static func read(_ scanner: inout JSONScanner) throws(DocumentFault) -> SaveRequest.Pairs.Pair {
+    let start = scanner.offset
+    var numbers: [String: Int64] = [:]
+    if try scanner.open("{", "}", "an object with \"from\" and \"to\"") {
+      repeat { try readMember(&scanner, &numbers) } while try scanner.goOn("}")
+    }
+    guard let from = numbers[DocumentFormat.from], let to = numbers[DocumentFormat.to] else {
+      throw DocumentFault("the pair lacks \"from\" or \"to\"", at: start)
+    }
+    return SaveRequest.Pairs.Pair(
+      first: from, partner: to, place: numbers[DocumentFormat.place],
+      inversePlace: numbers[DocumentFormat.inversePlace])
+  }
+
+  private static func readMember(
+    _ scanner: inout JSONScanner, _ numbers: inout [String: Int64]
+  ) throws(DocumentFault) {
+    let start = scanner.offset
+    let name = try scanner.key()
+    switch name {
+    case DocumentFormat.from, DocumentFormat.to, DocumentFormat.place, DocumentFormat.inversePlace: break
+    default: throw DocumentFault("a pair has no key of this name", at: start)
+    }
+    guard numbers.updateValue(try scanner.integer("a whole number"), forKey: name) == nil else {
+      throw DocumentFault("this key is already in the pair", at: start)
+    }
+  }
+}
+
+// MARK: - Lineage
+
+extension DocumentReader {
+  /// The features that the document uses. Empty if the document does not list any.
+  func readFeatures() throws(DocumentFault) -> StoreFeatures {
+    var features = StoreFeatures()
+    guard let start = sections[DocumentFormat.features] else { return features }
+    var scanner = JSONScanner(bytes, at: start)
+    guard try scanner.open("{", "}", "an object with lists of words") else { return features }
+    repeat {
+      let place = scanner.offset
+      let key = try scanner.key()
+      let words = try Self.words(&scanner)
+      switch key {
+      case DocumentFormat.compatible: features.compatible = words
+      case DocumentFormat.readOnlyCompatible: features.readOnlyCompatible = words
+      case DocumentFormat.incompatible: features.incompatible = words
+      default: throw DocumentFault("there is no such kind of features", at: place)
+      }
+    } while try scanner.goOn("}")
+    return features
+  }
+
+  private static func words(_ scanner: inout JSONScanner) throws(DocumentFault) -> Set<String> {
+    let start = scanner.offset
+    var words: [String] = []
+    if try scanner.open("[", "]", "a list of words") {
+      repeat { words.append(try text(&scanner)) } while try scanner.goOn("]")
+    }
+    guard StoreFeatures.areWords(words) else {
+      throw DocumentFault("features are words of letters from a to z, digits and hyphens", at: start)
+    }
+    return Set(words)
+  }
+
+  /// The former models of the document.
+  func readFormerModels() throws(DocumentFault) -> [DocumentLineage.FormerModel] {
+    guard let start = sections[DocumentFormat.models] else { return [] }
+    var scanner = JSONScanner(bytes, at: start)
+    var models: [DocumentLineage.FormerModel] = []
+    guard try scanner.open("[", "]", "a list of models") else { return [] }
+    repeat { models.append(try Self.formerModel(&scanner)) } while try scanner.goOn("]")
+    return models
+  }
+
+  private static func formerModel(_ scanner: inout JSONScanner) throws(DocumentFault) -> DocumentLineage.FormerModel {
+    let start = scanner.offset
+    var model = DocumentLineage.FormerModel(checksum: "", description: [])
+    if try scanner.open("{", "}", "a model, which is an object") {
+      repeat {
+        let place = scanner.offset
+        switch try scanner.key() {
+        case DocumentFormat.checksum: model.checksum = try text(&scanner)
+        case DocumentFormat.version: model.version = try text(&scanner)
+        case DocumentFormat.replaced:
+          let place = scanner.offset
+          guard let moment = DateText.microseconds(try text(&scanner)) else {
+            throw scanner.expected("a date", at: place)
+          }
+          model.replaced = moment
+        case DocumentFormat.description: model.description = try verbatim(&scanner)
+        default: throw DocumentFault("a former model has no key of this name", at: place)
+        }
+      } while try scanner.goOn("}")
+    }
+    guard !model.checksum.isEmpty, !model.description.isEmpty else {
+      throw DocumentFault("a former model has a \"checksum\" and a \"description\"", at: start)
+    }
+    return model
+  }
+
+  /// The document's current model, as a former model, because it is about to be replaced.
+  func readPresentModel(checksum: String) throws(DocumentFault) -> DocumentLineage.FormerModel {
+    var scanner = try section(DocumentFormat.description)
+    let description = try Self.verbatim(&scanner)
+    var version: String?
+    if sections[DocumentFormat.version] != nil { version = try text(of: DocumentFormat.version) }
+    return DocumentLineage.FormerModel(
+      checksum: checksum, version: version, replaced: Int64(Date().timeIntervalSince1970 * 1_000_000),
+      description: description)
+  }
+
+  private static func text(_ scanner: inout JSONScanner) throws(DocumentFault) -> String {
+    guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a text in double quotes") }
+    return try scanner.string()
+  }
+
+  private static func verbatim(_ scanner: inout JSONScanner) throws(DocumentFault) -> [UInt8] {
+    let start = scanner.offset
+    try scanner.skipValue(depth: 4)
+    return Array(scanner.bytes[start..<scanner.offset])
+  }
+}
+
+// MARK: - Document fault
+
+/// A problem at one place of a document.
+struct DocumentFault: Error {
+  var code: StoreError.Code
+  /// The byte offset of the problem.
+  var offset: Int
+  /// A sentence without its full stop: the expected content, or the problem. It contains no user data.
+  var what: String
+  var entity: String?
+  var properties: [String]
+
+  init(
+    _ what: String, at offset: Int, _ code: StoreError.Code = .damaged, entity: String? = nil, properties: [String] = []
+  ) {
+    self.code = code
+    self.offset = offset
+    self.what = what
+    self.entity = entity
+    self.properties = properties
+  }
+
+  /// The problem as an error with the file and the position in it.
+  func error(_ path: String, _ bytes: UnsafeBufferPointer<UInt8>) -> StoreError {
+    let (line, column) = Self.position(of: offset, in: bytes)
+    return StoreError(
+      code, "\(path):\(line):\(column): \(what).",
+      remedy: "Correct the document there, or put back an earlier copy; it was left as it is.", entity: entity,
+      properties: properties)
+  }
+
+  /// The line and the column, both from 1. Columns count Unicode characters, not bytes.
+  static func position(of offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, column: Int) {
+    var line = 1
+    var column = 1
+    for byte in bytes.prefix(offset).dropFirst(JSONScanner.markLength(bytes)) {
+      if byte == UInt8(ascii: "\n") {
+        line += 1
+        column = 1
+      } else if byte & 0b1100_0000 != 0b1000_0000 {
+        column += 1
+      }
+    }
+    return (line, column)
+  }
+}

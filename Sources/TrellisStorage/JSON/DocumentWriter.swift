@@ -1,0 +1,434 @@
+import TrellisModel
+
+/// Writes a state as a document: the head, then the objects in the order of the model and of their keys, one per line.
+struct DocumentWriter {
+  private let document: DocumentLayout
+  private let state: MemoryState
+  private let nextKey: Int64
+  private let lineage: DocumentLineage
+  private var bytes: [UInt8] = []
+
+  /// The text of a document.
+  ///
+  /// - Parameter sizeHint: the approximate number of bytes.
+  /// - Throws: ``StoreError`` if a value or the document cannot be written so that it can be read again.
+  static func text(
+    _ state: MemoryState, nextKey: Int64, _ lineage: DocumentLineage, _ document: DocumentLayout, sizeHint: Int = 0
+  ) throws(StoreError) -> [UInt8] {
+    var writer = DocumentWriter(document: document, state: state, nextKey: nextKey, lineage: lineage)
+    writer.bytes.reserveCapacity(sizeHint + sizeHint / 8 + 4096)
+    try writer.write()
+    guard writer.bytes.count <= DocumentFormat.maximumSize else { throw tooLarge(writer.bytes.count) }
+    return writer.bytes
+  }
+
+  private init(document: DocumentLayout, state: MemoryState, nextKey: Int64, lineage: DocumentLineage) {
+    self.document = document
+    self.state = state
+    self.nextKey = nextKey
+    self.lineage = lineage
+  }
+
+  private mutating func write() throws(StoreError) {
+    bytes.append("{\n")
+    writeHead()
+    try writeEntities()
+    writePairs()
+    writeFormerModels()
+    member(DocumentFormat.description, 1)
+    writeDescription()
+    bytes.append("\n}\n")
+  }
+
+  private mutating func member(_ name: String, _ indent: Int) {
+    for _ in 0..<indent { bytes.append("  ") }
+    bytes.appendQuoted(name)
+    bytes.append(": ")
+  }
+
+  // MARK: Head
+
+  private mutating func writeHead() {
+    let model = document.model
+    member(DocumentFormat.format, 1)
+    bytes.appendInteger(DocumentFormat.number)
+    text(DocumentFormat.model, model.name)
+    if let version = model.description.version { text(DocumentFormat.version, version) }
+    text(DocumentFormat.checksum, model.checksum)
+    writeFeatures()
+    bytes.append(",\n")
+    member(DocumentFormat.nextKey, 1)
+    bytes.appendInteger(nextKey)
+    bytes.append(",\n")
+    member(DocumentFormat.storage, 1)
+    bytes.append("[")
+    lines(model.storageSignature.split(separator: "\n")) { $0.bytes.appendQuoted(String($1)) }
+    bytes.append("],\n")
+  }
+
+  private mutating func writeFeatures() {
+    let features = lineage.writtenFeatures
+    if features.isEmpty { return }
+    bytes.append(",\n")
+    member(DocumentFormat.features, 1)
+    bytes.append("{")
+    let lists = [
+      (DocumentFormat.compatible, features.compatible),
+      (DocumentFormat.readOnlyCompatible, features.readOnlyCompatible),
+      (DocumentFormat.incompatible, features.incompatible),
+    ]
+    for (place, (name, words)) in lists.filter({ !$0.1.isEmpty }).enumerated() {
+      if place > 0 { bytes.append(", ") }
+      bytes.appendQuoted(name)
+      bytes.append(": [")
+      for (place, word) in words.sorted().enumerated() {
+        if place > 0 { bytes.append(", ") }
+        bytes.appendQuoted(word)
+      }
+      bytes.append("]")
+    }
+    bytes.append("}")
+  }
+
+  /// Writes each former model on a line of its own, except for its description, which is kept as it was in the
+  /// document.
+  private mutating func writeFormerModels() {
+    if lineage.former.isEmpty { return }
+    member(DocumentFormat.models, 1)
+    bytes.append("[")
+    lines(lineage.former) { $0.write($1) }
+    bytes.append("],\n")
+  }
+
+  private mutating func write(_ model: DocumentLineage.FormerModel) {
+    bytes.append("{\"checksum\": ")
+    bytes.appendQuoted(model.checksum)
+    if let version = model.version {
+      bytes.append(", \"version\": ")
+      bytes.appendQuoted(version)
+    }
+    if let replaced = model.replaced {
+      bytes.append(", \"replaced\": ")
+      bytes.appendQuoted(DateText.text(replaced))
+    }
+    bytes.append(", \"description\": ")
+    bytes.append(contentsOf: model.description)
+    bytes.append("}")
+  }
+
+  private mutating func text(_ name: String, _ value: String) {
+    bytes.append(",\n")
+    member(name, 1)
+    bytes.appendQuoted(value)
+  }
+
+  /// Writes the elements of a list, each on a line of its own.
+  private mutating func lines<Element>(_ elements: [Element], _ write: (inout DocumentWriter, Element) -> Void) {
+    var isFirst = true
+    for element in elements {
+      bytes.append(isFirst ? "\n    " : ",\n    ")
+      isFirst = false
+      write(&self, element)
+    }
+    if !isFirst { bytes.append("\n  ") }
+  }
+
+  /// Writes the whole model, for a later migration of the document.
+  private mutating func writeDescription() {
+    let lines = document.model.description.canonicalJSON().split(separator: "\n")
+    for (place, line) in lines.enumerated() {
+      if place > 0 { bytes.append("\n  ") }
+      bytes.append(contentsOf: line.utf8)
+    }
+  }
+
+  // MARK: Objects
+
+  private mutating func writeEntities() throws(StoreError) {
+    member(DocumentFormat.entities, 1)
+    bytes.append("{")
+    var isFirst = true
+    for entity in document.model.entities where !entity.isAbstract {
+      bytes.append(isFirst ? "\n" : ",\n")
+      isFirst = false
+      member(entity.name, 2)
+      try writeRows(of: entity)
+    }
+    bytes.append("\n  },\n")
+  }
+
+  private mutating func writeRows(of entity: Entity) throws(StoreError) {
+    bytes.append("[")
+    var isFirst = true
+    var fault: StoreError?
+    state.tables[entity.root].forEach { _, row in
+      guard row.entity == entity.index else { return true }
+      bytes.append(isFirst ? "\n      " : ",\n      ")
+      isFirst = false
+      fault = write(row, document.fields[entity.index])
+      return fault == nil && bytes.count <= DocumentFormat.maximumSize
+    }
+    if let fault { throw fault }
+    bytes.append(isFirst ? "]" : "\n    ]")
+  }
+
+  private mutating func write(_ row: MemoryRow, _ fields: [DocumentLayout.Field]) -> StoreError? {
+    bytes.append("{\"_key\": ")
+    bytes.appendInteger(row.key)
+    if row.version != 1 {
+      bytes.append(", \"_version\": ")
+      bytes.appendInteger(row.version)
+    }
+    for place in fields.indices {
+      let value = row.value(place)
+      if value.isNull { continue }
+      bytes.append(", ")
+      bytes.append(contentsOf: fields[place].keyBytes)
+      guard bytes.append(value, as: fields[place].form) else { return unstorable(fields[place], row.entity) }
+    }
+    bytes.append("}")
+    return nil
+  }
+
+  private func unstorable(_ field: DocumentLayout.Field, _ entity: Int) -> StoreError {
+    let entity = document.model.entities[entity]
+    let name = entity.properties[field.property].name
+    return StoreError(
+      .unstorableValue, "\(entity.name).\(name) would hold a value that is none of its type.",
+      remedy: "Set another value before saving.", entity: entity.name, properties: [name])
+  }
+
+  // MARK: Pairs
+
+  private mutating func writePairs() {
+    member(DocumentFormat.pairs, 1)
+    bytes.append("{")
+    for (table, name) in document.tableNames.enumerated() {
+      bytes.append(table == 0 ? "\n" : ",\n")
+      member(name, 2)
+      writePairs(of: table)
+    }
+    bytes.append(document.tableNames.isEmpty ? "},\n" : "\n  },\n")
+  }
+
+  private mutating func writePairs(of table: Int) {
+    bytes.append("[")
+    var isFirst = true
+    let backward = state.backward[table]
+    state.forward[table].links.forEach { link, place in
+      bytes.append(isFirst ? "\n      {\"from\": " : ",\n      {\"from\": ")
+      isFirst = false
+      bytes.appendInteger(link.from)
+      bytes.append(", \"to\": ")
+      bytes.appendInteger(link.to)
+      if let place {
+        bytes.append(", \"place\": ")
+        bytes.appendInteger(place)
+      }
+      if let place = backward.place(link.to, link.from) {
+        bytes.append(", \"inversePlace\": ")
+        bytes.appendInteger(place)
+      }
+      bytes.append("}")
+      return bytes.count <= DocumentFormat.maximumSize
+    }
+    bytes.append(isFirst ? "]" : "\n    ]")
+  }
+
+  private static func tooLarge(_ size: Int) -> StoreError {
+    StoreError(
+      .limit, "The document would be larger than \(DocumentFormat.maximumSize) bytes, so nothing was saved.",
+      remedy: "Keep this much in a SQLite store.")
+  }
+}
+
+// MARK: - Value writing
+
+extension [UInt8] {
+  /// Appends a value in a column's form.
+  ///
+  /// - Returns: false if the value cannot be written so that it can be read again. Then nothing useful was appended.
+  mutating func append(_ value: StoredValue, as form: ValueForm) -> Bool {
+    switch (form, value) {
+    case (.bool, .integer(let flag)) where flag == 0 || flag == 1:
+      append(contentsOf: flag == 1 ? "true".utf8 : "false".utf8)
+    case (.integer(let range), .integer(let number)) where range.contains(number): appendInteger(number)
+    case (.reference, .integer(let key)): appendInteger(key)
+    case (.date, .integer(let microseconds)): appendQuoted(DateText.text(microseconds))
+    case (.double, .real(let real)): return appendReal(real, minimumDigits: 0)
+    case (.float, .real(let real)): return appendFloat(real)
+    case (.string, .text(let text)), (.url, .text(let text)): appendQuoted(text)
+    case (.decimal, .text(let text)):
+      guard DecimalText.canonical(text) != nil else { return false }
+      appendQuoted(text)
+    case (.json, .text(let text)):
+      guard JSONScanner.isValue(text) else { return false }
+      append(contentsOf: text.utf8)
+    case (.data, .blob(let bytes)), (.external, .blob(let bytes)): appendQuotedBase64(bytes)
+    case (.external, .file(let file)): append(file)
+    case (.uuid, .blob(let bytes)):
+      guard bytes.count == 16 else { return false }
+      appendQuotedUUID(bytes)
+    default: return false
+    }
+    return true
+  }
+
+  // MARK: Reals
+
+  /// Appends the shortest text that reads as the same number.
+  private mutating func appendReal(_ value: Double, minimumDigits: Int) -> Bool {
+    guard value.isFinite else { return appendSpecial(value) }
+    let text = Array(value.description.utf8)
+    let mantissa = text.prefix { $0 | 32 != UInt8(ascii: "e") }
+    append(contentsOf: mantissa)
+    let digits = RealText.significantDigits(mantissa)
+    if digits < minimumDigits {
+      if !mantissa.contains(UInt8(ascii: ".")) { append(UInt8(ascii: ".")) }
+      for _ in digits..<minimumDigits { append(UInt8(ascii: "0")) }
+    }
+    append(contentsOf: text[mantissa.endIndex...])
+    return true
+  }
+
+  /// Appends NaN or infinity, which JSON numbers cannot represent.
+  private mutating func appendSpecial(_ value: Double) -> Bool {
+    if value.isNaN { return false }
+    appendQuoted(value > 0 ? RealText.infinity : RealText.minusInfinity)
+    return true
+  }
+
+  /// Appends a float in its shortest form. A value between two floats gets more digits than any float has, so that the
+  /// reader keeps it as a double.
+  private mutating func appendFloat(_ value: Double) -> Bool {
+    guard value.isFinite else { return appendSpecial(value) }
+    guard let float = Float(exactly: value) else {
+      return appendReal(value, minimumDigits: RealText.mostDigitsOfFloat + 1)
+    }
+    append(contentsOf: float.description.utf8)
+    return true
+  }
+
+  // MARK: Bytes
+
+  private mutating func appendQuotedBase64(_ bytes: [UInt8]) {
+    append(UInt8(ascii: "\""))
+    reserveCapacity(count + bytes.count / 3 * 4 + 8)
+    append(contentsOf: Base64Text.text(bytes).utf8)
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(_ file: ExternalFile) {
+    append(contentsOf: "{\"\(DocumentFormat.file)\": \"\(file.digest.text)\", \"\(DocumentFormat.size)\": ".utf8)
+    appendInteger(Int64(file.size))
+    append(UInt8(ascii: "}"))
+  }
+
+  private mutating func appendQuotedUUID(_ bytes: [UInt8]) {
+    append(UInt8(ascii: "\""))
+    for (place, byte) in bytes.enumerated() {
+      if place == 4 || place == 6 || place == 8 || place == 10 { append(UInt8(ascii: "-")) }
+      append(Self.capitalDigit(byte >> 4))
+      append(Self.capitalDigit(byte & 15))
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  private static func capitalDigit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 55 + value }
+}
+
+/// The text forms of reals that JSON numbers cannot represent.
+enum RealText {
+  static let infinity = "Infinity"
+  static let minusInfinity = "-Infinity"
+  /// The number of digits that distinguishes every float from its neighbors.
+  static let mostDigitsOfFloat = 9
+
+  /// The number of digits from the first non-zero one, without the exponent.
+  static func significantDigits(_ text: some Sequence<UInt8>) -> Int {
+    text.prefix { $0 | 32 != UInt8(ascii: "e") }.drop {
+      !$0.isDigit || $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".")
+    }
+    .count(where: \.isDigit)
+  }
+}
+
+// MARK: - Byte writing
+
+/// Appends JSON as bytes: each save writes the whole document here, possibly a hundred thousand objects.
+extension [UInt8] {
+  mutating func append(_ text: StaticString) {
+    append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Appends a string in quotes, on one line.
+  mutating func appendQuoted(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      append(UInt8(ascii: "\""))
+      var start = 0
+      // Ranges without characters to escape are copied as a whole.
+      for place in bytes.indices where bytes[place].isEscaped {
+        append(contentsOf: bytes[start..<place])
+        appendEscape(bytes[place])
+        start = place + 1
+      }
+      append(contentsOf: bytes[start...])
+      append(UInt8(ascii: "\""))
+    }
+  }
+
+  private mutating func appendEscape(_ byte: UInt8) {
+    append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(byte)
+    case UInt8(ascii: "\n"): append(UInt8(ascii: "n"))
+    case UInt8(ascii: "\r"): append(UInt8(ascii: "r"))
+    case UInt8(ascii: "\t"): append(UInt8(ascii: "t"))
+    default:
+      append("u00")
+      append(Self.digits[Int(byte >> 4)])
+      append(Self.digits[Int(byte & 15)])
+    }
+  }
+
+  private static var digits: StaticDigits { StaticDigits() }
+
+  mutating func appendInteger(_ value: Int64) {
+    if value < 0 { append(UInt8(ascii: "-")) }
+    let start = count
+    var rest = value.magnitude
+    repeat {
+      append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    self[start...].reverse()
+  }
+
+  /// Appends a number with at least `width` digits.
+  mutating func appendPadded(_ value: Int64, _ width: Int) {
+    let digits = value.digitCount
+    for _ in 0..<Swift.max(0, width - digits) { append(UInt8(ascii: "0")) }
+    appendInteger(value)
+  }
+}
+
+private struct StaticDigits {
+  subscript(value: Int) -> UInt8 { UInt8(truncatingIfNeeded: value < 10 ? 48 + value : 87 + value) }
+}
+
+extension Int64 {
+  fileprivate var digitCount: Int {
+    var count = 1
+    var rest = self / 10
+    while rest != 0 {
+      count += 1
+      rest /= 10
+    }
+    return count
+  }
+}
+
+extension UInt8 {
+  fileprivate var isEscaped: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
+}

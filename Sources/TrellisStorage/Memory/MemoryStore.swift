@@ -1,0 +1,244 @@
+public import TrellisModel
+
+extension StoreConfiguration {
+  /// A new, empty in-memory store for each container that opens it.
+  ///
+  /// ```swift
+  /// let container = try PersistentContainer(model: .diary, store: .memory)
+  /// ```
+  public static var memory: StoreConfiguration {
+    StoreConfiguration { MemoryStore($0) }
+  }
+
+  /// An in-memory store that is shared by all containers of this process that open it by the same name. It is released
+  /// with the last container.
+  ///
+  /// - Parameter name: any text. Opening throws ``StoreError`` if the store was created with another model. Models that
+  ///   differ only in docs, rules, defaults or indexes count as the same.
+  public static func memory(named name: String) -> StoreConfiguration {
+    StoreConfiguration { model in try NamedStores.open(name) { MemoryStore(model, name: name) } }
+  }
+}
+
+/// The stores that are shared by name.
+private enum NamedStores {
+  private struct Entry {
+    weak var store: MemoryStore?
+  }
+
+  private static let entries = Locked<[String: Entry]>([:])
+
+  static func open(_ name: String, make: () -> MemoryStore) throws -> MemoryStore {
+    let made = make()
+    let found = entries.withLock { entries in
+      if let store = entries[name]?.store { return store }
+      entries[name] = Entry(store: made)
+      return made
+    }
+    guard found.layout.model.isKept(as: made.layout.model) else {
+      throw StoreError(
+        .otherModel, "The store in memory named \(name) was made with another model.",
+        remedy: "Use another name, or the same model.")
+    }
+    return found
+  }
+}
+
+extension Model {
+  /// Whether the store accepts rows of the other model: both have the same storage layout and the same numbers of
+  /// entities and properties, by which a store is queried.
+  fileprivate func isKept(as other: Model) -> Bool {
+    name == other.name && storageSignature == other.storageSignature && entities.count == other.entities.count
+      && zip(entities, other.entities).allSatisfy { mine, others in
+        mine.name == others.name && mine.properties.map(\.name) == others.properties.map(\.name)
+      }
+  }
+}
+
+// MARK: - Memory store
+
+/// An in-memory store for tests, previews and work that needs no file. Its contents are lost when it is released.
+///
+/// It behaves like every other store with respect to conflicts, uniqueness, dangling references and order. A reader
+/// works on a snapshot and holds no lock, so readers and a writer do not wait for each other.
+public final class MemoryStore: Store, SnapshotSource {
+  public let name: String
+  package let layout: Layout
+
+  private struct Shared: Sendable {
+    var state: MemoryState
+    var nextKey: Int64 = 1
+  }
+
+  private let shared: Locked<Shared>
+
+  /// Creates an empty store.
+  ///
+  /// - Parameter name: the store's name in messages.
+  public init(_ model: Model, name: String = "memory") {
+    self.name = name
+    let layout = Layout(model)
+    self.layout = layout
+    shared = Locked(Shared(state: MemoryState(layout)))
+  }
+
+  public func connect() -> any StoreConnection { MemoryConnection(self) }
+
+  public func reserveKeys(_ count: Int64) throws -> Range<Int64> {
+    try shared.withLock { shared in
+      let (end, overflow) = shared.nextKey.addingReportingOverflow(max(0, count))
+      guard !overflow else {
+        throw StoreError(.limit, "The store has no keys left.", remedy: "Reserve fewer keys at a time.")
+      }
+      defer { shared.nextKey = end }
+      return shared.nextKey..<end
+    }
+  }
+
+  public func returnKeys(_ unused: Range<Int64>) {
+    shared.withLock { shared in
+      if unused.upperBound == shared.nextKey && !unused.isEmpty { shared.nextKey = unused.lowerBound }
+    }
+  }
+
+  /// A snapshot of the current state. Later saves do not change it.
+  package func snapshot() -> Snapshot {
+    Snapshot(shared.withLock { $0.state }, layout)
+  }
+
+  /// Reads the records first, without the lock, because they may be slow. Then checks and writes under one lock.
+  package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    let draft = try SaveDraft(request, layout)
+    return try shared.withLock { shared in
+      let outcome = try Self.save(draft, to: &shared.state, layout)
+      shared.nextKey = max(shared.nextKey, draft.highestKey &+ 1)
+      return outcome
+    }
+  }
+
+  private static func save(_ draft: SaveDraft, to state: inout MemoryState, _ layout: Layout) throws -> SaveOutcome {
+    if draft.counts.isEmpty && draft.denials.isEmpty {
+      // Nothing can fail after the plan is made, so the state is changed in place, without copying a block.
+      let plan = try SavePlan(draft, state, layout)
+      plan.apply(to: &state, layout)
+      return SaveOutcome(cascaded: plan.cascaded)
+    }
+    let saved = try state.saving(draft, layout)
+    state = saved.state
+    return saved.outcome
+  }
+}
+
+// MARK: - Memory connection
+
+/// A context's connection to a store that has its rows in memory. Each call reads the store's state at the start of the
+/// call.
+public final class MemoryConnection: StoreConnection {
+  private let store: any SnapshotSource
+  private let reader = ValueReader()
+
+  /// The snapshot that is read while the connection is pinned.
+  private var pinned: Snapshot?
+
+  package init(_ store: any SnapshotSource) { self.store = store }
+
+  public func pin() throws { pinned = try store.snapshot() }
+  public func unpin() { pinned = nil }
+
+  private func snapshot() throws -> Snapshot { try pinned ?? store.snapshot() }
+
+  public func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
+    try RowSelection(request, snapshot()).forEach { row in
+      reader.show(row)
+      try body(reader)
+    }
+  }
+
+  public func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
+    try RowSelection(request, snapshot()).forEach { try body($0.key, $0.entity) }
+  }
+
+  public func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    let snapshot = try snapshot()
+    try RowSelection(request, snapshot).forEach { row in
+      let object = RowObject(row: row, snapshot: snapshot)
+      try body(try paths.map { try object.value(at: $0.path) })
+    }
+  }
+
+  public func plan(of request: StoreRequest) throws -> QueryPlan {
+    let model = store.layout.model
+    guard model.entities.indices.contains(request.entity) else { throw StoreError.noSuchEntity }
+    let entity = model.entities[request.entity]
+    let lookup = KeyLookup(snapshot: try snapshot(), entity: entity)
+    if !lookup.findsFew(request.predicate), let walk = IndexWalk(request, try snapshot(), entity) {
+      let names = walk.index.shape.columns.map { entity.properties[entity.columns[$0].property].name }
+      return QueryPlan(
+        steps: ["goes along the index \(names.joined(separator: ", ")) in order"], scansWholeTable: false,
+        entity: entity.name)
+    }
+    let found = lookup.candidates(request.predicate)
+    var steps = [found.map { "tests \($0.count) rows found by key" } ?? "goes through all rows by key"]
+    if !request.sort.isEmpty { steps.append("sorts the matches") }
+    return QueryPlan(steps: steps, scansWholeTable: found == nil, entity: entity.name)
+  }
+
+  public func count(_ request: StoreRequest) throws -> Int {
+    // The sort order does not change the count, and without it no rows are collected.
+    var request = request
+    request.sort = []
+    var count = 0
+    try RowSelection(request, snapshot()).forEach { _ in count += 1 }
+    return count
+  }
+
+  public func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
+    let snapshot = try snapshot()
+    let model = snapshot.layout.model
+    guard model.entities.indices.contains(entity) else { throw StoreError.noSuchEntity }
+    let isWanted = model.wanted(model.entities[entity], withSubentities: true)
+    let root = model.entities[entity].root
+    for key in Set(keys) {
+      guard let row = snapshot.state.row(root, key), isWanted[row.entity] else { continue }
+      reader.show(row)
+      try body(reader)
+    }
+  }
+
+  public func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    let members = try Members(relationship, snapshot())
+    try members.forEach(owners) { owner, key, _ in
+      guard let row = members.row(key) else { return }
+      reader.show(row)
+      try body(owner, reader)
+    }
+  }
+
+  public func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try Members(relationship, snapshot()).forEach(owners, body)
+  }
+
+  public func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    let members = try Members(relationship, snapshot())
+    var last: [Int64: Int64] = [:]
+    try members.forEach(owners) { owner, _, place in last[owner] = place }
+    for owner in owners { if let place = last.removeValue(forKey: owner) { try body(owner, place) } }
+  }
+
+  @discardableResult public func save(_ request: SaveRequest) throws -> SaveOutcome {
+    try store.save(request)
+  }
+
+  public func rehearse(_ request: SaveRequest) throws {
+    _ = try store.snapshot().state.saving(SaveDraft(request, store.layout), store.layout)
+  }
+}

@@ -1,0 +1,304 @@
+package import TrellisModel
+
+/// The SQL of a request and its parameters.
+package struct RequestStatement {
+  package let text: String
+  package let parameters: [Parameter]
+
+  /// - Throws: ``StoreError`` if the request names something that the model does not have, or is nested too deeply.
+  /// - Complexity: linear in the number of predicate nodes.
+  package init(
+    _ request: StoreRequest, for purpose: RequestShape.Purpose, projecting paths: [ProjectedPath] = [],
+    in layout: TableLayout
+  ) throws(StoreError) {
+    guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
+    let table = layout.tables[request.entity]
+    var translator = PredicateTranslator(layout, entity: request.entity)
+    let root = translator.rootAlias
+    let condition = try translator.filter(request)
+    var projected: [String] = []
+    for path in paths { projected.append(try translator.property(path.path).sql) }
+    let order = purpose == .count ? translator.noOrder(by: request.sort) : try translator.order(by: request.sort)
+    let window = translator.window(limit: request.limit != nil, offset: request.offset > 0)
+    let rest = translator.rootSource + condition + order + window
+    switch purpose {
+    case .rows: text = "SELECT \(table.selection(root)) FROM \(rest)"
+    case .keys:
+      let entity = table.isInHierarchy ? ", \(root).\(SQLName.entity)" : ""
+      text = "SELECT \(root).\(SQLName.id)\(entity) FROM \(rest)"
+    case .values: text = "SELECT \(projected.isEmpty ? "1" : projected.joined(separator: ", ")) FROM \(rest)"
+    case .count:
+      text = window.isEmpty ? "SELECT count(*) FROM \(rest)" : "SELECT count(*) FROM (SELECT 1 FROM \(rest))"
+    case .update, .delete: throw PredicateTranslator.unknown("change of rows")
+    }
+    parameters = translator.parameters
+  }
+}
+
+extension PredicateTranslator {
+  /// The ORDER BY of a request: the sort keys, then the object's key in the direction of the last sort key.
+  mutating func order(by keys: [SortKey]) throws(StoreError) -> String {
+    var terms: [String] = []
+    for (place, key) in keys.enumerated() {
+      let column = try property(key.path)
+      var text = column.sql
+      if key.query != nil { text = "trellis_search_rank(\(text), \(nextValue(.plain)))" }
+      if key.kind == .text && !key.options.isEmpty { text = Self.folded(text, key.options) }
+      if key.kind == .decimal { text += Self.decimalOrder }
+      terms.append(text + (key.isDescending ? " DESC" : ""))
+      // Keys are unique, so later sort keys make no difference.
+      if key.path.count == 0 {
+        return " ORDER BY " + terms.joined(separator: ", ") + noOrder(by: keys.dropFirst(place + 1))
+      }
+    }
+    terms.append("\(rootAlias).\(SQLName.id)" + (keys.last?.isDescending == true ? " DESC" : ""))
+    return " ORDER BY " + terms.joined(separator: ", ")
+  }
+
+  /// Skips the values of sort keys that make no difference.
+  mutating func noOrder(by keys: some Sequence<SortKey>) -> String {
+    for key in keys where key.query != nil { _ = skipValue() }
+    return ""
+  }
+
+  /// LIMIT and OFFSET. Their values come after the predicate's values.
+  mutating func window(limit: Bool, offset: Bool) -> String {
+    var text = ""
+    if limit { text = " LIMIT \(nextValue(.plain))" } else if offset { text = " LIMIT -1" }
+    if offset { text += " OFFSET \(nextValue(.plain))" }
+    return text
+  }
+}
+
+// MARK: - Request values
+
+/// One value of a request, or one list of values.
+package enum BoundValue: Sendable {
+  case single(StoredValue)
+  case list([StoredValue])
+}
+
+/// The source of a statement's parameter: a value of the request and its form.
+package struct Parameter: Hashable, Sendable {
+  package enum Form: Hashable, Sendable {
+    case plain
+    /// Folded in the same way as the column.
+    case folded(TextOptions)
+    /// The smallest text after all texts with the value as their prefix.
+    case endOfPrefix
+    /// Decimals as their canonical text.
+    case canonical
+    /// The full-text query for a search.
+    case searchTerms
+    /// Bytes as a reference to the file that contains them.
+    case reference
+  }
+
+  /// The position among the request's values.
+  package let value: Int
+  package let form: Form
+}
+
+extension StoredValue {
+  /// Whether SQLite would store the value as null.
+  var isNil: Bool {
+    switch self {
+    case .null: true
+    case .real(let real): real.isNaN
+    default: false
+    }
+  }
+}
+
+extension [StoredValue] {
+  var hasNull: Bool { contains { $0.isNil } }
+}
+
+// MARK: - Batch statement
+
+/// The SQL of a change of many rows, and its parameters.
+///
+/// The statement returns the key and, in hierarchies, the entity of each changed row.
+package struct BatchStatement {
+  package let text: String
+  package let parameters: [Parameter]
+
+  /// - Throws: ``StoreError`` if the change names something that the model does not have, or is nested too deeply.
+  /// - Complexity: linear in the number of predicate nodes.
+  package init(_ update: BatchUpdate, in layout: TableLayout) throws(StoreError) {
+    let request = update.request
+    guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
+    let table = layout.tables[request.entity]
+    var translator = PredicateTranslator(layout, entity: request.entity)
+    let rows = try translator.rows(of: request)
+    var assignments: [String] = []
+    for assignment in update.assignments {
+      let column = try layout.column(of: assignment.property, in: request.entity)
+      assignments.append("\(column) = \(try translator.plain(assignment.value))")
+    }
+    assignments.append("\(SQLName.version) = \(SQLName.version) + 1")
+    text =
+      "UPDATE \(table.name) AS \(translator.rootAlias) SET \(assignments.joined(separator: ", "))\(rows)"
+      + table.returning
+    parameters = translator.parameters
+  }
+
+  /// The statement that deletes the rows of a request.
+  ///
+  /// - Throws: ``StoreError`` as for an update.
+  package init(deleting request: StoreRequest, in layout: TableLayout) throws(StoreError) {
+    guard layout.tables.indices.contains(request.entity) else { throw PredicateTranslator.unknown("entity") }
+    let table = layout.tables[request.entity]
+    var translator = PredicateTranslator(layout, entity: request.entity)
+    let rows = try translator.rows(of: request)
+    text = "DELETE FROM \(table.name) AS \(translator.rootAlias)\(rows)\(table.returning)"
+    parameters = translator.parameters
+  }
+}
+
+extension PredicateTranslator {
+  /// The WHERE of a statement that changes the rows of a request. If the condition needs more than the row itself, the
+  /// rows are selected by key.
+  fileprivate mutating func rows(of request: StoreRequest) throws(StoreError) -> String {
+    let condition = try filter(request)
+    let isWindow = request.limit != nil || request.offset > 0
+    guard isWindow || rootSource != "\(scopes[0].table.name) AS \(rootAlias)" else {
+      return condition + noOrder(by: request.sort)
+    }
+    let order = isWindow ? try order(by: request.sort) : noOrder(by: request.sort)
+    let window = window(limit: request.limit != nil, offset: request.offset > 0)
+    let key = "\(rootAlias).\(SQLName.id)"
+    return " WHERE \(key) IN (SELECT \(key) FROM \(rootSource)\(condition)\(order)\(window))"
+  }
+
+  /// The WHERE of a request. Empty if the request is for every row of the table.
+  mutating func filter(_ request: StoreRequest) throws(StoreError) -> String {
+    let table = scopes[0].table
+    var terms: [String] = []
+    if let term = request.includesSubentities ? table.subtreeTerm : table.ownTerm { terms.append(term(rootAlias)) }
+    if let predicate = request.predicate { terms += try conjuncts(predicate) }
+    return terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
+  }
+}
+
+extension EntityTable {
+  fileprivate var returning: String {
+    " RETURNING \(SQLName.id)" + (isInHierarchy ? ", \(SQLName.entity)" : "")
+  }
+}
+
+extension TableLayout {
+  /// The statement that sets the references to deleted owners to nil, with their positions. Parameter: the list of
+  /// owners. Nil if the reference is not stored in a column.
+  package func unlinkStatement(_ reference: RelationshipNumber) -> String? {
+    guard case .column(let number, let order)? = relationship(reference.entity, reference.property)?.home,
+      let column = column(number, of: reference.entity)
+    else { return nil }
+    let table = tables[reference.entity]
+    let place = order.flatMap { self.column($0, of: reference.entity) }.map { ", \($0) = NULL" } ?? ""
+    return "UPDATE \(table.name) SET \(column) = NULL\(place), \(SQLName.version) = \(SQLName.version) + 1"
+      + " WHERE \(column) IN \(ListParameter.values)\(table.returning)"
+  }
+
+  /// The quoted column of a property.
+  fileprivate func column(of property: Int, in entity: Int) throws(StoreError) -> String {
+    let properties = model.entities[entity].properties
+    guard properties.indices.contains(property), let number = properties[property].column,
+      let name = column(number, of: entity)
+    else { throw PredicateTranslator.unknown("property of the row") }
+    return name
+  }
+}
+
+// MARK: - Index advice
+
+/// Finds the index that a request could use: first the properties with equality, then the sort keys, or else one range.
+package struct IndexAdvice {
+  private let entity: Entity
+
+  package init(_ entity: Entity) { self.entity = entity }
+
+  /// The index that would help a request. Nil if the model has it, or if no index would help, because the request has
+  /// no equality, range, prefix or sort key on the object's own row.
+  package func index(for request: StoreRequest) -> QueryPlan.MissingIndex? {
+    let terms = request.predicate.map(Self.terms) ?? []
+    var properties: [String] = []
+    for term in terms {
+      if let name = name(of: Self.equality(term)), !properties.contains(name) { properties.append(name) }
+    }
+    let equal = properties.count
+    let order = names(of: request.sort)
+    if !order.isEmpty {
+      properties += order.filter { name in !properties.contains { name == $0 || name == "-\($0)" } }
+    } else if let range = terms.lazy.compactMap({ name(of: Self.range($0)) }).first, !properties.contains(range) {
+      properties.append(range)
+    }
+    guard !properties.isEmpty, !isDeclared(properties, equal: equal) else { return nil }
+    return QueryPlan.MissingIndex(entity: entity.name, properties: properties)
+  }
+
+  /// The terms of a conjunction.
+  private static func terms(_ predicate: QueryPredicate) -> [QueryPredicate] {
+    guard case .and(let terms) = predicate else { return [predicate] }
+    return terms.flatMap(Self.terms)
+  }
+
+  private static func equality(_ term: QueryPredicate) -> PropertyPath? {
+    switch term {
+    case .comparison(let comparison)
+    where comparison.relation == .equal && comparison.options.isEmpty && comparison.kind != .decimal:
+      path(comparison)
+    case .isIn(.path(let path), _, let kind) where kind != .decimal: path
+    default: nil
+    }
+  }
+
+  private static func range(_ term: QueryPredicate) -> PropertyPath? {
+    guard case .comparison(let comparison) = term, comparison.options.isEmpty, comparison.kind != .decimal else {
+      return nil
+    }
+    switch comparison.relation {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .hasPrefix: return path(comparison)
+    default: return nil
+    }
+  }
+
+  private static func path(_ comparison: Comparison) -> PropertyPath? {
+    switch (comparison.left, comparison.right) {
+    case (.path(let path), .value), (.value, .path(let path)): path
+    default: nil
+    }
+  }
+
+  private func name(of path: PropertyPath?) -> String? {
+    guard let path, path.variable == 0, let step = path.onlyStep, entity.properties.indices.contains(step),
+      entity.properties[step].column != nil
+    else { return nil }
+    return entity.properties[step].name
+  }
+
+  /// The sort keys as the properties of an index. Empty if no index can have this order.
+  private func names(of sort: [SortKey]) -> [String] {
+    var names: [String] = []
+    for key in sort {
+      guard key.options.isEmpty, key.query == nil, key.kind != .decimal, let name = name(of: key.path) else {
+        return []
+      }
+      names.append(key.isDescending ? "-\(name)" : name)
+    }
+    return names
+  }
+
+  /// Whether the model has an index that begins with these properties. An index is read in both directions, and the
+  /// direction of properties with equality makes no difference.
+  private func isDeclared(_ properties: [String], equal: Int) -> Bool {
+    let wanted = properties.map { $0.hasPrefix("-") ? (String($0.dropFirst()), true) : ($0, false) }
+    return entity.indexes.contains { index in
+      guard index.elements.count >= wanted.count else { return false }
+      let found = index.elements.prefix(wanted.count).map { (entity.properties[$0.property].name, $0.isDescending) }
+      guard zip(found, wanted).allSatisfy({ $0.0 == $1.0 }) else { return false }
+      let turned = zip(found, wanted).dropFirst(equal).map { $0.1 != $1.1 }
+      return Set(turned).count < 2
+    }
+  }
+}

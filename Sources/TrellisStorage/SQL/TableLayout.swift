@@ -1,0 +1,251 @@
+package import TrellisModel
+
+/// The table and column names of each entity.
+package struct TableLayout: Sendable {
+  package let model: Model
+  /// The tables, by entity number.
+  package let tables: [EntityTable]
+  /// The insert rank of each entity: referenced rows have lower ranks, except in cycles.
+  package let insertRanks: [Int]
+  /// The full-text tables that queries may use.
+  package let search: SearchPlan
+
+  /// - Complexity: linear in the number of columns of all entities, including inherited ones.
+  package init(_ model: Model, search: SearchPlan = SearchPlan()) {
+    self.model = model
+    self.search = search
+    tables = model.entities.map { EntityTable($0, in: model) }
+    insertRanks = InsertOrder(model).ranks
+  }
+
+  /// The relationship of a property number. Nil if there is none.
+  package func relationship(_ entity: Int, _ property: Int) -> Relationship? {
+    guard model.entities.indices.contains(entity) else { return nil }
+    let properties = model.entities[entity].properties
+    return properties.indices.contains(property) ? properties[property].relationship : nil
+  }
+
+  /// The quoted name of an entity's column. Nil if there is none.
+  func column(_ column: Int, of entity: Int) -> String? {
+    let names = tables[entity].columns
+    return names.indices.contains(column) ? names[column] : nil
+  }
+}
+
+/// The part of a root entity's table that belongs to one entity.
+///
+/// This is a class, because every statement that runs passes it on.
+package final class EntityTable: Sendable {
+  package let entity: Int
+  /// The quoted name of the table, which is the root entity's.
+  package let name: String
+  package let isInHierarchy: Bool
+  /// The quoted names of the entity's columns, by column number.
+  package let columns: [String]
+  /// The columns to read for a row of the entity or of its subentities: the entity's columns, then those of the
+  /// subentities.
+  package let selectedColumns: [String]
+  /// The positions of each subtree entity's columns in ``selectedColumns``.
+  package let places: [Int: ContiguousArray<Int32>]
+  /// The names of the subtree's entities, as the column ``SQLName/entity`` contains them.
+  package let entityNames: [(name: String, number: Int)]
+  /// The condition for rows of the subtree. Nil if the table has no other rows.
+  package let subtreeTerm: (@Sendable (_ alias: String) -> String)?
+  /// The condition for rows of exactly this entity. Nil if the table has no other rows.
+  package let ownTerm: (@Sendable (_ alias: String) -> String)?
+
+  init(_ entity: Entity, in model: Model) {
+    self.entity = entity.index
+    name = SQLName.quoted(model.entities[entity.root].name)
+    isInHierarchy = entity.isInHierarchy
+    columns = entity.columns.map { SQLName.quoted($0.name) }
+    (selectedColumns, places) = Self.selection(of: entity, columns, in: model)
+    entityNames = entity.subtree.map { (model.entities[$0].name, $0) }
+    subtreeTerm = entity.parent == nil ? nil : Self.term(entity.subtree.map { model.entities[$0].name })
+    ownTerm = entity.isInHierarchy ? Self.term([entity.name]) : nil
+  }
+
+  private static func selection(
+    of entity: Entity, _ columns: [String], in model: Model
+  ) -> (columns: [String], places: [Int: ContiguousArray<Int32>]) {
+    // The entity's own columns are in order.
+    guard entity.subtree.count > 1 else { return (columns, [:]) }
+    var selected = columns
+    var places: [Int: ContiguousArray<Int32>] = [:]
+    var placeOfName: [String: Int32] = [:]
+    for (place, column) in selected.enumerated() { placeOfName[column] = Int32(place) }
+    for number in entity.subtree {
+      let member = model.entities[number]
+      var mine: ContiguousArray<Int32> = []
+      for column in member.columns {
+        let name = SQLName.quoted(column.name)
+        let place = placeOfName[name] ?? Int32(selected.count)
+        if placeOfName.updateValue(place, forKey: name) == nil { selected.append(name) }
+        mine.append(place)
+      }
+      places[number] = mine
+    }
+    return (selected, places)
+  }
+
+  private static func term(_ names: [String]) -> @Sendable (String) -> String {
+    let literals = names.map(SQLName.literal)
+    let test = literals.count == 1 ? " = \(literals[0])" : " IN (\(literals.joined(separator: ", ")))"
+    return { alias in "\(alias).\(SQLName.entity)\(test)" }
+  }
+
+  /// The columns to read for each row: the key, the row version, the entity (only in hierarchies), then the columns.
+  package func selection(_ alias: String) -> String {
+    var names = [SQLName.id, SQLName.version]
+    if isInHierarchy { names.append(SQLName.entity) }
+    names += selectedColumns
+    return names.map { "\(alias).\($0)" }.joined(separator: ", ")
+  }
+
+  /// The number of values before a row's own columns in ``selection(_:)``.
+  package var leadingColumns: Int { isInHierarchy ? 3 : 2 }
+}
+
+// MARK: - Insert order
+
+/// An insert order of entities in which referenced rows come first.
+///
+/// Foreign keys are deferred, so every order is correct. In this one each foreign key is fulfilled at once, so that
+/// SQLite neither counts open ones nor searches for rows that wait for a new key.
+struct InsertOrder {
+  private let targets: [[Int]]
+  /// The rank of each entity, by its number. Rows with a lower rank are inserted first.
+  private(set) var ranks: [Int]
+
+  /// - Complexity: linear in the number of references.
+  init(_ model: Model) {
+    targets = model.entities.map { entity in
+      // References point to tables, so only root entities have an order.
+      guard entity.parent == nil else { return [] }
+      var targets: Set<Int> = []
+      for number in entity.subtree {
+        for column in model.entities[number].columns {
+          guard case .reference(_, let destination) = column.content else { continue }
+          targets.insert(model.entities[destination].root)
+        }
+      }
+      return targets.subtracting([entity.index]).sorted()
+    }
+    ranks = Array(repeating: -1, count: targets.count)
+    for entity in model.entities where entity.parent == nil { visit(entity.index) }
+    for entity in model.entities { ranks[entity.index] = ranks[entity.root] }
+  }
+
+  /// Visits depth first with an explicit stack, because the depth of a model has no limit. An entity has a rank while
+  /// it is visited, so a cycle is cut where it closes.
+  private mutating func visit(_ start: Int) {
+    guard ranks[start] < 0 else { return }
+    ranks[start] = 0
+    var open: [(entity: Int, next: Int)] = [(start, 0)]
+    while let (entity, next) = open.popLast() {
+      guard next < targets[entity].count else {
+        if let parent = open.last?.entity { ranks[parent] = max(ranks[parent], ranks[entity] + 1) }
+        continue
+      }
+      open.append((entity, next + 1))
+      let target = targets[entity][next]
+      if ranks[target] < 0 {
+        ranks[target] = 0
+        open.append((target, 0))
+      } else {
+        let isOpen = open.contains { $0.entity == target }
+        if !isOpen { ranks[entity] = max(ranks[entity], ranks[target] + 1) }
+      }
+    }
+  }
+}
+
+// MARK: - SQL name
+
+/// Quotes names and texts of a model for SQL. Values are never inserted into SQL: they are bound.
+package enum SQLName {
+  /// A name in double quotes.
+  package static func quoted(_ name: String) -> String { enclosed(name, "\"") }
+
+  /// A text literal, for entity names, which are fixed by the model.
+  package static func literal(_ text: String) -> String { enclosed(text, "'") }
+
+  private static func enclosed(_ text: String, _ quote: Unicode.Scalar) -> String {
+    let mark = String(quote)
+    // Compares scalars: a quote followed by a combining mark is another character, but still ends a name in SQL.
+    guard text.unicodeScalars.contains(quote) else { return mark + text + mark }
+    var result = mark
+    for scalar in text.unicodeScalars {
+      if scalar == quote { result.unicodeScalars.append(scalar) }
+      result.unicodeScalars.append(scalar)
+    }
+    return result + mark
+  }
+
+  /// The columns that every table has.
+  package static let id = "\"_id\""
+  package static let version = "\"_version\""
+  package static let entity = "\"_entity\""
+  /// The table with the metadata of the file.
+  package static let metadata = "\"_trellis\""
+  /// The table with the models that the file has had.
+  package static let models = "\"_models\""
+}
+
+// MARK: - Name clashes
+
+extension SchemaStatements {
+  /// The reason why the model's names cannot be table and column names, as a sentence. Nil if they can.
+  ///
+  /// SQLite ignores case in ASCII names, and reserves names that begin with `sqlite_`.
+  ///
+  /// - Complexity: linear in the number of columns.
+  package var nameClash: String? {
+    var tables: [String: String] = [:]
+    for entity in model.entities where entity.parent == nil {
+      if entity.name.asciiLowercased.hasPrefix("sqlite_") {
+        return "\(entity.name) is a name that SQLite keeps for itself"
+      }
+      if let unfit = unfitName(entity) { return unfit }
+      if let other = tables.updateValue(entity.name, forKey: entity.name.asciiLowercased) {
+        return "the entities \(other) and \(entity.name) differ in case only"
+      }
+      if let clash = columnClash(entity) { return clash }
+    }
+    return nil
+  }
+
+  /// SQLite reads a statement up to the first NUL. Names that begin with an underscore are reserved for Trellis's own
+  /// tables.
+  private func unfitName(_ root: Entity) -> String? {
+    for number in root.subtree {
+      let entity = model.entities[number]
+      if entity.name.utf8.first == UInt8(ascii: "_") {
+        return "\(entity.name) begins as the names of the store's own tables"
+      }
+      for name in [entity.name] + entity.properties.map(\.name) where name.utf8.contains(0) {
+        return "a name of \(entity.name) contains NUL"
+      }
+    }
+    return nil
+  }
+
+  private func columnClash(_ root: Entity) -> String? {
+    var columns: [String: String] = ["_id": "_id", "_version": "_version", "_entity": "_entity"]
+    var known: Set<String> = []
+    for number in root.subtree {
+      for column in model.entities[number].columns where known.insert(column.name).inserted {
+        if let other = columns.updateValue(column.name, forKey: column.name.asciiLowercased) {
+          return "the properties \(other) and \(column.name) of \(root.name) differ in case only"
+        }
+      }
+    }
+    return nil
+  }
+}
+
+extension String {
+  fileprivate var asciiLowercased: String {
+    String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,371 @@
+internal import CSQLite
+import Dispatch
+package import TrellisModel
+
+/// A pool of a few connections to a file, each lent for the duration of a call.
+///
+/// A caller waits in a queue if all connections are lent. A thread that already has a connection, of any store, never
+/// waits: it gets one beyond the limit, so that two threads cannot wait for each other. The first connection stays open
+/// as long as the pool. Others are closed after some idle seconds.
+final class ConnectionPool: Sendable {
+  /// Sound because a connection is either in the pool, which a lock guards, or used by the caller that took it.
+  private struct Kept: @unchecked Sendable {
+    let connection: SQLiteConnection
+  }
+
+  /// The first connection while it is not lent. A program with one context takes and returns it with each call, so its
+  /// reference is moved and not counted.
+  private struct Parked: @unchecked Sendable {
+    let reference: Unmanaged<SQLiteConnection>
+  }
+
+  private struct State {
+    /// Preferred to the others, because it has the largest cache.
+    var first: Parked?
+    /// The other connections that are not lent, the most recently returned last.
+    var idle: [Kept] = []
+    /// The number of open connections, including lent ones.
+    var count = 1
+    var waiting: [Waiter] = []
+    var isClosed = false
+    /// Whether a sweep that closes idle connections is scheduled.
+    var isSweeping = false
+  }
+
+  /// A caller in the queue.
+  private final class Waiter: Sendable {
+    enum Turn {
+      case waiting
+      case has(Kept)
+      /// The caller may open a connection.
+      case mayOpen
+    }
+
+    let turn = Locked(Turn.waiting)
+    let bell = DispatchSemaphore(value: 0)
+
+    func call(_ turn: Turn) {
+      self.turn.withLock { $0 = turn }
+      bell.signal()
+    }
+  }
+
+  /// The maximum waiting time before a connection beyond the limit is opened. One connection too many is better than a
+  /// deadlock, if the holders of connections wait for this caller in a way that the pool cannot see.
+  private static let patience = DispatchTimeInterval.seconds(5)
+
+  private let most: Int
+  private let sweepInterval: DispatchTimeInterval
+  private let name: String
+  private let open: @Sendable () throws(StoreError) -> SQLiteConnection
+  private let state: Locked<State>
+
+  /// - Parameters:
+  ///   - first: the connection that stays open.
+  ///   - most: the maximum number of open connections.
+  ///   - sweepInterval: a connection is closed after one or two such intervals without use.
+  init(
+    _ first: sending SQLiteConnection, name: String, most: Int, sweepInterval: DispatchTimeInterval,
+    open: @escaping @Sendable () throws(StoreError) -> SQLiteConnection
+  ) {
+    self.most = max(1, most)
+    self.sweepInterval = sweepInterval
+    self.name = name
+    self.open = open
+    state = Locked(State(first: Parked(reference: .passRetained(first))))
+  }
+
+  deinit { _ = close() }
+
+  /// The number of open connections.
+  package var count: Int { state.withLock { $0.count } }
+  /// The number of waiting threads.
+  package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  // MARK: Lending
+
+  private enum Answer {
+    case found(Kept)
+    case mayOpen
+    case mustWait(Waiter)
+    case closed
+  }
+
+  /// - Throws: ``StoreError`` if the pool is closed, or if no connection can be opened.
+  func take() throws(StoreError) -> SQLiteConnection {
+    let first = state.withLock { state -> Parked? in
+      let first = state.first
+      state.first = nil
+      return first
+    }
+    let connection = if let first { first.reference.takeRetainedValue() } else { try takeAnother() }
+    connection.isStale = false
+    _ = trellis_thread_leases(1)
+    return connection
+  }
+
+  private func takeAnother() throws(StoreError) -> SQLiteConnection {
+    let answer = state.withLock { state -> Answer in
+      if let first = state.first {
+        state.first = nil
+        return .found(Kept(connection: first.reference.takeRetainedValue()))
+      }
+      if let found = state.idle.popLast() { return .found(found) }
+      if state.isClosed { return .closed }
+      if state.count >= most && trellis_thread_leases(0) == 0 {
+        let waiter = Waiter()
+        state.waiting.append(waiter)
+        return .mustWait(waiter)
+      }
+      state.count += 1
+      return .mayOpen
+    }
+    switch answer {
+    case .found(let kept): return kept.connection
+    case .mayOpen: return try openOne()
+    case .mustWait(let waiter): return try wait(waiter)
+    case .closed: throw closed
+    }
+  }
+
+  private var closed: StoreError {
+    StoreError(.closed, "The store \(name) is closed.", remedy: "Open it with a new container.")
+  }
+
+  /// - Returns: whether the pool was closed in the meantime. Then the connection is closed when the caller releases it.
+  @discardableResult func giveBack(_ connection: SQLiteConnection) -> Bool {
+    _ = trellis_thread_leases(-1)
+    if connection.isFirst && park(connection) { return false }
+    let kept = Kept(connection: connection)
+    let (next, isClosed, mustSweep) = state.withLock { state -> (Waiter?, Bool, Bool) in
+      if state.isClosed {
+        state.count -= 1
+        return (nil, true, false)
+      }
+      if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false, false) }
+      if connection.isFirst {
+        state.first = Parked(reference: .passRetained(kept.connection))
+      } else if state.count > most {
+        state.count -= 1
+      } else {
+        state.idle.append(kept)
+      }
+      let mustSweep = state.count > 1 && !state.isSweeping
+      if mustSweep { state.isSweeping = true }
+      return (nil, false, mustSweep)
+    }
+    next?.call(.has(kept))
+    if mustSweep { sweepLater() }
+    return isClosed
+  }
+
+  /// Puts the first connection back if no caller waits and no other connection is open. False if there is more to do.
+  private func park(_ connection: SQLiteConnection) -> Bool {
+    let parked = Parked(reference: .passUnretained(connection))
+    return state.withLock { state in
+      guard state.count == 1, state.waiting.isEmpty, !state.isClosed else { return false }
+      _ = parked.reference.retain()
+      state.first = parked
+      return true
+    }
+  }
+
+  /// Opens a connection that is already counted.
+  private func openOne() throws(StoreError) -> SQLiteConnection {
+    do throws(StoreError) {
+      if state.withLock({ $0.isClosed }) { throw closed }
+      return try open()
+    } catch {
+      let next = state.withLock { state -> Waiter? in
+        if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+        state.count -= 1
+        return nil
+      }
+      next?.call(.mayOpen)
+      throw error
+    }
+  }
+
+  private func wait(_ waiter: Waiter) throws(StoreError) -> SQLiteConnection {
+    if waiter.bell.wait(timeout: .now() + Self.patience) == .timedOut {
+      let hasLeft = state.withLock { state -> Bool in
+        let before = state.waiting.count
+        state.waiting.removeAll { $0 === waiter }
+        guard state.waiting.count < before else { return false }
+        state.count += 1
+        return true
+      }
+      if hasLeft { return try openOne() }
+      // The waiter was called at the last moment.
+      waiter.bell.wait()
+    }
+    if case .has(let kept) = waiter.turn.withLock({ $0 }) { return kept.connection }
+    return try openOne()
+  }
+
+  // MARK: Closing
+
+  /// - Returns: the connections that are not lent.
+  func close() -> [SQLiteConnection] {
+    let (idle, waiting) = state.withLock { state in
+      let first = state.first.map { Kept(connection: $0.reference.takeRetainedValue()) }
+      let idle = [first].compactMap { $0 } + state.idle
+      state.isClosed = true
+      state.count += state.waiting.count - idle.count
+      state.first = nil
+      state.idle = []
+      defer { state.waiting = [] }
+      return (idle, state.waiting)
+    }
+    // The waiters find the pool closed when they try to open a connection.
+    for waiter in waiting { waiter.call(.mayOpen) }
+    return idle.map(\.connection)
+  }
+
+  /// Schedules a sweep. There is a timer only while there is a connection to close.
+  private func sweepLater() {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + sweepInterval) { [weak self] in self?.sweep() }
+  }
+
+  /// Closes the connections that were not used since the previous sweep.
+  private func sweep() {
+    let (stale, goesOn) = state.withLock { state -> ([Kept], Bool) in
+      let stale = state.idle.filter(\.connection.isStale)
+      state.idle.removeAll(where: \.connection.isStale)
+      for kept in state.idle { kept.connection.isStale = true }
+      state.count -= stale.count
+      state.isSweeping = state.count > 1 && !state.isClosed
+      return (stale, state.isSweeping)
+    }
+    if goesOn { sweepLater() }
+    // The connections are closed here, outside of the lock.
+    _ = stale
+  }
+}
+
+// MARK: - Leasing connection
+
+/// A context's connection to the file. It borrows a connection from the store for each call, and keeps it while it is
+/// pinned to a snapshot. A nested call uses the connection of the outer call.
+package final class LeasingConnection: StoreConnection {
+  private let store: SQLiteStore
+  // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+  @exclusivity(unchecked) private var lent: SQLiteConnection?
+  @exclusivity(unchecked) package var trace: StatementTrace?
+
+  init(_ store: SQLiteStore) { self.store = store }
+
+  deinit {
+    if let lent { release(lent, wasPinned: true) }
+  }
+
+  /// Runs a closure with a connection that no other caller uses in the meantime.
+  @inline(__always) package func leased<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+    if let lent { return try body(lent) }
+    let connection = try borrow()
+    defer { release(connection, wasPinned: false) }
+    do {
+      return try body(connection)
+    } catch {
+      throw store.setup.watch.explanation(of: error, through: connection)
+    }
+  }
+
+  private func borrow() throws(StoreError) -> SQLiteConnection {
+    let connection = try store.take()
+    if let trace { connection.trace = trace }
+    lent = connection
+    return connection
+  }
+
+  private func release(_ connection: SQLiteConnection, wasPinned: Bool) {
+    if wasPinned { connection.unpin() }
+    if trace != nil { connection.trace = nil }
+    lent = nil
+    store.giveBack(connection)
+  }
+
+  /// The work done by the connection that is lent next.
+  package var statistics: StatementStatistics { (try? leased { $0.database.statistics }) ?? StatementStatistics() }
+
+  // MARK: Pinning
+
+  package func pin() throws {
+    guard lent == nil else { return try leased { try $0.pin() } }
+    let connection = try borrow()
+    do {
+      try connection.pin()
+      // The snapshot is fixed now, and with it the model of its rows.
+      try store.setup.watch.lookInSnapshot(through: connection)
+    } catch {
+      release(connection, wasPinned: true)
+      throw error
+    }
+  }
+
+  package func unpin() {
+    if let lent { release(lent, wasPinned: true) }
+  }
+
+  /// Needs no connection: all connections and processes share the memory of the commit counter.
+  package func hasExternalChanges() -> Bool { store.setup.ledger.look() }
+
+  // MARK: Calls
+
+  package func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws {
+    try leased { try $0.fetch(request, body) }
+  }
+
+  package func fetchKeys(_ request: StoreRequest, _ body: (_ key: Int64, _ entity: Int) throws -> Void) throws {
+    try leased { try $0.fetchKeys(request, body) }
+  }
+
+  package func fetchValues(
+    _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    try leased { try $0.fetchValues(request, of: paths, body) }
+  }
+
+  package func plan(of request: StoreRequest) throws -> QueryPlan { try leased { try $0.plan(of: request) } }
+
+  package func count(_ request: StoreRequest) throws -> Int { try leased { try $0.count(request) } }
+
+  package func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws {
+    try leased { try $0.rows(of: entity, keys: keys, body) }
+  }
+
+  package func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    try leased { try $0.members(of: relationship, owners: owners, body) }
+  }
+
+  package func memberKeys(
+    of relationship: RelationshipNumber, owners: [Int64],
+    _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try leased { try $0.memberKeys(of: relationship, owners: owners, body) }
+  }
+
+  package func lastPlaces(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try leased { try $0.lastPlaces(of: relationship, owners: owners, body) }
+  }
+
+  @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
+    try leased { try $0.save(request) }
+  }
+
+  package func rehearse(_ request: SaveRequest) throws { try leased { try $0.rehearse(request) } }
+
+  package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
+    try leased { try $0.updateAll(update, in: model) }
+  }
+
+  package func deleteAll(_ delete: BatchDelete, in model: Model) throws -> BatchOutcome {
+    try leased { try $0.deleteAll(delete, in: model) }
+  }
+
+  package func check(_ body: (StoreFinding) throws -> Void) throws { try leased { try $0.check(body) } }
+}

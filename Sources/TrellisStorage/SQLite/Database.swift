@@ -1,0 +1,393 @@
+internal import CSQLite
+import Foundation
+
+/// One open SQLite connection with its prepared statements. It is used by one thread at a time.
+final class Database {
+  let handle: OpaquePointer
+  let path: String
+  // One connection uses this, and each access ends before anything else is called, so accesses cannot overlap.
+  @exclusivity(unchecked) var cache = StatementCache()
+  @exclusivity(unchecked) var statistics = StatementStatistics()
+
+  /// Opens an existing file.
+  ///
+  /// - Throws: ``StoreError``.
+  init(path: String, options: OpenOptions, isImmutable: Bool = false) throws(StoreError) {
+    self.path = path
+    var flags = TRELLIS_SQLITE_OPEN_NOMUTEX | TRELLIS_SQLITE_OPEN_EXRESCODE
+    flags |= options.isReadOnly ? TRELLIS_SQLITE_OPEN_READONLY : TRELLIS_SQLITE_OPEN_READWRITE
+    if isImmutable { flags |= TRELLIS_SQLITE_OPEN_URI }
+    var opened: OpaquePointer?
+    let code = trellis_sqlite3_open_v2(isImmutable ? Self.immutableURI(path) : path, &opened, Int32(flags), nil)
+    guard let opened, code == TRELLIS_SQLITE_OK else {
+      let message = opened.map { String(cString: trellis_sqlite3_errmsg($0)) } ?? "out of memory"
+      _ = trellis_sqlite3_close_v2(opened)
+      throw SQLiteErrors.error(code, message, path: path, doing: "open the file")
+    }
+    handle = opened
+    // SQLite opens a file without write permission, and would leave other files beside it before it reports an error.
+    if !options.isReadOnly && trellis_sqlite3_db_readonly(handle, "main") == 1 {
+      throw error(TRELLIS_SQLITE_READONLY, doing: "open the file")
+    }
+    try harden(busyTimeout: options.busyTimeoutMilliseconds)
+  }
+
+  deinit {
+    for statement in cache.all { _ = trellis_sqlite3_finalize(statement.pointer) }
+    _ = trellis_sqlite3_close_v2(handle)
+  }
+
+  /// Secures the connection. The file may come from anywhere: nothing in its schema is trusted, and no SQL can damage
+  /// it.
+  private func harden(busyTimeout: Int32) throws(StoreError) {
+    _ = trellis_sqlite3_busy_timeout(handle, busyTimeout)
+    for (option, on) in [
+      (TRELLIS_SQLITE_DBCONFIG_DEFENSIVE, 1), (TRELLIS_SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+      (TRELLIS_SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), (TRELLIS_SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+      (TRELLIS_SQLITE_DBCONFIG_DQS_DML, 0), (TRELLIS_SQLITE_DBCONFIG_DQS_DDL, 0),
+    ] { _ = trellis_sqlite3_db_config(handle, Int32(option), Int32(on)) }
+    try check(trellis_sqlite_extend(handle), doing: "add functions")
+    try check(TextFunctions.add(to: handle), doing: "add functions")
+    try check(ValueFunctions.add(to: handle), doing: "add functions")
+    try check(SearchFunctions.add(to: handle), doing: "add functions")
+  }
+
+  private static func immutableURI(_ path: String) -> String {
+    var uri = "file:"
+    for byte in path.utf8 {
+      let isPlain =
+        byte == 0x2F || byte == 0x2E || byte == 0x2D || byte == 0x5F || (byte >= 0x30 && byte <= 0x39)
+        || (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x61 && byte <= 0x7A)
+      if isPlain {
+        uri.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        uri += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+      }
+    }
+    return uri + "?immutable=1"
+  }
+
+  // MARK: Statements
+
+  func check(_ code: Int32, doing: @autoclosure () -> String) throws(StoreError) {
+    guard code == TRELLIS_SQLITE_OK else { throw error(code, doing: doing()) }
+  }
+
+  func error(_ code: Int32, doing: String) -> StoreError {
+    SQLiteErrors.error(code, message, path: path, doing: doing)
+  }
+
+  var message: String { String(cString: trellis_sqlite3_errmsg(handle)) }
+
+  /// Runs statements without parameters and results.
+  func execute(_ sql: String, doing: String) throws(StoreError) {
+    statistics.run += 1
+    try check(trellis_sqlite3_exec(handle, sql, nil, nil, nil), doing: doing)
+  }
+
+  /// Prepares a statement that is cached and used often.
+  func prepare(_ sql: String, parameters: [Parameter] = []) throws(StoreError) -> Statement {
+    statistics.prepared += 1
+    var text = sql
+    var pointer: OpaquePointer?
+    let code = text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { bytes in
+        trellis_sqlite3_prepare_v3(
+          handle, bytes.baseAddress, Int32(truncatingIfNeeded: bytes.count), UInt32(TRELLIS_SQLITE_PREPARE_PERSISTENT),
+          &pointer, nil)
+      }
+    }
+    try check(code, doing: "prepare a statement")
+    guard let pointer else { throw error(TRELLIS_SQLITE_ERROR, doing: "prepare a statement") }
+    return Statement(pointer, sql, parameters)
+  }
+
+  /// Whether there is another row.
+  @inline(__always) func step(_ statement: OpaquePointer, doing: String) throws(StoreError) -> Bool {
+    let code = trellis_sqlite3_step(statement)
+    if code == TRELLIS_SQLITE_ROW { return true }
+    if code == TRELLIS_SQLITE_DONE { return false }
+    throw error(code, doing: doing)
+  }
+}
+
+/// The work that a connection has done, for tests and diagnostics.
+package struct StatementStatistics: Hashable, Sendable {
+  /// The number of statements that were run.
+  package var run = 0
+  /// The number of statements that were compiled.
+  package var prepared = 0
+  /// The number of runs of a prepared statement.
+  package var reused = 0
+}
+
+/// The options for opening a file.
+struct OpenOptions: Sendable {
+  /// The maximum number of bytes of external data in a row.
+  var largestInRow = ExternalFolder.usualLargestInRow
+  /// The file operations for external data.
+  var files: any FileOperations = SystemFiles()
+  var durability: Durability
+  var busyTimeoutMilliseconds: Int32
+  /// The maximum number of open connections.
+  var mostConnections = 8
+  /// The idle time after which a connection is closed. It may be up to twice that.
+  var idleSeconds = 5.0
+  var isReadOnly: Bool
+  /// Whether full-text tables are used, if the library has them. Without them, results are the same, but searches are
+  /// slower.
+  var usesSearchIndex = true
+}
+
+extension Database {
+  /// SQLite's query plan for a statement, one line per step.
+  func plan(of sql: String) throws(StoreError) -> String {
+    let statement = try prepare("EXPLAIN QUERY PLAN " + sql)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var lines: [String] = []
+    while try step(statement.pointer, doing: "explain a statement") {
+      lines.append(trellis_sqlite3_column_text(statement.pointer, 3).map { String(cString: $0) } ?? "")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+// MARK: - Statement cache
+
+/// A prepared statement.
+final class Statement {
+  let pointer: OpaquePointer
+  let text: String
+  /// The parameters of a request's statement.
+  let parameters: [Parameter]
+  /// The number of values that a row's statement binds.
+  var valueCount: Int32 = 0
+  fileprivate(set) var words: ContiguousArray<UInt64> = []
+  fileprivate var lastUse: UInt64 = 0
+  /// The next statement whose words have the same hash.
+  fileprivate var next: Statement?
+
+  init(_ pointer: OpaquePointer, _ text: String, _ parameters: [Parameter]) {
+    self.pointer = pointer
+    self.text = text
+    self.parameters = parameters
+  }
+}
+
+/// Prepared statements by the words that describe their SQL. If there are too many, the least recently used ones are
+/// removed.
+struct StatementCache {
+  static let limit = 256
+
+  private var statements: [UInt64: Statement] = [:]
+  private var count = 0
+  private var clock: UInt64 = 0
+  private var latest: Statement?
+
+  var all: [Statement] {
+    var all: [Statement] = []
+    for first in statements.values {
+      var open: Statement? = first
+      while let statement = open {
+        all.append(statement)
+        open = statement.next
+      }
+    }
+    return all
+  }
+
+  /// The cached statement for these words.
+  ///
+  /// - Complexity: linear in the number of words.
+  mutating func statement(_ words: ContiguousArray<UInt64>) -> Statement? {
+    clock &+= 1
+    if let latest, latest.words == words {
+      latest.lastUse = clock
+      return latest
+    }
+    var open = statements[Self.hash(words)]
+    while let statement = open {
+      if statement.words == words {
+        statement.lastUse = clock
+        latest = statement
+        return statement
+      }
+      open = statement.next
+    }
+    return nil
+  }
+
+  /// Caches a statement, and returns the statements that were removed for it.
+  mutating func insert(_ statement: Statement, _ words: ContiguousArray<UInt64>) -> [Statement] {
+    let removed = count >= Self.limit ? evict() : []
+    statement.words = words
+    statement.lastUse = clock
+    let hash = Self.hash(words)
+    statement.next = statements[hash]
+    statements[hash] = statement
+    count += 1
+    latest = statement
+    return removed
+  }
+
+  /// Removes the older half, so that the cost of a pass over all statements is shared by many insertions.
+  private mutating func evict() -> [Statement] {
+    let sorted = all.sorted { $0.lastUse < $1.lastUse }
+    let kept = sorted[(sorted.count / 2)...]
+    statements.removeAll(keepingCapacity: true)
+    latest = nil
+    for statement in kept {
+      let hash = Self.hash(statement.words)
+      statement.next = statements[hash]
+      statements[hash] = statement
+    }
+    count = kept.count
+    let removed = Array(sorted[..<(sorted.count / 2)])
+    for statement in removed { statement.next = nil }
+    return removed
+  }
+
+  private static func hash(_ words: ContiguousArray<UInt64>) -> UInt64 {
+    var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
+    for word in words { hash = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD ^ (hash >> 29) }
+    return hash
+  }
+}
+
+// MARK: - SQ lite errors
+
+/// Converts SQLite's result codes to ``StoreError``.
+enum SQLiteErrors {
+  /// - Parameter doing: the failed operation, as the end of a sentence.
+  static func error(_ code: Int32, _ message: String, path: String, doing: String) -> StoreError {
+    let what = "SQLite could not \(doing) in \(path): \(message)"
+    switch code & 0xFF {
+    case TRELLIS_SQLITE_BUSY, TRELLIS_SQLITE_LOCKED:
+      return StoreError(
+        .busy, "\(path) was held by somebody else for longer than the time-out.",
+        remedy: "Try again, or open the store with a longer busyTimeout.")
+    case TRELLIS_SQLITE_FULL:
+      return StoreError(.full, "There is no room for \(path).", remedy: "Make room on the disk and try again.")
+    case TRELLIS_SQLITE_IOERR, TRELLIS_SQLITE_PROTOCOL:
+      return StoreError(.inputOutput, "\(what) (code \(code)).", remedy: "Check the disk; then open the store again.")
+    case TRELLIS_SQLITE_CORRUPT:
+      return damaged(path, message)
+    case TRELLIS_SQLITE_NOTADB:
+      return damaged(path, message)
+    case TRELLIS_SQLITE_READONLY:
+      if code == TRELLIS_SQLITE_READONLY_DBMOVED { return moved(path) }
+      return StoreError(
+        .readOnly, "\(path) may not be written to.", remedy: "Change the permissions, or open the store readOnly.")
+    case TRELLIS_SQLITE_CANTOPEN, TRELLIS_SQLITE_PERM, TRELLIS_SQLITE_AUTH:
+      return StoreError(
+        .cannotOpen, "\(path) cannot be opened: \(message).",
+        remedy: "Check that the folder exists and may be written to.")
+    case TRELLIS_SQLITE_TOOBIG:
+      return StoreError(
+        .limit, "A value or a statement is too large for SQLite.",
+        remedy: "Keep values below one thousand million bytes, or use externalStorage.")
+    case TRELLIS_SQLITE_NOMEM:
+      return StoreError(.limit, "There is not enough memory to \(doing).", remedy: "Ask for fewer objects at once.")
+    default:
+      return other(code, message, what)
+    }
+  }
+
+  private static func other(_ code: Int32, _ message: String, _ what: String) -> StoreError {
+    let limits = ["maximum depth", "stack overflow", "too many", "too large", "at most"]
+    if limits.contains(where: { message.contains($0) }) {
+      return StoreError(
+        .limit, "The request is too large for SQLite: \(message).",
+        remedy: "Put the terms into one list of and, or, or use a list of values with isIn.")
+    }
+    if message.contains("no such table") || message.contains("no such column") || message.contains("no such index") {
+      return StoreError(.damaged, "\(what).", remedy: "Restore the file from a backup.")
+    }
+    return StoreError(.internalError, "\(what) (code \(code)).", remedy: "Report this as a mistake in Trellis.")
+  }
+
+  static func moved(_ path: String) -> StoreError {
+    StoreError(
+      .changedByOthers, "\(path) was removed, renamed or replaced while it was open.",
+      remedy: "Put the file back, or open the store again to go on with what is there now.")
+  }
+
+  static func damaged(_ path: String, _ message: String) -> StoreError {
+    StoreError(.damaged, "\(path) is damaged: \(message).", remedy: "Restore the file from a backup.")
+  }
+}
+
+// MARK: - SQ lite library
+
+/// The SQLite library, loaded on first use.
+enum SQLiteLibrary {
+  /// STRICT tables need 3.37; IS TRUE on rows of RETURNING and fixes of STRICT need 3.38.
+  static let minimumVersion: Int32 = 3_038_000
+
+  /// - Throws: ``StoreError`` if the library is missing, too old or not thread-safe.
+  static func load() throws(StoreError) {
+    if let reason = trellis_sqlite_load() {
+      throw unavailable(String(cString: reason))
+    }
+    let version = String(cString: trellis_sqlite3_libversion())
+    guard trellis_sqlite3_libversion_number() >= minimumVersion else {
+      throw unavailable("SQLite \(version) is too old: Trellis needs 3.38 or later.")
+    }
+    guard trellis_sqlite3_threadsafe() != 0 else {
+      throw unavailable("This SQLite \(version) was built without support for threads.")
+    }
+  }
+
+  private static func unavailable(_ message: String) -> StoreError {
+    StoreError(
+      .libraryUnavailable, message,
+      remedy: "Install SQLite 3.38 or later (libsqlite3), or set TRELLIS_SQLITE_LIBRARY to the library's path.")
+  }
+}
+
+// MARK: - Platform files
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Bionic)
+  import Bionic
+#elseif canImport(Darwin)
+  import Darwin
+#elseif os(Windows)
+  import ucrt
+#endif
+
+/// The file system operations that are needed besides SQLite.
+enum PlatformFiles {
+  enum Creation {
+    case created, exists
+    case failed(String)
+  }
+
+  /// Creates an empty file that only its owner may read and write.
+  static func create(_ path: String) -> Creation {
+    #if os(Windows)
+      if FileManager.default.fileExists(atPath: path) { return .exists }
+      return FileManager.default.createFile(atPath: path, contents: nil) ? .created : .failed("it cannot be created")
+    #else
+      let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+      if descriptor >= 0 {
+        close(descriptor)
+        return .created
+      }
+      return errno == EEXIST ? .exists : .failed(String(cString: strerror(errno)))
+    #endif
+  }
+
+  /// The first bytes of a file.
+  static func start(of path: String, _ count: Int) throws(FileProblem) -> [UInt8] {
+    try SystemFiles().start(of: path, count)
+  }
+
+  static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,331 @@
+internal import CSQLite
+import Foundation
+import TrellisModel
+
+/// The metadata of a file, in the table `_trellis`.
+enum Metadata {
+  private static let keys = (
+    format: "format", name: "model", signature: "storage", whole: "modelJSON", checksum: "checksum",
+    nextKey: "nextKey", collections: "collections", compatible: "compatible",
+    readOnlyCompatible: "readOnlyCompatible", incompatible: "incompatible"
+  )
+
+  /// The metadata that is read first.
+  struct Head {
+    var format: StoredValue?
+    var checksum: StoredValue?
+    var features = StoreFeatures()
+    /// Whether the file lists the features that it uses. Files from before there were features do not.
+    var hasFeatures = false
+
+    /// Whether the file has the table of models.
+    var hasModels: Bool { features.compatible.contains(StoreFeatures.models) }
+  }
+
+  static func write(_ model: Model, to database: Database) throws(StoreError) {
+    try set(keys.format, .integer(Int64(FileHeader.format)), in: database)
+    try set(keys.nextKey, .integer(1), in: database)
+    try writeModel(model, to: database)
+    try write(StoreFeatures.known, to: database)
+    try ModelLineage.add(ModelLineage.present(model), to: database)
+  }
+
+  private static func write(_ features: StoreFeatures, to database: Database) throws(StoreError) {
+    let lists = [
+      (keys.compatible, features.compatible), (keys.readOnlyCompatible, features.readOnlyCompatible),
+      (keys.incompatible, features.incompatible),
+    ]
+    for (key, words) in lists { try set(key, .text(words.sorted().joined(separator: " ")), in: database) }
+  }
+
+  /// Adds the table of models to a file that does not have it, inside a write transaction. The first row is the file's
+  /// current model.
+  static func beginLineage(in database: Database) throws(StoreError) {
+    var features = try head(of: database).features
+    if features.compatible.contains(StoreFeatures.models) { return }
+    features.compatible.formUnion(StoreFeatures.known.compatible)
+    // An earlier version of Trellis may have omitted the feature names when it copied the file.
+    if try database.text("SELECT 1 FROM sqlite_schema WHERE name = '_models'") == nil {
+      try database.execute(SchemaStatements.models, doing: "note the models of the file")
+    }
+    try write(features, to: database)
+    if case .text(let checksum)? = try value(keys.checksum, in: database),
+      case .text(let json)? = try value(keys.whole, in: database)
+    {
+      try ModelLineage.add(StoredModel(checksum: checksum, version: nil, since: nil, json: json), to: database)
+    }
+  }
+
+  static func writeModel(_ model: Model, to database: Database) throws(StoreError) {
+    try set(keys.name, .text(model.name), in: database)
+    try set(keys.signature, .text(model.storageSignature), in: database)
+    try set(keys.whole, .text(model.description.canonicalJSON()), in: database)
+    try set(keys.checksum, .text(model.checksum), in: database)
+  }
+
+  /// Reads the metadata that every opening needs, in one statement.
+  static func head(of database: Database) throws(StoreError) -> Head {
+    let wanted = [keys.format, keys.checksum, keys.compatible, keys.readOnlyCompatible, keys.incompatible]
+    let statement = try database.prepare(
+      "SELECT \"value\", \"key\" FROM \(SQLName.metadata) WHERE \"key\" IN "
+        + "(\(wanted.map { "'\($0)'" }.joined(separator: ", ")))")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var head = Head()
+    while try database.step(statement.pointer, doing: "read what the file is") {
+      let value = value(of: statement.pointer, in: database)
+      switch database.text(of: statement.pointer, 1) {
+      case keys.format: head.format = value
+      case keys.checksum: head.checksum = value
+      case keys.compatible: head.features.compatible = try words(value, &head, database)
+      case keys.readOnlyCompatible: head.features.readOnlyCompatible = try words(value, &head, database)
+      case keys.incompatible: head.features.incompatible = try words(value, &head, database)
+      default: break
+      }
+    }
+    return head
+  }
+
+  private static func words(
+    _ value: StoredValue?, _ head: inout Head, _ database: Database
+  ) throws(StoreError) -> Set<String> {
+    head.hasFeatures = true
+    guard case .text(let text)? = value else { throw noWords(database.path) }
+    let words = text.split(separator: " ", maxSplits: 1_000, omittingEmptySubsequences: true).map(String.init)
+    guard StoreFeatures.areWords(words) else { throw noWords(database.path) }
+    return Set(words)
+  }
+
+  private static func noWords(_ path: String) -> StoreError {
+    SQLiteErrors.damaged(path, "its list of features is no list of words")
+  }
+
+  /// - Returns: the checksum of the file's model, which is `model` or one with the same storage layout.
+  /// - Throws: ``StoreError`` if the file does not fit the model.
+  static func check(_ model: Model, _ head: Head, in database: Database) throws(StoreError) -> String {
+    guard case .integer(let format)? = head.format, format > 0 else {
+      throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
+    }
+    guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
+    _ = try nextKey(in: database)
+    // The same model has the same layout, so usually only the checksum has to be read.
+    if let refusal = head.features.refusal(of: database.path) { throw refusal }
+    let checksum = head.checksum
+    if checksum == .text(model.checksum) { return model.checksum }
+    let (name, signature) = try nameAndSignature(in: database)
+    let current = model.storageSignature
+    guard TextBytes.areEqual(signature, current) else {
+      throw otherModel(Model.differences(from: signature, to: current), database.path)
+    }
+    guard TextBytes.areEqual(name, model.name) else { throw otherName(name, model.name, database.path) }
+    guard case .text(let text)? = checksum else { throw saysNothing(database.path) }
+    return text
+  }
+
+  private static func nameAndSignature(in database: Database) throws(StoreError) -> (String, String) {
+    guard case .text(let name)? = try value(keys.name, in: database),
+      case .text(let signature)? = try value(keys.signature, in: database)
+    else { throw saysNothing(database.path) }
+    return (name, signature)
+  }
+
+  private static func saysNothing(_ path: String) -> StoreError {
+    SQLiteErrors.damaged(path, "it does not say what it holds")
+  }
+
+  /// Models that have the same storage layout by accident must not open each other's files. A model that gets another
+  /// name keeps its former name in the model file.
+  private static func otherName(_ found: String, _ name: String, _ path: String) -> StoreError {
+    StoreError(
+      .otherModel, "\(path) holds the objects of the model \(found), and not of \(name), though both are stored alike.",
+      remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
+  }
+
+  // MARK: The current model
+
+  /// The checksum of the file's current model.
+  static func checksum(through connection: SQLiteConnection) throws(StoreError) -> String {
+    let statement = try connection.statement(.modelChecksum, 0) {
+      "SELECT \"value\" FROM \(SQLName.metadata) WHERE \"key\" = '\(keys.checksum)'"
+    }
+    defer { _ = trellis_sqlite3_reset(statement.pointer) }
+    guard try connection.database.step(statement.pointer, doing: "read what the file is"),
+      let checksum = connection.database.text(of: statement.pointer)
+    else { throw saysNothing(connection.database.path) }
+    return checksum
+  }
+
+  /// Whether the file's current model is this model, or one with the same storage layout.
+  static func isStoredAlike(_ model: Model, in database: Database) throws(StoreError) -> Bool {
+    let (name, signature) = try nameAndSignature(in: database)
+    return TextBytes.areEqual(name, model.name) && TextBytes.areEqual(signature, model.storageSignature)
+  }
+
+  private static func otherModel(_ differences: [String], _ path: String) -> StoreError {
+    StoreError(
+      .otherModel, "\(path) was made with another model: \(differences.joined(separator: "; ")).",
+      remedy: "Open it with the model it was made with, or migrate it.")
+  }
+
+  // MARK: Keys
+
+  /// Reserves keys permanently, in a transaction of its own.
+  static func reserve(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
+    try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
+    do throws(StoreError) {
+      let taken = try take(count, in: database)
+      try database.execute("COMMIT", doing: "reserve keys")
+      return taken
+    } catch {
+      try? database.execute("ROLLBACK", doing: "reserve keys")
+      throw error
+    }
+  }
+
+  /// Checks that keys can be reserved, without writing.
+  static func rehearseReserving(_ count: Int64, in database: Database) throws(StoreError) {
+    try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
+    defer { try? database.execute("ROLLBACK", doing: "reserve keys") }
+    _ = try take(count, in: database)
+  }
+
+  private static func take(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
+    let next = try nextKey(in: database)
+    let (end, overflow) = next.addingReportingOverflow(count)
+    guard !overflow else { throw KeyReservation.exhausted(database.path) }
+    try set(keys.nextKey, .integer(end), in: database)
+    return next..<end
+  }
+
+  static func nextKey(in database: Database) throws(StoreError) -> Int64 {
+    guard case .integer(let next)? = try value(keys.nextKey, in: database), next > 0 else {
+      throw SQLiteErrors.damaged(database.path, "it does not say which keys are free")
+    }
+    return next
+  }
+
+  /// Gives back the upper end of the last reservation. Does nothing if another connection has reserved keys since.
+  static func giveBack(_ unused: Range<Int64>, in database: Database) throws(StoreError) {
+    let statement = try database.prepare(
+      "UPDATE \(SQLName.metadata) SET \"value\" = ?1 WHERE \"key\" = '\(keys.nextKey)' AND \"value\" = ?2")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    _ = trellis_sqlite3_bind_int64(statement.pointer, 1, unused.lowerBound)
+    _ = trellis_sqlite3_bind_int64(statement.pointer, 2, unused.upperBound)
+    _ = try database.step(statement.pointer, doing: "give back keys")
+  }
+
+  /// Counts the collections of external files, so that the commit has a change: SQLite writes nothing if no value
+  /// changes.
+  static func noteCollection(in database: Database) throws(StoreError) {
+    let before: Int64 = if case .integer(let count)? = try value(keys.collections, in: database) { count } else { 0 }
+    try set(keys.collections, .integer(before &+ 1), in: database)
+  }
+
+  // MARK: Entries
+
+  private static func value(_ key: String, in database: Database) throws(StoreError) -> StoredValue? {
+    let statement = try database.prepare("SELECT \"value\" FROM \(SQLName.metadata) WHERE \"key\" = '\(key)'")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    guard try database.step(statement.pointer, doing: "read what the file is") else { return nil }
+    return value(of: statement.pointer, in: database)
+  }
+
+  /// The first column of the current row.
+  private static func value(of statement: OpaquePointer, in database: Database) -> StoredValue? {
+    if trellis_sqlite3_column_type(statement, 0) == TRELLIS_SQLITE_INTEGER {
+      return .integer(trellis_sqlite3_column_int64(statement, 0))
+    }
+    return database.text(of: statement).map { .text($0) }
+  }
+
+  private static func set(_ key: String, _ value: StoredValue, in database: Database) throws(StoreError) {
+    let statement = try database.prepare(
+      "INSERT INTO \(SQLName.metadata) (\"key\", \"value\") VALUES ('\(key)', ?1) "
+        + "ON CONFLICT (\"key\") DO UPDATE SET \"value\" = excluded.\"value\"")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    try database.check(try database.bind(value, .plain, 1, statement.pointer), doing: "bind a value")
+    _ = try database.step(statement.pointer, doing: "write what the file is")
+  }
+}
+
+extension Database {
+  /// The first column of the first row as text. Nil if there is no row, or if the column is null.
+  func text(_ sql: String) throws(StoreError) -> String? {
+    let statement = try prepare(sql)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    return try step(statement.pointer, doing: "read the file") ? text(of: statement.pointer) : nil
+  }
+
+  func text(of statement: OpaquePointer, _ column: Int32 = 0) -> String? {
+    guard let start = trellis_sqlite3_column_text(statement, column) else { return nil }
+    let count = Int(trellis_sqlite3_column_bytes(statement, column))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+}
+
+// MARK: - Model lineage
+
+/// The models that a file has had, the first one first, in a separate table. They are never removed, so that data of an
+/// earlier model can always be interpreted.
+enum ModelLineage {
+  /// Adds a model, unless the file has had it before.
+  static func add(_ model: StoredModel, to database: Database) throws(StoreError) {
+    let statement = try database.prepare(
+      "INSERT INTO \(SQLName.models) (\"checksum\", \"version\", \"since\", \"json\") VALUES (?1, ?2, ?3, ?4) "
+        + "ON CONFLICT (\"checksum\") DO NOTHING")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    let values: [StoredValue] = [
+      .text(model.checksum), model.version.map { .text($0) } ?? .null, model.since.map { .integer($0) } ?? .null,
+      .text(model.json),
+    ]
+    for (place, value) in values.enumerated() {
+      try database.check(
+        try database.bind(value, .plain, Int32(place + 1), statement.pointer), doing: "bind a value")
+    }
+    _ = try database.step(statement.pointer, doing: "write what the file is")
+  }
+
+  /// Whether the file has or had a model.
+  static func contains(_ checksum: String, in database: Database) throws(StoreError) -> Bool {
+    let statement = try database.prepare("SELECT 1 FROM \(SQLName.models) WHERE \"checksum\" = ?1")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    try database.check(try database.bind(.text(checksum), .plain, 1, statement.pointer), doing: "bind a value")
+    return try database.step(statement.pointer, doing: "read what the file is")
+  }
+
+  /// The models of the file, the newest last.
+  static func all(in database: Database) throws(StoreError) -> [StoredModel] {
+    let statement = try database.prepare(
+      "SELECT \"checksum\", \"version\", \"json\", \"since\" FROM \(SQLName.models) ORDER BY \"number\"")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var models: [StoredModel] = []
+    while try database.step(statement.pointer, doing: "read what the file is") {
+      guard let checksum = database.text(of: statement.pointer), let json = database.text(of: statement.pointer, 2)
+      else { throw SQLiteErrors.damaged(database.path, "it does not say which models it had") }
+      let hasDate = trellis_sqlite3_column_type(statement.pointer, 3) == TRELLIS_SQLITE_INTEGER
+      models.append(
+        StoredModel(
+          checksum: checksum, version: database.text(of: statement.pointer, 1),
+          since: hasDate ? trellis_sqlite3_column_int64(statement.pointer, 3) : nil, json: json))
+    }
+    return models
+  }
+
+  /// The program's model, with the current time.
+  static func present(_ model: Model) -> StoredModel {
+    StoredModel(
+      checksum: model.checksum, version: model.description.version,
+      since: Int64(Date().timeIntervalSince1970 * 1_000_000), json: model.description.canonicalJSON())
+  }
+}
+
+extension SQLiteStore {
+  /// The models that the file has and had, the newest last. Empty if the file does not keep them, until this version of
+  /// Trellis saves to it.
+  ///
+  /// - Throws: ``StoreError``.
+  package func models() throws -> [StoredModel] {
+    let connection = try take()
+    defer { giveBack(connection) }
+    return try Metadata.head(of: connection.database).hasModels ? ModelLineage.all(in: connection.database) : []
+  }
+}

@@ -1,0 +1,249 @@
+internal import CSQLite
+import Dispatch
+public import Foundation
+import TrellisModel
+
+extension StoreConfiguration {
+  /// A store in a SQLite file.
+  ///
+  /// ```swift
+  /// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url))
+  /// ```
+  /// A missing or empty file becomes a new store that only its owner can read. A file of another model, of a newer
+  /// Trellis or of another program, or a damaged file, is refused and not changed.
+  ///
+  /// - Parameters:
+  ///   - url: The file. Its folder must exist. SQLite keeps two more files beside it while it is open.
+  ///   - durability: What a save guarantees when it returns.
+  ///   - busyTimeout: The number of seconds that a save waits for another process or context that is saving.
+  ///   - connections: The maximum number of open connections to the file, at least one. Contexts borrow one for each
+  ///     call, so this limits how many contexts read at the same time, and not how many there are.
+  ///   - readOnly: Whether the file is only read. Then it must exist, and saves fail.
+  ///   - filesAbove: The maximum number of bytes that the value of an attribute with `externalStorage` has in the row. A
+  ///     larger value is in a file of its own, in the folder beside the store whose name ends in `.external`. A number
+  ///     below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
+  /// - Throws: opening throws ``StoreError``.
+  public static func sqlite(
+    at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false,
+    filesAbove: Int = 65_536, connections: Int = 8
+  ) -> StoreConfiguration {
+    let milliseconds = max(0, min(busyTimeout * 1_000, 1_000_000_000))
+    var options = OpenOptions(
+      durability: durability, busyTimeoutMilliseconds: milliseconds.isNaN ? 0 : Int32(milliseconds),
+      isReadOnly: readOnly)
+    options.largestInRow = filesAbove
+    options.mostConnections = connections
+    return StoreConfiguration { [options] model in try SQLiteStore(url: url, model: model, options: options) }
+  }
+}
+
+// MARK: - SQ lite store
+
+/// A SQLite file and its connections.
+package final class SQLiteStore: Store {
+  package let name: String
+  let setup: StoreSetup
+  let pool: ConnectionPool
+
+  init(url: URL, model: Model, options: OpenOptions) throws {
+    try SQLiteLibrary.load()
+    guard url.isFileURL else {
+      throw StoreError(
+        .cannotOpen, "\(url.absoluteString) is no file.", remedy: "Give the store a file URL, as URL(filePath:) makes.")
+    }
+    let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? url.path
+    name = path
+    let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
+    self.setup = setup
+    pool = ConnectionPool(
+      SQLiteConnection(setup, database, isFirst: true), name: path, most: options.mostConnections,
+      sweepInterval: .milliseconds(Int(options.idleSeconds * 1_000)), open: setup.connect)
+    // Other programs may have the file open. Then the collection is left to the next time.
+    if !setup.options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
+  }
+
+  /// Opens no connection: the result borrows one for each call.
+  package func connect() throws -> any StoreConnection { LeasingConnection(self) }
+
+  /// A connection for one or several related calls. The caller returns it.
+  func take() throws(StoreError) -> SQLiteConnection {
+    let connection = try pool.take()
+    do throws(StoreError) {
+      try setup.watch.look(through: connection)
+    } catch {
+      giveBack(connection)
+      throw error
+    }
+    return connection
+  }
+
+  func giveBack(_ connection: SQLiteConnection) {
+    let isClosed = pool.giveBack(connection)
+    // SQLite leaves the log of a moved file, and another file that has replaced it would be read with this log.
+    if isClosed && connection.database.hasMoved { bringDown(connection.database) }
+  }
+
+  private func bringDown(_ database: Database) {
+    guard !setup.options.isReadOnly else { return }
+    // The data in a remaining log is safe: the next connection that opens the file reads it.
+    try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)", doing: "close the file")
+  }
+
+  /// Checkpoints the log into the file. The last connection to close removes the files beside it.
+  package func close() {
+    // The counter's memory is freed with the last connection.
+    setup.ledger.close()
+    let idle = pool.close()
+    setup.folder?.close()
+    if let database = idle.first?.database { bringDown(database) }
+  }
+}
+
+// MARK: - Keys
+
+extension SQLiteStore {
+  /// - Throws: ``StoreError``.
+  package func reserveKeys(_ count: Int64) throws -> Range<Int64> {
+    let connection = try take()
+    defer { giveBack(connection) }
+    let database = connection.database
+    // Nothing can be saved to a read-only store, so its keys need not be reserved.
+    if setup.options.isReadOnly {
+      let next = try Metadata.nextKey(in: database)
+      return next..<(next + min(count, .max - next))
+    }
+    // The write-ahead log keeps the order of transactions: a durable save of an object with such a key makes the
+    // reservation durable, too.
+    return try with(.relaxed, database) { () throws(StoreError) in try Metadata.reserve(count, in: database) }
+  }
+
+  package func returnKeys(_ unused: Range<Int64>) {
+    guard !setup.options.isReadOnly, !unused.isEmpty, let connection = try? take() else { return }
+    defer { giveBack(connection) }
+    let database = connection.database
+    // If this fails, unused keys are lost, and nothing else.
+    try? with(.relaxed, database) { () throws(StoreError) in try Metadata.giveBack(unused, in: database) }
+  }
+
+  /// Runs a closure with another durability than that of saves.
+  func with<Result>(
+    _ durability: Durability, _ database: Database, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let usual = setup.options.durability
+    guard usual != durability else { return try body() }
+    try database.execute("PRAGMA synchronous = \(Database.synchronous(durability))", doing: "prepare the connection")
+    defer {
+      let setting = "PRAGMA synchronous = \(Database.synchronous(usual))"
+      // If the setting could not be restored, later saves would be less durable than configured.
+      if (try? database.execute(setting, doing: "prepare the connection")) == nil {
+        setup.refusesWrites.store(true, ordering: .relaxed)
+      }
+    }
+    return try body()
+  }
+}
+
+// MARK: - Backup
+
+extension SQLiteStore {
+  /// - Throws: ``StoreError``. Then an existing file is unchanged.
+  package func backUp(to path: String, replacing: Bool) throws {
+    let files = SystemFiles()
+    let own = ["", "-wal", "-shm", "-journal"].map { name + $0 }
+    let copy = try BackupFile(path, replacing: replacing, own: own, files: files)
+    try refuseIfOpen(files.resolved(path), files)
+    let connection = try take()
+    defer { giveBack(connection) }
+    let database = connection.database
+    guard let folder = setup.folder else { return try copy.write { _, path in try database.copy(to: path) } }
+    try folder.keepingFiles {
+      try copy.write { _, temporary in
+        try database.copy(to: temporary)
+        try folder.copyFiles(besides: files.resolved(path))
+      }
+    }
+  }
+
+  /// Refuses a target that SQLite has in use: the files beside it would be taken for those of the copy.
+  private func refuseIfOpen(_ path: String, _ files: SystemFiles) throws(StoreError) {
+    for ending in ["-wal", "-journal"] where (try? files.stamp(path + ending)) != nil {
+      throw StoreError(
+        .busy, "\(path) is open, or was not closed: \(path)\(ending) lies beside it.",
+        remedy: "Close the store there, or choose another name.")
+    }
+  }
+}
+
+extension Database {
+  /// Writes the current snapshot to an empty file, page after page in order and without gaps.
+  fileprivate func copy(to path: String) throws(StoreError) {
+    let statement = try prepare("VACUUM INTO ?1")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    // SQLite would read this prefix as a URI.
+    let target = path.hasPrefix("file:") ? "./" + path : path
+    try check(try bind(.text(target), .plain, 1, statement.pointer), doing: "bind a value")
+    _ = try step(statement.pointer, doing: "copy the store")
+  }
+}
+
+// MARK: - External files
+
+extension SQLiteStore {
+  /// - Throws: ``StoreError``.
+  package func collectExternalFiles() throws -> Int {
+    guard let folder = setup.folder, !setup.options.isReadOnly else { return 0 }
+    let connection = try take()
+    defer { giveBack(connection) }
+    let database = connection.database
+    // A file that only the latest commits do not refer to any more must stay as long as a power failure may undo these
+    // commits.
+    let safe = try contentsOnDisk(database)
+    // No other connection commits until this transaction ends, and every file that is referred to then is referred to
+    // now.
+    try database.execute("BEGIN IMMEDIATE", doing: "collect files")
+    defer { try? database.execute("ROLLBACK", doing: "collect files") }
+    return try folder.collect { try database.externalContents(setup.layout.model).union(safe) }
+  }
+
+  /// Writes all commits to the disk, regardless of their durability.
+  ///
+  /// - Returns: the external contents that rows on the disk refer to.
+  private func contentsOnDisk(_ database: Database) throws(StoreError) -> Set<ContentDigest> {
+    try with(.durable, database) { () throws(StoreError) in
+      try database.execute("BEGIN IMMEDIATE", doing: "collect files")
+      do throws(StoreError) {
+        let contents = try database.externalContents(setup.layout.model)
+        try Metadata.noteCollection(in: database)
+        try database.execute("COMMIT", doing: "collect files")
+        return contents
+      } catch {
+        try? database.execute("ROLLBACK", doing: "collect files")
+        throw error
+      }
+    }
+  }
+}
+
+extension Database {
+  /// The external contents that rows refer to.
+  fileprivate func externalContents(_ model: Model) throws(StoreError) -> Set<ContentDigest> {
+    var contents: Set<ContentDigest> = []
+    for text in ExternalStatements.references(model) {
+      let statement = try prepare(text)
+      defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+      while try step(statement.pointer, doing: "collect files") {
+        guard let start = trellis_sqlite3_column_text(statement.pointer, 0) else { continue }
+        let count = Int(trellis_sqlite3_column_bytes(statement.pointer, 0))
+        let reference = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        guard let parts = ExternalFile.parts(of: reference) else { throw Self.noReference }
+        contents.insert(parts.digest)
+      }
+    }
+    return contents
+  }
+
+  /// An unreadable reference might refer to any file, so nothing is removed.
+  private static let noReference = StoreError(
+    .unreadableValue, "A stored reference to a file is none, so no file was removed.",
+    remedy: "Check the store, and set the attribute to another value.")
+}
