@@ -9,8 +9,6 @@ import TrellisStoreTesting
 
 @Suite("What errors say") struct ErrorTextTests {
   private static let modules = ["Model", "Storage", "Runtime", "FoundationPredicates", "StoreTesting"]
-    "Schema", "Query", "Storage", "Runtime", "Memory", "SQL", "SQLite", "JSON", "FoundationPredicates", "StoreTesting",
-  ]
 
   /// One of each public error type.
   private func samples() throws -> [any Error] {
