@@ -84,7 +84,7 @@ let package = Package(
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisGenerator"],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisQueryTests", dependencies: ["TrellisTestSupport", "TrellisModel"],
+      name: "TrellisQueryTests", dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisModelFileTests",

@@ -3,8 +3,8 @@
 
 @_exported import struct TrellisModel.ContentDigest
 @_exported import struct TrellisModel.PredicateFormatError
-@_exported import struct TrellisModel.SearchQuery
-@_exported import struct TrellisModel.SearchSnippet
+@_exported import struct TrellisStorage.SearchQuery
+@_exported import struct TrellisStorage.SearchSnippet
 @_exported import struct TrellisModel.TextOptions
 @_exported import TrellisRuntime
 @_exported import protocol TrellisStorage.AttributeValue

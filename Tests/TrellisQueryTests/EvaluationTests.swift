@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TrellisModel
+import TrellisStorage
 
 /// A person with a name, a mark, a friend and children.
 final class Person: QueryObject {

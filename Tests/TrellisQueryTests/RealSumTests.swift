@@ -1,5 +1,6 @@
 import Testing
 import TrellisModel
+import TrellisStorage
 import TrellisTestSupport
 
 @Suite("Sums of reals") struct RealSumTests {

@@ -1,5 +1,6 @@
 import Testing
 import TrellisModel
+import TrellisStorage
 import TrellisTestSupport
 
 /// The rule of searches, written down a second time: slowly, by scalars, and without an index.

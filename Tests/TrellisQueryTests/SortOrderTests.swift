@@ -1,5 +1,6 @@
 import Testing
 import TrellisModel
+import TrellisStorage
 
 @Suite("Sorting") struct SortOrderTests {
   static let name = PropertyPath(variable: 0).appending(Person.name)

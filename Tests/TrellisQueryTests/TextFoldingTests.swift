@@ -1,5 +1,6 @@
 import Testing
 import TrellisModel
+import TrellisStorage
 
 @Suite("Folding texts") struct TextFoldingTests {
   static func fold(_ text: String, _ options: TextOptions) -> [UInt8] {

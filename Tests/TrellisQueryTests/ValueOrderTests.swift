@@ -1,5 +1,6 @@
 import Testing
 import TrellisModel
+import TrellisStorage
 
 @Suite("The order of values") struct ValueOrderTests {
   @Test("decimals are ordered as numbers, of any length")

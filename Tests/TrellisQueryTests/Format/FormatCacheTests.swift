@@ -1,5 +1,6 @@
 import Testing
 import TrellisModel
+import TrellisStorage
 
 @Suite("Formats that were read before") struct FormatCacheTests {
   private let model: Model

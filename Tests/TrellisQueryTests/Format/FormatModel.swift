@@ -1,4 +1,5 @@
 import TrellisModel
+import TrellisStorage
 
 /// A small model with every type that a format can speak of.
 enum FormatModel {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TrellisModel
+import TrellisStorage
 import TrellisTestSupport
 
 @Suite("Random formats") struct FormatRandomTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TrellisModel
+import TrellisStorage
 
 @Suite("Reading formats") struct FormatReadingTests {
   /// A format and how it is printed after it was read.

@@ -1,5 +1,6 @@
 import Testing
 import TrellisModel
+import TrellisStorage
 
 @Suite("Variables of formats") struct FormatVariableTests {
   private let model: Model

@@ -1,4 +1,5 @@
 import Foundation
+public import TrellisModel
 
 /// Prepares texts for comparison, identically in memory and in every store, independent of the locale.
 public enum TextFolding {

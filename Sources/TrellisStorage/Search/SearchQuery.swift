@@ -1,3 +1,5 @@
+public import TrellisModel
+
 /// Words to search for in texts: the semantics of `matching`, in memory and in every store.
 ///
 /// ```swift

@@ -375,3 +375,18 @@ private struct WideSum {
     return Double(sign: .plus, exponent: 32 * lowest + surplus - 1074, significand: Double(kept))
   }
 }
+
+// MARK: - Evaluation error
+
+/// The reason why a predicate or a sort cannot be evaluated.
+public struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let description: String
+
+  package init(_ description: String) {
+    self.description = description
+  }
+
+  package static let tooDeep = EvaluationError(
+    "A predicate is nested deeper than \(QueryPredicate.depthLimit) levels. "
+      + "Put the terms into one list of and, or, or use a list of values with isIn.")
+}

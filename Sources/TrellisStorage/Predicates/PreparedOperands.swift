@@ -1,3 +1,5 @@
+public import TrellisModel
+
 /// A prepared path: to-one relationships to an object, and a property of that object.
 @usableFromInline struct PreparedPath: Sendable {
   @usableFromInline let variable: Int

@@ -1,4 +1,5 @@
 import Foundation
+public import TrellisModel
 
 /// A predicate prepared for evaluation on many objects: paths are unrolled, constants folded, lists hashed.
 ///
@@ -70,21 +71,6 @@ extension QueryObject {
     }
     return try object.queryValue(last)
   }
-}
-
-// MARK: - Evaluation error
-
-/// The reason why a predicate or a sort cannot be evaluated.
-public struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
-  public let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-
-  static let tooDeep = EvaluationError(
-    "A predicate is nested deeper than \(QueryPredicate.depthLimit) levels. "
-      + "Put the terms into one list of and, or, or use a list of values with isIn.")
 }
 
 // MARK: - Query clock
