@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "TrellisFoundationPredicates", targets: ["TrellisFoundationPredicates"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
+    .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),
     .executable(name: "diary", targets: ["TrellisDiary"]),
     .executable(name: "dex", targets: ["TrellisDex"]),
   ],
@@ -52,6 +53,14 @@ let package = Package(
       name: "trellis-gen", dependencies: ["TrellisModel", "TrellisModelFile", "TrellisGenerator"],
       swiftSettings: settings),
     .plugin(name: "TrellisPlugin", capability: .buildTool(), dependencies: ["trellis-gen"]),
+
+    // The same by hand, for those who keep generated code in their repository.
+    .plugin(
+      name: "TrellisGenerate",
+      capability: .command(
+        intent: .custom(verb: "trellis-generate", description: "Writes the Swift files of models beside the models."),
+        permissions: [.writeToPackageDirectory(reason: "The generated Swift file lies beside its model.")]),
+      dependencies: ["trellis-gen"]),
 
     // Sample models and the programs that use them. The names of targets have to be unique among all packages of a program,
     // so these leave the short ones to whoever depends on this package.
