@@ -379,6 +379,8 @@ final class MergeTrace {
       object.state.setInChangedList(false)
       // An object that counts as changed would not be noted by its next edit.
       if !noted.contains(ObjectIdentifier(object)) {
+        // The delete of a restored object may have cleared a reference that was read before the merge.
+        object.restoreCommitted(.all)
         object.state.replaceChanged(by: 0)
         object.extras?.forgetCommitted()
         forgetChangedPairs(of: object)

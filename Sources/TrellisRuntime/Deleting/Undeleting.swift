@@ -316,6 +316,8 @@ extension ManagedObjectContext {
     for link in closure.links where link.relationship.isJoined && stale.contains(link.victim) {
       forgetViews(of: [(link.owner, link.relationship)])
     }
+    for victim in closure.victims where victim.object.isAlive { dropUnconfirmedMembers(of: victim.object) }
+    agreeLinks(around: closure.victims.map(\.object) + closure.links.map(\.owner))
     settleBacklog()
   }
 
@@ -416,6 +418,8 @@ extension ManagedObjectContext {
       // If the partner is not known, the store or the victim's row determines it.
       if present == 0 || refersByEdit(victim, to: link.owner, link.relationship) {
         take(link.owner, link.relationship, link.victim)
+        // The store may have another partner, which shows again if this one is unlinked.
+        if present < 0 { noteContestedPartner(link.owner, link.relationship) }
         showEdit(of: link.owner, link.relationship, to: victim)
       }
       return

@@ -221,7 +221,7 @@ extension ManagedObjectContext {
     if key > 0, let partner = map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == owner._key, partner.hasOwnReference(inverse)
     {
-      backlog.contestedPartners.insert(ContestedPartner(owner: owner._key, property: relationship.property))
+      noteContestedPartner(owner, relationship)
       return
     }
     owner.announce(relationship.property)
@@ -249,6 +249,12 @@ extension ManagedObjectContext {
       partner.phase == .persistent, partner !== object, former != object._reference(relationship.property)
     else { return }
     unlink(partner, relationship, object._key)
+  }
+
+  /// Notes that the store may have another partner of a to-one than this context.
+  func noteContestedPartner(_ owner: ManagedObject, _ relationship: RelationshipInfo) {
+    if relationship.isToMany || relationship.isColumn { return }
+    backlog.contestedPartners.insert(ContestedPartner(owner: owner._key, property: relationship.property))
   }
 
   /// Whether the store has to be read for the partner of a to-one when the one in this context is unlinked.

@@ -13,6 +13,7 @@ extension ManagedObjectContext {
     var taking = ChangeReverter(self, isExact: isExact)
     for change in changes.changes.reversed() { taking.takeBack(change) }
     try taking.finish(withdrawing: changes.inserted)
+    if !isExact { agreeLinks(around: changes.touched + taking.corrected) }
     forgetUnchanged(changes.touched + taking.corrected)
   }
 }
@@ -166,6 +167,8 @@ private struct ChangeReverter {
       }
       context.take(partner, inverse, object._key)
     } else {
+      // A partner that was given to another object in this context keeps it until a save settles the conflict.
+      if !object.hasOwnReference(relationship), context.isGivenElsewhere(partner, inverse, than: object) { return }
       partner.needExtras().setPartner(inverse.property, object._key)
     }
     context.noteListChanged(partner)
@@ -243,9 +246,9 @@ private struct ChangeReverter {
       context.recorder?.forgetInserts(of: context)
       try context.forgetLostPartners(of: reborn)
       for object in reborn { context.reunite(object) }
-      showOwners()
     }
     try forgetLost()
+    if !isExact { showOwners() }
     forgetWrongMembers()
     let back = doomed.values.sorted { $0._key < $1._key }
     // Restoring these objects was reverted already, but the delete has to note their partners.
@@ -265,11 +268,10 @@ extension ChangeReverter {
     }
   }
 
-  /// Shows objects that are new again the owners that have them as members again. Their own lists were dropped if
-  /// another context has deleted the objects.
+  /// Shows members the owners that have them again. The members' own lists were dropped if another context has deleted
+  /// or changed these objects since.
   private func showOwners() {
-    let isReborn = Set(reborn.lazy.map(\._key))
-    for (owner, list, key, relationship) in returned where relationship.isJoined && isReborn.contains(key) {
+    for (owner, list, key, relationship) in returned where relationship.isJoined {
       guard list.contains(key), let inverse = context.runtime.inverse(of: relationship), inverse.isToMany,
         let member = context.map[key], member.isAlive, context.map[owner]?.isAlive == true,
         !context.list(of: member, inverse).contains(owner)

@@ -1,0 +1,95 @@
+/// Makes the other ends of relationships show what rows hold, after an operation that restores each end by itself: an
+/// undo, a redo, an undelete.
+///
+/// ``GraphLinks`` changes both ends in one step, so that they agree. These operations restore what an end recorded, and
+/// another context may have changed the other end, or its partner, since then. Of a relationship that is stored in a row,
+/// the row decides; what the other end shows is derived from it. The pass costs a comparison for each to-one of the
+/// restored objects.
+extension ManagedObjectContext {
+  /// Makes partners show the references in the rows of objects, and the objects those in their partners' rows.
+  ///
+  /// - Complexity: linear in the number of objects and relationships.
+  func agreeLinks(around objects: some Sequence<ManagedObject>) {
+    var seen: Set<Int64> = []
+    for object in objects where object.isAlive && seen.insert(object._key).inserted {
+      for relationship in info(of: object).allRelationships where !relationship.isToMany && !relationship.isTransient {
+        guard let inverse = runtime.inverse(of: relationship) else { continue }
+        if !relationship.isColumn {
+          dropUnconfirmedPartner(of: object, relationship, inverse)
+        } else if !inverse.isColumn, !object.accessFlags.contains(.fault) {
+          showReference(of: object, relationship, inverse)
+        }
+      }
+    }
+  }
+
+  /// Makes the partner in an object's row show the object.
+  private func showReference(
+    of object: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+  ) {
+    let key = object._reference(relationship.property)
+    guard key > 0, let partner = map[key], partner.isAlive, let extras = partner.extras else { return }
+    if inverse.isToMany {
+      guard let list = extras.list(inverse.property) else { return }
+      if list.isLoaded ? list.contains(object._key) : !list.removed.contains(object._key) { return }
+    } else {
+      guard let shown = extras.partner(inverse.property), shown != object._key else { return }
+      // A partner that was given to another object in this context keeps it until a save settles the conflict.
+      if isGivenElsewhere(partner, inverse, than: object) { return }
+    }
+    if object.hasOwnReference(relationship) {
+      show(object._key, at: partner, inverse)
+    } else {
+      forgetViews(of: [(partner, inverse)])
+    }
+  }
+
+  /// Drops the partner of a to-one if the partner's row contradicts it. The partner is read from the store at the next
+  /// use.
+  private func dropUnconfirmedPartner(
+    of object: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+  ) {
+    guard let shown = object.extras?.partner(relationship.property), shown > 0, let partner = map[shown],
+      partner.isAlive, !partner.accessFlags.contains(.fault), !refers(partner, inverse, to: object._key)
+    else { return }
+    if object.phase == .inserted {
+      object.announce(relationship.property)
+      object.extras?.setPartner(relationship.property, 0)
+    } else {
+      forgetViews(of: [(object, relationship)])
+    }
+  }
+
+  /// Whether a to-one shows another object, whose row was set in this context.
+  func isGivenElsewhere(
+    _ partner: ManagedObject, _ relationship: RelationshipInfo, than object: ManagedObject
+  ) -> Bool {
+    guard let shown = partner.extras?.partner(relationship.property), shown != object._key, let other = map[shown],
+      let inverse = runtime.inverse(of: relationship)
+    else { return false }
+    return refers(other, inverse, to: partner._key) && other.hasOwnReference(inverse)
+  }
+
+  /// Drops the members of an object's to-manys whose rows contradict it, because they changed while the object was
+  /// deleted.
+  ///
+  /// - Complexity: linear in the number of members in memory.
+  func dropUnconfirmedMembers(of object: ManagedObject) {
+    for entry in object.extras?.lists ?? [] {
+      guard let relationship = relationship(entry.property, of: object), !relationship.isTransient,
+        let inverse = runtime.inverse(of: relationship), inverse.isColumn
+      else { continue }
+      let wrong = entry.list.keys.filter { key in
+        guard let member = map[key], member.isAlive, !member.accessFlags.contains(.fault) else { return false }
+        return member._reference(inverse.property) != object._key
+      }
+      if wrong.isEmpty { continue }
+      object.announce(entry.property)
+      entry.list.forget(Set(wrong))
+    }
+  }
+
+  private func refers(_ object: ManagedObject, _ relationship: RelationshipInfo, to key: Int64) -> Bool {
+    object.isAlive && !object.accessFlags.contains(.fault) && object._reference(relationship.property) == key
+  }
+}
