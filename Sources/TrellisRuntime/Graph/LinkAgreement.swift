@@ -23,25 +23,39 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Invalidates the to-manys whose recorded members have no edited row here: such rows are as the store has them.
+  func forgetUnconfirmed(_ members: some Sequence<RecordedMember>) {
+    for member in members {
+      guard member.relationship.home == .inverseColumn, let owner = member.owner, owner.isAlive,
+        map[member.trace.key]?.accessFlags.contains(.fault) != false
+      else { continue }
+      forgetViews(of: [(owner, member.relationship)])
+    }
+  }
+
   /// Makes the partner in an object's row show the object.
   private func showReference(
     of object: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
   ) {
-    let key = object._reference(relationship.property)
-    guard key > 0, let partner = map[key], partner.isAlive, let extras = partner.extras else { return }
-    if inverse.isToMany {
-      guard let list = extras.list(inverse.property) else { return }
-      if list.isLoaded ? list.contains(object._key) : !list.removed.contains(object._key) { return }
-    } else {
-      guard let shown = extras.partner(inverse.property), shown != object._key else { return }
-      // A partner that was given to another object in this context keeps it until a save settles the conflict.
-      if isGivenElsewhere(partner, inverse, than: object) { return }
-    }
+    guard let partner = map[object._reference(relationship.property)], partner.isAlive else { return }
     if object.hasOwnReference(relationship) {
-      show(object._key, at: partner, inverse)
-    } else {
+      // A partner that was given to another object in this context keeps it until a save settles the conflict.
+      if inverse.isToMany || !isGivenElsewhere(partner, inverse, than: object) { show(object._key, at: partner, inverse) }
+    } else if contradicts(partner, inverse, object) {
       forgetViews(of: [(partner, inverse)])
     }
+  }
+
+  /// Whether an object's view of a relationship lacks a partner whose row refers to it as the store does.
+  private func contradicts(
+    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+  ) -> Bool {
+    if relationship.isToMany {
+      guard let list = object.extras?.list(relationship.property) else { return false }
+      return list.isLoaded ? !list.contains(partner._key) : list.removed.contains(partner._key)
+    }
+    guard let shown = object.extras?.partner(relationship.property) else { return false }
+    return shown != partner._key && !isGivenElsewhere(object, relationship, than: partner)
   }
 
   /// Drops the partner of a to-one if the partner's row contradicts it. The partner is read from the store at the next

@@ -110,6 +110,11 @@ struct ChangeSet {
     return left
   }
 
+  /// The changes of to-manys.
+  var members: [RecordedMember] {
+    changes.compactMap { change in if case .member(let member) = change { member } else { nil } }
+  }
+
   /// The objects that were changed.
   var touched: [ManagedObject] { inserted + changes.compactMap(\.object) }
 }

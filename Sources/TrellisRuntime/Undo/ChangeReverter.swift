@@ -13,7 +13,10 @@ extension ManagedObjectContext {
     var taking = ChangeReverter(self, isExact: isExact)
     for change in changes.changes.reversed() { taking.takeBack(change) }
     try taking.finish(withdrawing: changes.inserted)
-    if !isExact { agreeLinks(around: changes.touched + taking.corrected) }
+    if !isExact {
+      agreeLinks(around: changes.touched + taking.corrected)
+      forgetUnconfirmed(changes.members)
+    }
     forgetUnchanged(changes.touched + taking.corrected)
   }
 }
