@@ -40,7 +40,8 @@ extension ManagedObjectContext {
     guard let partner = map[object._reference(relationship.property)], partner.isAlive else { return }
     if object.hasOwnReference(relationship) {
       // A partner that was given to another object in this context keeps it until a save settles the conflict.
-      if inverse.isToMany || !isGivenElsewhere(partner, inverse, than: object) { show(object._key, at: partner, inverse) }
+      if !inverse.isToMany && isGivenElsewhere(partner, inverse, than: object) { return }
+      show(object._key, at: partner, inverse)
     } else if contradicts(partner, inverse, object) {
       forgetViews(of: [(partner, inverse)])
     }

@@ -125,6 +125,7 @@ extension ManagedObjectContext {
     if objects.isEmpty { return }
     forgetUnchanged(objects)
     forgetMembers(Set(objects.lazy.map(\._key)))
+    announceReferences(to: Set(objects.lazy.map(\._key)))
     for object in objects {
       let partners = partnersInRow(of: object)
       backlog.remove(object._key)
