@@ -491,15 +491,20 @@ extension PredicateReading {
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
+      /// Whether the text contains the other one.
       public typealias Output = Bool
+      /// The searched text.
       public let root: Root
+      /// The text to find.
       public let other: Other
 
+      /// Creates the expression from the searched text and the text to find.
       public init(root: Root, other: Other) {
         self.root = root
         self.other = other
       }
 
+      /// Evaluates the expression in memory, as Foundation does.
       public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
         try root.evaluate(bindings).localizedStandardContains(try other.evaluate(bindings))
       }

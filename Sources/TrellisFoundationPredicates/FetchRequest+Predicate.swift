@@ -68,6 +68,7 @@ public struct PredicateImportError: Error, Hashable, Sendable, CustomStringConve
     public static let tooManyBranches = Code(rawValue: "too-many-branches")
   }
 
+  /// The kind of the mistake.
   public let code: Code
   /// The mistake and a remedy, as sentences.
   public let message: String

@@ -49,13 +49,6 @@ public func generate(
   return writer.text
 }
 
-/// The reason why no Swift code can be generated for a description.
-public struct GeneratorError: Error, Hashable, CustomStringConvertible {
-  public let description: String
-
-  init(_ description: String) { self.description = description }
-}
-
 // MARK: - Header emitter
 
 /// Emits the start of the file: its source, the imports, and the model as a value.
@@ -73,14 +66,8 @@ enum HeaderEmitter {
     writer.blank()
     writer.block("nonisolated extension \(TypeName.objectModel)") { writer in
       writer.doc(plan.model.description.doc)
-      writer.write("public static let \(name(of: plan.model)) = ", objectModel(plan))
+      writer.write("public static let \(ModelPlan.name(of: plan.model)) = ", objectModel(plan))
     }
-  }
-
-  /// The name after the dot in `PersistentContainer(model: .diary, …)`.
-  static func name(of model: Model) -> String {
-    let name = Identifier(model.name).lowerCamel
-    return Keywords.special.contains(name.name) ? name.name + "Model" : name.spelled
   }
 
   private static func objectModel(_ plan: ModelPlan) -> Code {

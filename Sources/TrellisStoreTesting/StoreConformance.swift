@@ -80,7 +80,9 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
 
 /// A deviation of a store from a rule.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The rule that the store breaks.
   public let rule: String
+  /// What the store has done, and what it should do.
   public let message: String
   /// The file and line of the check.
   public let place: String

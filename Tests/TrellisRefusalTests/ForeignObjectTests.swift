@@ -5,7 +5,7 @@ import Trellis
   /// What another context's object may not be given to.
   static let calls: [(name: String, call: @Sendable (ManagedObjectContext, Book) throws -> Void)] = [
     ("delete", { try $0.delete($1) }),
-    ("canDelete", { _ = try $0.canDelete($1) }),
+    ("validateForDelete", { try $0.validateForDelete($1) }),
     ("refresh", { try $0.refresh($1) }),
   ]
 

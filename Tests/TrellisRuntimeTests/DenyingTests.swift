@@ -46,10 +46,7 @@ struct LedgerWorld {
   @Test("it can be asked beforehand, and nothing is deleted by asking")
   func askingBefore() throws {
     let world = try LedgerWorld()
-    guard case .no(let refusal) = try world.context.canDelete(world.category) else {
-      Issue.record("the category has entries")
-      return
-    }
+    let refusal = try #require(throws: ValidationError.self) { try world.context.validateForDelete(world.category) }
     #expect(!world.context.hasChanges && !world.category.isDeleted)
     try world.context.delete(world.category)
     let error = #expect(throws: ValidationError.self) { try world.context.save() }
@@ -60,7 +57,11 @@ struct LedgerWorld {
   func deletedTogether(entriesFirst: Bool) throws {
     let world = try LedgerWorld()
     if entriesFirst { for entry in world.entries { try world.context.delete(entry) } }
-    #expect(try (world.context.canDelete(world.category) == .yes) == entriesFirst)
+    if entriesFirst {
+      try world.context.validateForDelete(world.category)
+    } else {
+      #expect(throws: ValidationError.self) { try world.context.validateForDelete(world.category) }
+    }
     try world.context.delete(world.category)
     if !entriesFirst { for entry in world.entries { try world.context.delete(entry) } }
     try world.context.save()
@@ -82,12 +83,9 @@ struct LedgerWorld {
   @Test("who would be left without a partner that it must have is named")
   func neededByOthers() throws {
     let world = try LedgerWorld()
-    guard case .no(let refusal) = try world.context.canDelete(world.owner) else {
-      Issue.record("the ledger needs an owner")
-      return
-    }
+    let refusal = try #require(throws: ValidationError.self) { try world.context.validateForDelete(world.owner) }
     #expect(refusal.failures.map { "\($0.object).\($0.property)" } == ["Ledger#\(world.ledger.objectID.key).owners"])
-    #expect(try world.context.canDelete(world.ledger) == .yes)
+    try world.context.validateForDelete(world.ledger)
     try world.context.delete(world.owner)
     #expect(throws: refusal) { try world.context.save() }
     world.ledger.owners.append(Owner(in: world.context))

@@ -8,10 +8,13 @@ import Trellis
     let world = try LedgerWorld()
     let (context, ledger, category) = (world.context, world.ledger, world.category)
 
-    switch try context.canDelete(category) {
-    case .yes: try context.delete(category)
-    case .no(let refusal): #expect(refusal.failures.first?.blockers.count == 2)
+    do {
+      try context.validateForDelete(category)
+      try context.delete(category)
+    } catch let refusal as ValidationError {
+      #expect(refusal.failures.first?.blockers.count == 2)
     }
+    #expect(!category.isDeleted)
 
     try context.delete(category)
     ledger.name = "new"

@@ -123,10 +123,7 @@ import TrellisReceiptMindModel
   func deleting(kind: StoreKind) throws {
     let world = try World(kind)
     let coffee = try world.category(.expense, "커피")
-    guard case .no(let refusal) = try world.context.canDelete(coffee) else {
-      Issue.record("a category in use may not go")
-      return
-    }
+    let refusal = try #require(throws: ValidationError.self) { try world.context.validateForDelete(coffee) }
     #expect(refusal.failures.map(\.property) == ["receipts"])
     try world.context.delete(coffee)
     #expect(throws: refusal) { try world.context.save() }

@@ -109,7 +109,7 @@ struct EntityPlan {
     self.providesID = providesID
     self.identityKeyPaths = identityKeyPaths
     description = model.description.entities[entity.index]
-    modelName = HeaderEmitter.name(of: model)
+    modelName = ModelPlan.name(of: model)
     parentName = entity.parent.map { model.entities[$0].name }
     hooks = Set(ModelPlan.lineage(entity, in: model).flatMap { model.description.entities[$0.index].hooks })
     notesAssigned = model.entities[entity.root].subtree.contains { !model.entities[$0].uniqueKeys.isEmpty }
@@ -296,5 +296,13 @@ enum PrivateNames {
     var name = name
     while !names.insert(name).inserted { name += "_" }
     return name
+  }
+}
+
+extension ModelPlan {
+  /// The name after the dot in `PersistentContainer(model: .diary, …)`.
+  static func name(of model: Model) -> String {
+    let name = Identifier(model.name).lowerCamel
+    return Keywords.special.contains(name.name) ? name.name + "Model" : name.spelled
   }
 }

@@ -2,7 +2,30 @@
 ///
 /// The name in a model file is ``spelling``: `"string"`, `"[int64]"`, or the name of an enum or of a `Codable` struct.
 public indirect enum AttributeType: Hashable, Sendable {
-  case string, bool, int16, int32, int64, float, double, decimal, date, data, uuid, url
+  /// A `String`.
+  case string
+  /// A `Bool`.
+  case bool
+  /// An `Int16`.
+  case int16
+  /// An `Int32`.
+  case int32
+  /// An `Int64`.
+  case int64
+  /// A `Float`.
+  case float
+  /// A `Double`.
+  case double
+  /// A `Decimal`.
+  case decimal
+  /// A `Date`, to the microsecond.
+  case date
+  /// Bytes: `Data`, or ``ExternalData`` with external storage.
+  case data
+  /// A `UUID`.
+  case uuid
+  /// A `URL`.
+  case url
   /// One of the model's enums, by name.
   case enumeration(String)
   /// A list of scalars, stored as one JSON text.
@@ -38,7 +61,14 @@ public indirect enum AttributeType: Hashable, Sendable {
 
 /// How a store keeps a value: the four storage classes that every store holds exactly.
 public enum StorageClass: String, Hashable, Sendable {
-  case integer, real, text, blob
+  /// 64-bit integers.
+  case integer
+  /// 64-bit floating-point numbers.
+  case real
+  /// Texts in UTF-8.
+  case text
+  /// Bytes.
+  case blob
 }
 
 extension AttributeType {
@@ -63,10 +93,15 @@ extension AttributeType {
 /// Booleans are 0 or 1, dates are microseconds since 1970-01-01T00:00:00Z, decimals are their canonical text, UUIDs are
 /// their 16 bytes, URLs are their absolute text, enums are their raw value, lists and structs are their JSON text.
 public enum StoredValue: Hashable, Sendable {
+  /// No value.
   case null
+  /// An integer.
   case integer(Int64)
+  /// A floating-point number.
   case real(Double)
+  /// A text.
   case text(String)
+  /// Bytes.
   case blob([UInt8])
   /// Data in a file beside the store, for an attribute with `externalStorage`.
   case file(ExternalFile)

@@ -14,6 +14,9 @@ public struct ContentDigest: Hashable, Sendable {
     self = hasher.digest()
   }
 
+  /// Computes the digest of bytes.
+  ///
+  /// - Complexity: linear in the number of bytes.
   public init(of bytes: [UInt8]) {
     self = bytes.withUnsafeBytes { ContentDigest(of: $0) }
   }

@@ -13,10 +13,12 @@ public enum TextBytes {
     return withBytes(left) { a in withBytes(right) { b in commonPrefix(a, b) == a.count } }
   }
 
+  /// Whether a text begins with another one, byte by byte.
   public static func hasPrefix(_ text: String, _ prefix: String) -> Bool {
     withBytes(text) { a in withBytes(prefix) { b in a.count >= b.count && commonPrefix(a, b) == b.count } }
   }
 
+  /// Whether a text ends with another one, byte by byte.
   public static func hasSuffix(_ text: String, _ suffix: String) -> Bool {
     withBytes(text) { a in
       withBytes(suffix) { b in

@@ -2,16 +2,22 @@
 ///
 /// The generated code holds a description. ``Model`` is its resolved form, with numbers in place of names.
 public struct ModelDescription: Hashable, Sendable {
+  /// The name in the model.
   public var name: String
   /// The version of the model, as free text. Comparing models ignores it.
   public var version: String?
+  /// The doc comment from the model; nil if there is none.
   public var doc: String?
+  /// The enums, in the order of the file.
   public var enums: [EnumDescription]
   /// The names of the app's `Codable` structs that attributes use.
   public var codableTypes: [String]
+  /// The entities, in the order of the file.
   public var entities: [EntityDescription]
+  /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
 
+  /// Creates the description of a model.
   public init(
     name: String, version: String? = nil, doc: String? = nil, enums: [EnumDescription] = [],
     codableTypes: [String] = [], entities: [EntityDescription] = [], userInfo: [UserInfoEntry] = []
@@ -28,85 +34,15 @@ public struct ModelDescription: Hashable, Sendable {
 
 /// One entry of `userInfo`: text that Trellis stores and never interprets.
 public struct UserInfoEntry: Hashable, Sendable {
+  /// The key.
   public var key: String
+  /// The value.
   public var value: String
 
+  /// Creates an entry.
   public init(_ key: String, _ value: String) {
     self.key = key
     self.value = value
-  }
-}
-
-/// An enum that attributes can use as their type.
-public struct EnumDescription: Hashable, Sendable {
-  public enum RawType: String, Hashable, Sendable, CaseIterable {
-    case string, integer
-  }
-
-  /// The handling of a stored raw value that matches no case.
-  public enum UnknownPolicy: Hashable, Sendable {
-    /// Keeps the raw value in a separate case and writes it back unchanged.
-    case preserve
-    /// Reads the raw value as this case. Setting the attribute overwrites the stored value.
-    case useDefault(String)
-    /// Fails to read the row.
-    case reject
-  }
-
-  public struct Case: Hashable, Sendable {
-    public var name: String
-    public var rawValue: StoredValue
-    public var doc: String?
-
-    public init(_ name: String, _ rawValue: StoredValue, doc: String? = nil) {
-      self.name = name
-      self.rawValue = rawValue
-      self.doc = doc
-    }
-  }
-
-  public var name: String
-  public var rawType: RawType
-  public var cases: [Case]
-  public var unknown: UnknownPolicy
-  public var doc: String?
-
-  public init(
-    _ name: String, rawType: RawType, cases: [Case], unknown: UnknownPolicy = .reject, doc: String? = nil
-  ) {
-    self.name = name
-    self.rawType = rawType
-    self.cases = cases
-    self.unknown = unknown
-    self.doc = doc
-  }
-
-  /// Creates an enum with text raw values, in a form that compiles quickly for any number of cases.
-  ///
-  /// - Parameters:
-  ///   - caseNames: The names of the cases, in order.
-  ///   - texts: The raw values; nil if each is the name of its case.
-  ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
-  public init(
-    _ name: String, caseNames: [String], texts: [String]? = nil, docs: [String: String] = [:],
-    unknown: UnknownPolicy = .reject, doc: String? = nil
-  ) {
-    let cases = zip(caseNames, texts ?? caseNames).map { Case($0, .text($1), doc: docs[$0]) }
-    self.init(name, rawType: .string, cases: cases, unknown: unknown, doc: doc)
-  }
-
-  /// Creates an enum with integer raw values, in a form that compiles quickly for any number of cases.
-  ///
-  /// - Parameters:
-  ///   - caseNames: The names of the cases, in order.
-  ///   - numbers: The raw values.
-  ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
-  public init(
-    _ name: String, caseNames: [String], numbers: [Int64], docs: [String: String] = [:],
-    unknown: UnknownPolicy = .reject, doc: String? = nil
-  ) {
-    let cases = zip(caseNames, numbers).map { Case($0, .integer($1), doc: docs[$0]) }
-    self.init(name, rawType: .integer, cases: cases, unknown: unknown, doc: doc)
   }
 }
 
@@ -114,21 +50,32 @@ public struct EnumDescription: Hashable, Sendable {
 
 /// An entity as declared in the model file. Inherited properties are not repeated.
 public struct EntityDescription: Hashable, Sendable {
+  /// The name in the model.
   public var name: String
+  /// The name of the parent entity; nil for a root.
   public var parent: String?
+  /// Whether only subentities have objects.
   public var isAbstract: Bool
+  /// The entity's own attributes, in the order of the file.
   public var attributes: [AttributeDescription]
+  /// The entity's own relationships, in the order of the file.
   public var relationships: [RelationshipDescription]
   /// Lists of property names; the combined values of each must be unique.
   public var uniqueKeys: [[String]]
+  /// The indexes that the store maintains.
   public var indexes: [IndexDescription]
+  /// The named fetch requests.
   public var fetchRequests: [FetchRequestDescription]
   /// The lifecycle hooks that the app implements.
   public var hooks: [LifecycleHook]
+  /// The former name; nil if there is none.
   public var renamedFrom: String?
+  /// The doc comment from the model; nil if there is none.
   public var doc: String?
+  /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
 
+  /// Creates the description of an entity.
   public init(
     _ name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
@@ -152,18 +99,24 @@ public struct EntityDescription: Hashable, Sendable {
 
 /// An index declared in the model. It speeds up fetches and changes no result.
 public struct IndexDescription: Hashable, Sendable {
+  /// A property of the index.
   public struct Element: Hashable, Sendable {
+    /// The name of the property.
     public var property: String
+    /// Whether the order is descending.
     public var isDescending: Bool
 
+    /// Creates an element from the name of a property.
     public init(_ property: String, descending: Bool = false) {
       self.property = property
       isDescending = descending
     }
   }
 
+  /// The properties, the most important first.
   public var elements: [Element]
 
+  /// Creates the description of an index.
   public init(_ elements: [Element]) {
     self.elements = elements
   }
@@ -171,27 +124,36 @@ public struct IndexDescription: Hashable, Sendable {
 
 /// A named fetch request declared in the model.
 public struct FetchRequestDescription: Hashable, Sendable {
+  /// A sort key of the request.
   public struct Sort: Hashable, Sendable {
     /// A property, or a dotted path through to-one relationships.
     public var path: String
+    /// Whether the order is descending.
     public var isDescending: Bool
 
+    /// Creates a sort key from a path.
     public init(_ path: String, descending: Bool = false) {
       self.path = path
       isDescending = descending
     }
   }
 
+  /// The name in the model.
   public var name: String
   /// The predicate as format text; `$name` is the placeholder of an argument.
   public var predicate: String?
+  /// The sort keys, the most important first.
   public var sort: [Sort]
+  /// The largest number of objects; nil for all.
   public var limit: Int?
+  /// The number of objects to skip.
   public var offset: Int?
   /// The relationships to prefetch along with the results, each a name or a dotted path.
   public var prefetch: [String]
+  /// The doc comment from the model; nil if there is none.
   public var doc: String?
 
+  /// Creates the description of a fetch request.
   public init(
     _ name: String, predicate: String? = nil, sort: [Sort] = [], limit: Int? = nil, offset: Int? = nil,
     prefetch: [String] = [], doc: String? = nil
@@ -210,11 +172,17 @@ public struct FetchRequestDescription: Hashable, Sendable {
 
 /// An attribute as declared in the model file.
 public struct AttributeDescription: Hashable, Sendable {
+  /// The name in the model.
   public var name: String
+  /// The type.
   public var type: AttributeType
+  /// Whether nil, or no member, is allowed.
   public var isOptional: Bool
+  /// Whether the value is only in memory and never stored.
   public var isTransient: Bool
+  /// The value of new objects; nil if the initialiser asks for it.
   public var defaultValue: DefaultValue?
+  /// The rules that a save checks.
   public var rules: AttributeRules
   /// Whether large values are stored in files beside the store. Only for `data`.
   public var isExternal: Bool
@@ -222,10 +190,14 @@ public struct AttributeDescription: Hashable, Sendable {
   public var isSearchable: Bool
   /// The name of the Swift property, if it differs from ``name``.
   public var swiftName: String?
+  /// The former name; nil if there is none.
   public var renamedFrom: String?
+  /// The doc comment from the model; nil if there is none.
   public var doc: String?
+  /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
 
+  /// Creates the description of an attribute.
   public init(
     _ name: String, _ type: AttributeType, optional: Bool = false, transient: Bool = false,
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
@@ -263,13 +235,16 @@ public indirect enum DefaultValue: Hashable, Sendable {
 public struct AttributeRules: Hashable, Sendable {
   /// The minimum and the maximum value, in stored form: numbers, decimals and dates.
   public var minimum: StoredValue?
+  /// The largest value, as the text in the model; nil for no bound.
   public var maximum: StoredValue?
   /// The minimum and the maximum length: Unicode scalars of a text, bytes of data, or elements of a list.
   public var minimumLength: Int?
+  /// The largest number of characters; nil for no bound.
   public var maximumLength: Int?
   /// A regular expression that the whole text must match.
   public var pattern: String?
 
+  /// Creates the rules of an attribute.
   public init(
     min minimum: StoredValue? = nil, max maximum: StoredValue? = nil, minLength: Int? = nil, maxLength: Int? = nil,
     pattern: String? = nil
@@ -291,22 +266,36 @@ public struct AttributeRules: Hashable, Sendable {
 
 /// A relationship as declared in the model file.
 public struct RelationshipDescription: Hashable, Sendable {
+  /// The name in the model.
   public var name: String
+  /// The name of the entity at the other end.
   public var destination: String
+  /// The name of the relationship at the other end; nil for a one-way relationship.
   public var inverse: String?
+  /// What a delete of the owner does to the partners.
   public var deleteRule: DeleteRule
+  /// Whether there may be several partners.
   public var isToMany: Bool
+  /// Whether the members have an order.
   public var isOrdered: Bool
+  /// The smallest number of members; nil for no bound.
   public var minimumCount: Int?
+  /// The largest number of members; nil for no bound.
   public var maximumCount: Int?
+  /// Whether nil, or no member, is allowed.
   public var isOptional: Bool
+  /// Whether the value is only in memory and never stored.
   public var isTransient: Bool
   /// The name of the Swift property, if it differs from ``name``.
   public var swiftName: String?
+  /// The former name; nil if there is none.
   public var renamedFrom: String?
+  /// The doc comment from the model; nil if there is none.
   public var doc: String?
+  /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
 
+  /// Creates the description of a relationship.
   public init(
     _ name: String, to destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
     toMany: Bool = false, ordered: Bool = false, minCount: Int? = nil, maxCount: Int? = nil, optional: Bool = false,

@@ -10,7 +10,9 @@
 public struct Pattern: Sendable {
   /// The result of a match.
   public enum Outcome: Hashable, Sendable {
+    /// The text matches.
     case matches
+    /// The text does not match.
     case differs
     /// Text and pattern together would take more than ``stepLimit`` steps.
     case tooCostly

@@ -3,6 +3,7 @@
 /// Numbers are array indexes: of entities in ``entities``, of properties in ``Entity/properties``, of columns in
 /// ``Entity/columns``. They are valid for one model only and are never stored.
 public struct Model: Sendable {
+  /// The description that the model was resolved from.
   public let description: ModelDescription
   /// The entities, in the order of the model file.
   public let entities: [Entity]
@@ -12,6 +13,7 @@ public struct Model: Sendable {
   private let entityNumbers: [String: Int]
   private let knownChecksum: String?
 
+  /// The name in the model.
   public var name: String { description.name }
 
   /// Resolves a description.
@@ -69,8 +71,11 @@ public struct SchemaError: Error, Hashable, CustomStringConvertible {
 public struct Entity: Sendable {
   /// The index in ``Model/entities``.
   public let index: Int
+  /// The name in the model.
   public let name: String
+  /// Whether only subentities have objects.
   public let isAbstract: Bool
+  /// The number of the parent entity; nil for a root.
   public let parent: Int?
   /// The topmost ancestor, possibly the entity itself. All entities with the same root share a table.
   public let root: Int
@@ -109,24 +114,32 @@ public struct Entity: Sendable {
 public struct UniqueKey: Hashable, Sendable {
   /// The entity that declares the key.
   public let entity: Int
+  /// The numbers of the properties.
   public let properties: [Int]
 }
 
 /// An index on properties, by their numbers.
 public struct Index: Hashable, Sendable {
+  /// A column of the index.
   public struct Element: Hashable, Sendable {
+    /// The number of the property.
     public let property: Int
+    /// Whether the order of the column is descending.
     public let isDescending: Bool
   }
 
+  /// The columns, the most important first.
   public let elements: [Element]
 }
 
 /// An attribute or a relationship, numbered.
 public enum Property: Sendable {
+  /// An attribute.
   case attribute(Attribute)
+  /// A relationship.
   case relationship(Relationship)
 
+  /// The name in the model.
   public var name: String {
     switch self {
     case .attribute(let attribute): attribute.name
@@ -142,10 +155,12 @@ public enum Property: Sendable {
     }
   }
 
+  /// The attribute; nil for a relationship.
   public var attribute: Attribute? {
     if case .attribute(let attribute) = self { attribute } else { nil }
   }
 
+  /// The relationship; nil for an attribute.
   public var relationship: Relationship? {
     if case .relationship(let relationship) = self { relationship } else { nil }
   }
@@ -161,36 +176,50 @@ public enum Property: Sendable {
 
 /// An attribute, numbered.
 public struct Attribute: Sendable {
+  /// The number in the model.
   public let index: Int
   /// The entity that declares the attribute.
   public let entity: Int
   /// The index in ``Entity/columns``; nil if the attribute is transient.
   public let column: Int?
+  /// The class of the stored values.
   public let storageClass: StorageClass
+  /// The description that the attribute was resolved from.
   public let description: AttributeDescription
 
+  /// The name in the model.
   public var name: String { description.name }
+  /// The type.
   public var type: AttributeType { description.type }
+  /// Whether nil, or no member, is allowed.
   public var isOptional: Bool { description.isOptional }
 }
 
 /// A relationship, numbered.
 public struct Relationship: Sendable {
+  /// The number in the model.
   public let index: Int
   /// The entity that declares the relationship.
   public let entity: Int
+  /// The number of the entity at the other end.
   public let destination: Int
   /// The number of the inverse among the destination's properties; nil for a one-way relationship.
   public let inverse: Int?
   /// The delete rule of the inverse, applied to this object when its partner is deleted; nil for a one-way
   /// relationship.
   package let partnerRule: DeleteRule?
+  /// Where the relationship is stored.
   public let home: RelationshipStorage
+  /// The description that the relationship was resolved from.
   public let description: RelationshipDescription
 
+  /// The name in the model.
   public var name: String { description.name }
+  /// Whether there may be several partners.
   public var isToMany: Bool { description.isToMany }
+  /// Whether the members have an order.
   public var isOrdered: Bool { description.isOrdered }
+  /// What a delete of the owner does to the partners.
   public var deleteRule: DeleteRule { description.deleteRule }
 
   /// Whether the reference outlives its target. It then keeps the target's key and reads nil.
@@ -232,6 +261,7 @@ extension Entity {
 
 /// A column of a row.
 public struct Column: Hashable, Sendable {
+  /// What a column contains.
   public enum Content: Hashable, Sendable {
     /// The value of an attribute, by property number.
     case attribute(Int)
@@ -241,8 +271,11 @@ public struct Column: Hashable, Sendable {
     case order(Int)
   }
 
+  /// The name in the store.
   public let name: String
+  /// What the column contains.
   public let content: Content
+  /// The class of the stored values.
   public let storageClass: StorageClass
   /// Whether the value may be null. References and positions always may.
   public let isOptional: Bool
@@ -253,7 +286,9 @@ public struct Column: Hashable, Sendable {
 public struct JoinTable: Hashable, Sendable {
   /// One end: the objects of `entity`, on the side of the relationship with the number `property`.
   public struct End: Hashable, Sendable {
+    /// The number of the entity that declares the relationship.
     public let entity: Int
+    /// The number of the property.
     public let property: Int
     /// The key column for the objects of this end.
     public let column: String
@@ -261,8 +296,11 @@ public struct JoinTable: Hashable, Sendable {
     public let orderColumn: String?
   }
 
+  /// The number of the table in the model.
   public let index: Int
+  /// The name in the store.
   public let name: String
+  /// The relationship whose owners are in the first column.
   public let first: End
   /// The second end; nil for a one-way relationship. Equal to ``first`` except for the column if the relationship is
   /// its own inverse.

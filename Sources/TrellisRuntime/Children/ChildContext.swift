@@ -177,7 +177,7 @@ extension ParentConnection {
       try handing.carryOut()
       trace.finish()
     } catch {
-      trace.takeBack()
+      trace.revert()
       throw error
     }
     noteVersions(request)

@@ -161,7 +161,7 @@ struct ChildSave {
         if present > 0, parent.isReady(toDisconnect: twin, relationship, present) {
           parent.disconnect(twin, relationship, present)
         }
-        parent.take(twin, relationship, wanted)
+        parent.linkEnd(twin, relationship, wanted)
         // The object is a member again if its owner is restored.
         if let inverse = parent.runtime.inverse(of: relationship), inverse.isToMany, let gone = parent.map[wanted] {
           parent.list(of: gone, inverse).include(twin._key)

@@ -274,7 +274,7 @@ struct CoupleMatching {
       SetHalf(object: partner._key, relationship: context.number(of: relationship)))
     if half.present == half.theirs, isSetHere, !wasSetHere {
       // Rolling back the object's half has changed the partner's half, which must equal the stored one.
-      context.take(partner, relationship, object._key)
+      context.linkEnd(partner, relationship, object._key)
       return
     }
     if half.present == half.theirs || (isSetHere && !half.isMine) {
@@ -286,7 +286,7 @@ struct CoupleMatching {
     let other = partner._reference(relationship.property)
     try context.bringUpToDate([other], relationship)
     unlink(other, of: partner, relationship)
-    context.take(partner, relationship, object._key)
+    context.linkEnd(partner, relationship, object._key)
   }
 
   /// Clears a reference to a partner in the object with a key.

@@ -103,7 +103,7 @@ struct SaveMerge {
   ///
   /// - Returns: whether there were any.
   /// - Throws: ``ValidationError`` if the policy does not settle the conflict.
-  mutating func settleKeys(of plan: SavePlan) throws -> Bool {
+  mutating func resolveKeys(of plan: SavePlan) throws -> Bool {
     var search = UniqueConflictFinder(context)
     for object in plan.inserted { search.add(object, .all) }
     for (object, mask) in plan.updated { search.add(object, mask) }
@@ -124,7 +124,7 @@ struct SaveMerge {
   ///
   /// - Returns: whether there were any.
   /// - Throws: ``SaveConflict`` if the policy does not settle the conflict.
-  mutating func settlePartners(of plan: SavePlan) throws -> Bool {
+  mutating func resolvePartners(of plan: SavePlan) throws -> Bool {
     var search = OneToOneConflictFinder(context)
     for object in plan.inserted { search.add(object, .all) }
     for (object, mask) in plan.updated { search.add(object, mask) }
@@ -164,7 +164,7 @@ struct SaveMerge {
   func finish() { trace?.finish() }
 
   /// Takes back all merged changes after the save has failed.
-  func takeBack() { trace?.takeBack() }
+  func revert() { trace?.revert() }
 
   // MARK: Deciding
 
@@ -364,12 +364,12 @@ final class MergeTrace {
   }
 
   /// Takes back all changes: first the links of the graph one by one, then the values of the merged objects.
-  func takeBack() {
+  func revert() {
     close()
     // Objects that were detached or replaced return first, because links may lead to them.
     for object in former.values { object.reenter(context) }
     // The members that this needs were in memory a moment ago. After a failure the list is loaded again.
-    for set in changes.reversed() { try? context.takeBack(set, isExact: true) }
+    for set in changes.reversed() { try? context.revert(set, isExact: true) }
     _ = recorder.take(context)
     context.undo.isMergeRecorded = false
     endRecording()
@@ -386,7 +386,7 @@ final class MergeTrace {
         forgetChangedPairs(of: object)
       }
     }
-    context.pending.takeBack(to: pending)
+    context.pending.revert(to: pending)
     context.backlog = backlog
     context.hasArrangements = true
     for object in pending.changed { object.state.setInChangedList(true) }

@@ -203,7 +203,7 @@ struct UniqueKeyMerge {
     for (object, survivor) in unions {
       trace.note(object)
       trace.note(survivor)
-      letGoPartners(of: survivor, asIn: object)
+      unlinkPartners(of: survivor, asIn: object)
     }
     for (object, survivor) in unions {
       try move(object, to: survivor)
@@ -260,7 +260,7 @@ struct UniqueKeyMerge {
 
   /// Clears the to-one relationships of the survivor that the object sets to nil. This is done before links are moved,
   /// because moving takes partners away.
-  private func letGoPartners(of survivor: ManagedObject, asIn object: ManagedObject) {
+  private func unlinkPartners(of survivor: ManagedObject, asIn object: ManagedObject) {
     guard policy == .objectTrump || policy == .overwrite else { return }
     for relationship in context.info(of: object).allRelationships
     where context.presentPartners(of: object, relationship).isEmpty && gives(nothingIn: relationship, object) {
@@ -463,7 +463,7 @@ extension PartnerClash {
     guard context.isReady(toDisconnect: holder, relationship, partner) else { return }
     guard isStored else { return context.unlink(holder, relationship, partner) }
     context.disconnect(holder, relationship, partner)
-    if let shared = context.map[partner], shared.isAlive { context.take(shared, inverse, object._key) }
+    if let shared = context.map[partner], shared.isAlive { context.linkEnd(shared, inverse, object._key) }
   }
 
   /// Removes the partner from the object and restores the partner that was read.
@@ -475,6 +475,6 @@ extension PartnerClash {
     } else {
       try context.rollback(object, [relationship.property])
     }
-    if let shared = context.map[partner], shared.isAlive { context.take(shared, inverse, holder._key) }
+    if let shared = context.map[partner], shared.isAlive { context.linkEnd(shared, inverse, holder._key) }
   }
 }

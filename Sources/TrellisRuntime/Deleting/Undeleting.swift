@@ -310,8 +310,8 @@ extension ManagedObjectContext {
       partFromDeleted(victim.object, since: number, except: closure.links)
     }
     for victim in closure.victims where victim.object.isAlive { showToDeleted(victim.object) }
-    tieLate(closure.keys)
-    for link in closure.links.reversed() { tie(link) }
+    relinkLate(closure.keys)
+    for link in closure.links.reversed() { relink(link) }
     // Only now both ends can tell whether a pair is still an unsaved change.
     for link in closure.links where link.relationship.isJoined && stale.contains(link.victim) {
       forgetViews(of: [(link.owner, link.relationship)])
@@ -391,23 +391,23 @@ extension ManagedObjectContext {
   /// show them was not recorded, and neither is this.
   ///
   /// - Parameter unlessMembers: Whether objects that are members again already keep their positions.
-  func tieLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
+  func relinkLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
     pending.deletionLog.remove(victims)
     withoutRecording {
       for victim in victims.sorted() {
         for link in pending.deletions.takeLate(victim).reversed() {
           if unlessMembers, list(of: link.owner, link.relationship).contains(victim) { continue }
-          tie(link)
+          relink(link)
         }
       }
     }
   }
 
   /// Restores a link of a partner, unless either end is linked to another object now.
-  private func tie(_ link: DeletedClosure.Link) {
+  private func relink(_ link: DeletedClosure.Link) {
     guard let victim = map[link.victim], victim.isAlive else { return }
     if let number = pending.deletions.closures.lastIndex(where: { $0.takes(link.owner) }) {
-      return tie(link, victim, in: number)
+      return relink(link, victim, in: number)
     }
     let present = link.relationship.isToMany ? 0 : knownReference(of: link.owner, link.relationship)
     guard link.owner.isAlive, present <= 0 || present == link.victim else {
@@ -417,14 +417,14 @@ extension ManagedObjectContext {
     guard let trace = link.trace else {
       // If the partner is not known, the store or the victim's row determines it.
       if present == 0 || refersByEdit(victim, to: link.owner, link.relationship) {
-        take(link.owner, link.relationship, link.victim)
+        linkEnd(link.owner, link.relationship, link.victim)
         // The store may have another partner, which shows again if this one is unlinked.
         if present < 0 { noteContestedPartner(link.owner, link.relationship) }
         showEdit(of: link.owner, link.relationship, to: victim)
       }
       return
     }
-    takeBack(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
+    revert(trace, in: list(of: link.owner, link.relationship), of: link.owner, link.owner._key, link.relationship)
   }
 
   /// Whether a reference of an object's row was set in this context and is not in the store.
@@ -446,12 +446,12 @@ extension ManagedObjectContext {
 
   /// Restores a link whose owner was deleted by another delete. The result is as if only that delete had been made: the
   /// owner keeps the object, and the object has no owner until the owner is restored.
-  private func tie(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) {
+  private func relink(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) {
     let (owner, relationship) = (link.owner, link.relationship)
     let inverse = runtime.inverse(of: relationship)
     if let inverse, !mayBePartner(object, inverse, owner._key) { return }
     if let trace = link.trace {
-      takeBack(trace, in: list(of: owner, relationship), of: owner, owner._key, relationship)
+      revert(trace, in: list(of: owner, relationship), of: owner, owner._key, relationship)
     } else if let key = presentPartners(of: owner, relationship).first, key != object._key {
       if let inverse { unlink(object, inverse, owner._key) }
       return

@@ -32,7 +32,7 @@ extension ManagedObjectContext {
       && (isKnownMember(partner._key, of: object, relationship)
         || inverse.map { isKnownMember(object._key, of: partner, $0) } == true)
     if isMove && !relationship.isOrdered { return }
-    take(object, relationship, partner._key, at: place)
+    linkEnd(object, relationship, partner._key, at: place)
     if isMove { return }
     if let inverse, object !== partner || !inverse.isSame(as: relationship) { follow(partner, inverse, object._key) }
   }
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
 
   // MARK: One end
 
-  func take(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
+  func linkEnd(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
@@ -85,7 +85,7 @@ extension ManagedObjectContext {
   /// Links the other end. A present member of a many-to-many keeps its position, since each end has its own order.
   private func follow(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     guard relationship.isToMany && (relationship.isJoined || relationship.isTransient) else {
-      return take(object, relationship, key)
+      return linkEnd(object, relationship, key)
     }
     let list = list(of: object, relationship)
     object.announce(relationship.property)

@@ -80,7 +80,7 @@ struct PendingChanges {
   }
 
   /// Goes back to what was pending before a save that failed. To-manys whose owners were loaded since belong to these owners.
-  mutating func takeBack(to former: PendingChanges) {
+  mutating func revert(to former: PendingChanges) {
     let deferredLists = deferredLists
     self = former
     self.deferredLists = deferredLists

@@ -75,11 +75,11 @@ extension ObjectRules {
   /// Checks a new or changed object against its model and by its hook.
   mutating func checkAll(_ object: ManagedObject, _ hook: LifecycleHook) throws {
     try check(object)
-    askHook(hook, of: object)
+    callValidationHook(hook, of: object)
   }
 
   /// Runs a validation hook and adds its failures.
-  mutating func askHook(_ hook: LifecycleHook, of object: ManagedObject) {
+  mutating func callValidationHook(_ hook: LifecycleHook, of object: ManagedObject) {
     guard context.runtime.hooks.contains(hook), context.info(of: object).hooks.contains(hook) else { return }
     var found = HookFailures()
     context.run(hook, of: object) {
@@ -217,7 +217,7 @@ extension ManagedObjectContext {
       undo.add(hooks.changes)
       return plan
     } catch {
-      for changes in hooks.changes.reversed() { try? takeBack(changes) }
+      for changes in hooks.changes.reversed() { try? revert(changes) }
       _ = recorder.take(self)
       throw error
     }

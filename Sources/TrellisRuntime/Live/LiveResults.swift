@@ -297,7 +297,7 @@ final class LiveListener {
     steps += new
     guard steps.count > Self.mostSteps else { return }
     var keys = results.keys
-    for step in steps.reversed() { step.takeBack(in: &keys) }
+    for step in steps.reversed() { step.revert(in: &keys) }
     base = keys
     steps = []
   }

@@ -340,7 +340,7 @@ enum KeyStep: Hashable {
   }
 
   /// Reverts the step in a list.
-  func takeBack(in keys: inout [Int64]) {
+  func revert(in keys: inout [Int64]) {
     switch self {
     case .delete(let key, let place): keys.insert(key, at: place)
     case .insert(_, let place): keys.remove(at: place)

@@ -171,7 +171,7 @@ final class RuntimeModel: Sendable {
   /// The hooks of all entities.
   let hooks: Set<LifecycleHook>
   /// Whether the saves of any entity repeat checks in the store.
-  let looksAgain: Bool
+  let needsStoreChecks: Bool
   /// Whether any entity has a one-to-one relationship that is its own inverse.
   let hasCouples: Bool
   /// The cascades that stores can perform.
@@ -209,7 +209,7 @@ final class RuntimeModel: Sendable {
     }
     self.entities = entities
     storeCascades = Self.storeCascades(entities)
-    looksAgain = entities.contains { $0.storeChecks.concernsChanges || $0.storeChecks.concernsDeletes }
+    needsStoreChecks = entities.contains { $0.storeChecks.concernsChanges || $0.storeChecks.concernsDeletes }
     hasCouples = entities.contains { !$0.couples.isEmpty }
   }
 

@@ -96,7 +96,7 @@ extension ManagedObjectContext {
     guard window.isOpen else { return }
     do {
       try forEachRow(of: whole, rules, paths) { values in
-        if window.lets(values) { try body(values) }
+        if window.accepts(values) { try body(values) }
         if !window.isOpen { throw EndOfWindow() }
       }
     } catch is EndOfWindow {}
@@ -136,7 +136,7 @@ private struct DistinctWindow {
 
   var isOpen: Bool { left > 0 }
 
-  mutating func lets(_ values: [StoredValue]) -> Bool {
+  mutating func accepts(_ values: [StoredValue]) -> Bool {
     guard seen.insert(normalized(values, kinds)).inserted else { return false }
     guard skipped == 0 else {
       skipped -= 1

@@ -21,6 +21,7 @@ where Element: ManagedObject, Index == Int, Iterator == IndexingIterator<[Elemen
 }
 
 extension ToManyView {
+  /// The position of the first member; always 0.
   public var startIndex: Int { 0 }
 
   /// The number of members. Counting loads their keys, not the objects.

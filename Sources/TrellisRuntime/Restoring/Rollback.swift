@@ -137,7 +137,7 @@ extension ManagedObjectContext {
     for key in former where !present.contains(key) {
       guard let partner = map[key], partner.isAlive else { continue }
       if isHalfOfCouple(object, relationship, partner) {
-        take(object, relationship, key)
+        linkEnd(object, relationship, key)
         continue
       }
       connect(object, relationship, partner)

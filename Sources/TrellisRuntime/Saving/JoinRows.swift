@@ -286,7 +286,7 @@ extension SavePlan {
 
   /// Restores the former places of the members after the save has failed. Otherwise the next save would take the new
   /// places for stored ones.
-  func takeBackPlaces() {
+  func revertPlaces() {
     for former in formerPlaces.reversed() { former.member._setPlace(former.property, former.place) }
   }
 }

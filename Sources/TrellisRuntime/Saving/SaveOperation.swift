@@ -98,8 +98,8 @@ struct SaveOperation {
     } catch {
       // The merge first: its trace covers all changes since it began, and `concurrentReferences` may have begun
       // earlier.
-      merge.takeBack()
-      concurrentReferences.takeBack()
+      merge.revert()
+      concurrentReferences.revert()
       if let broken = error as? ConstraintViolations { throw try context.validationError(for: broken) }
       throw context.withNames(error)
     }
@@ -122,13 +122,13 @@ struct SaveOperation {
       try write(&plan)
       return plan
     } catch let error as StoreError where error.code == .danglingReference {
-      return try settleDangling(error, plan)
+      return try resolveDangling(error, plan)
     } catch let broken as ConstraintViolations {
       guard try concurrentReferences.applyDeleteRules(broken.denials) else { throw broken }
     } catch let conflict as SaveConflict {
       try merge.settle(conflict)
     } catch let error as StoreError where error.code == .notUnique {
-      let isSettled = try merge.settleKeys(of: plan) || merge.settlePartners(of: plan)
+      let isSettled = try merge.resolveKeys(of: plan) || merge.resolvePartners(of: plan)
       guard isSettled || merge.isPatient() else { throw error }
     }
     return nil
@@ -137,7 +137,7 @@ struct SaveOperation {
   /// Settles a refusal because of a reference to an object that is not in the store: a reference of a row that was
   /// added or changed meanwhile, a member of a to-many whose owner was deleted, or a reference to a partner that was
   /// deleted.
-  private mutating func settleDangling(_ error: StoreError, _ plan: SavePlan) throws -> SavePlan? {
+  private mutating func resolveDangling(_ error: StoreError, _ plan: SavePlan) throws -> SavePlan? {
     if try concurrentReferences.applyDeleteRules(after: plan) { return nil }
     let owners = try plan.lostOwners(context)
     if !owners.isEmpty {
@@ -173,7 +173,7 @@ struct SaveOperation {
       try prepare(&plan)
       plan.outcome = try send(plan)
     } catch {
-      plan.takeBackPlaces()
+      plan.revertPlaces()
       throw error
     }
     plan.notice = notice(of: plan)
@@ -185,7 +185,7 @@ struct SaveOperation {
     try plan.prepareRequest(context)
     guard leavesToStore != context.pending.deletions.hasCascades else { return }
     // Loading for the order keys has found objects that are deleted.
-    plan.takeBackPlaces()
+    plan.revertPlaces()
     plan = context.makePlan()
     try plan.prepareRequest(context)
   }

@@ -137,7 +137,7 @@ struct CoupleAgreement {
       context.unlink(object, relationship, partner._key)
     } else {
       if let other, other !== partner { context.unlink(other, relationship, partner._key) }
-      context.take(partner, relationship, object._key)
+      context.linkEnd(partner, relationship, object._key)
     }
   }
 }

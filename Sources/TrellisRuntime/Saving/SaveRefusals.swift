@@ -10,7 +10,7 @@ import TrellisStorage
 struct ConcurrentReferences {
   private let context: ManagedObjectContext
   private var deleted: [ManagedObject] = []
-  private var loosened: [(object: ManagedObject, relationship: RelationshipInfo, partner: Int64)] = []
+  private var unlinked: [(object: ManagedObject, relationship: RelationshipInfo, partner: Int64)] = []
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
@@ -63,14 +63,14 @@ struct ConcurrentReferences {
   }
 
   /// Takes back the changes to these rows, because the save has failed.
-  func takeBack() {
+  func revert() {
     for object in deleted { context.undelete(object) }
-    for (object, relationship, partner) in loosened where object.isAlive {
+    for (object, relationship, partner) in unlinked where object.isAlive {
       // If a merge began before, taking it back has already restored this reference.
       guard context.knownReference(of: object, relationship) == 0 else { continue }
-      context.take(object, relationship, partner)
+      context.linkEnd(object, relationship, partner)
     }
-    context.forgetUnchanged(loosened.map(\.object))
+    context.forgetUnchanged(unlinked.map(\.object))
   }
 
   // MARK: Steps
@@ -107,7 +107,7 @@ struct ConcurrentReferences {
   }
 
   private mutating func unlink(_ holder: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
-    loosened.append((holder, relationship, victim))
+    unlinked.append((holder, relationship, victim))
     context.unlink(holder, relationship, victim)
   }
 
@@ -221,7 +221,7 @@ extension SavePlan {
   /// New owners are not checked, because no other context knows them. References are not checked, because the store
   /// never accepts a reference without a target.
   mutating func collectChecks(_ context: ManagedObjectContext) {
-    guard context.runtime.looksAgain else { return }
+    guard context.runtime.needsStoreChecks else { return }
     var asking = RulesToAsk(context)
     for (object, mask) in updated { asking.addChange(of: object, mask) }
     for object in relinked { asking.addChange(of: object, ColumnMask(bits: 0)) }

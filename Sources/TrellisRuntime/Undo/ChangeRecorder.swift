@@ -240,7 +240,7 @@ extension MemberList {
   /// Restores the state of a key before a change.
   ///
   /// - Parameter saves: The number of saves of the context.
-  func takeBack(_ trace: MemberTrace, saves: Int) {
+  func revert(_ trace: MemberTrace, saves: Int) {
     if trace.wasStored && !trace.isComing && trace.saves == saves && isTakenOutByOthers(trace.key) { return }
     let isUntouched =
       !isLoaded && !trace.wasLoaded && (trace.isComing ? keys.contains(trace.key) : removed.contains(trace.key))
@@ -268,12 +268,12 @@ extension MemberList {
 
 extension ManagedObjectContext {
   /// Restores the state of a member of a to-many before a change.
-  func takeBack(
+  func revert(
     _ trace: MemberTrace, in list: MemberList, of owner: ManagedObject?, _ ownerKey: Int64,
     _ relationship: RelationshipInfo
   ) {
     recordMember(trace.key, isComing: !trace.isComing, list: list, owner: owner, ownerKey, relationship)
-    list.takeBack(trace, saves: saveCount)
+    list.revert(trace, saves: saveCount)
     if let owner { noteListChanged(owner) }
   }
 }

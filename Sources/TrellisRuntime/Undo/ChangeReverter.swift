@@ -8,22 +8,22 @@ extension ManagedObjectContext {
   ///   after them. Otherwise deleting an object again applies its delete rules, and both ends of one-to-one
   ///   relationships are made consistent.
   /// - Throws: ``StoreError`` if objects have to be loaded and the store fails; then nothing is reverted.
-  func takeBack(_ changes: ChangeSet, isExact: Bool = false) throws {
-    try prepareToTakeBack(changes)
-    var taking = ChangeReverter(self, isExact: isExact)
-    for change in changes.changes.reversed() { taking.takeBack(change) }
-    try taking.finish(withdrawing: changes.inserted)
+  func revert(_ changes: ChangeSet, isExact: Bool = false) throws {
+    try prepareToRevert(changes)
+    var reverter = ChangeReverter(self, isExact: isExact)
+    for change in changes.changes.reversed() { reverter.revert(change) }
+    try reverter.finish(withdrawing: changes.inserted)
     if !isExact {
-      agreeLinks(around: changes.touched + taking.corrected)
+      agreeLinks(around: changes.touched + reverter.corrected)
       forgetUnconfirmed(changes.members)
     }
-    forgetUnchanged(changes.touched + taking.corrected)
+    forgetUnchanged(changes.touched + reverter.corrected)
   }
 }
 
 extension ManagedObjectContext {
   /// Loads the objects that reverting the changes needs, so that a failure leaves nothing half done.
-  fileprivate func prepareToTakeBack(_ changes: ChangeSet) throws {
+  fileprivate func prepareToRevert(_ changes: ChangeSet) throws {
     var leaving = changes.inserted
     for change in changes.changes {
       switch change {
@@ -49,9 +49,9 @@ private struct ChangeReverter {
   private let context: ManagedObjectContext
   private let isExact: Bool
   /// Objects whose restoring is reverted, by key.
-  private var doomed: [Int64: ManagedObject] = [:]
+  private var redeleted: [Int64: ManagedObject] = [:]
   /// Objects that are restored after their delete was saved: they are new again.
-  private var reborn: [ManagedObject] = []
+  private var reinserted: [ManagedObject] = []
   /// The keys of all restored objects.
   private var revived: Set<Int64> = []
   /// References that were restored, with the keys of the partners before.
@@ -68,14 +68,14 @@ private struct ChangeReverter {
     self.isExact = isExact
   }
 
-  mutating func takeBack(_ change: RecordedChange) {
+  mutating func revert(_ change: RecordedChange) {
     switch change {
     case .values(let values): restore(values)
     case .member(let member): restore(member)
     case .order(let owner, let relationship, let keys): reorder(owner, relationship, keys)
     case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
     case .deleted(let object): revive(object)
-    case .revived(let object): doomed[object._key] = object
+    case .revived(let object): redeleted[object._key] = object
     }
   }
 
@@ -108,7 +108,7 @@ private struct ChangeReverter {
     } else {
       list = context.deferredList(of: member.ownerKey, relationship)
     }
-    context.takeBack(member.trace, in: list, of: owner, member.ownerKey, relationship)
+    context.revert(member.trace, in: list, of: owner, member.ownerKey, relationship)
     if member.trace.wasMember { returned.append((member.ownerKey, list, member.trace.key, relationship)) }
   }
 
@@ -139,11 +139,11 @@ private struct ChangeReverter {
     of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
   ) throws {
     guard object.isAlive else { return }
-    try context.letGoOfLost(object, relationship)
+    try context.unlinkLostPartner(object, relationship)
     guard let inverse = context.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
     let present = object._reference(relationship.property)
     // A partner that is deleted again keeps its own lists.
-    if former > 0, former != present, let partner = context.map[former], partner.isAlive, doomed[former] == nil {
+    if former > 0, former != present, let partner = context.map[former], partner.isAlive, redeleted[former] == nil {
       if inverse.isToMany {
         if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
       } else if inverse.isColumn {
@@ -168,7 +168,7 @@ private struct ChangeReverter {
       if let other = context.map[other], other !== partner, other.isAlive {
         context.unlink(other, relationship, present)
       }
-      context.take(partner, inverse, object._key)
+      context.linkEnd(partner, inverse, object._key)
     } else {
       // A partner that was given to another object in this context keeps it until a save settles the conflict.
       if !object.hasOwnReference(relationship), context.isGivenElsewhere(partner, inverse, than: object) { return }
@@ -220,7 +220,7 @@ private struct ChangeReverter {
     case .detached where context.map[object._key] == nil: becomeNew(object)
     default:
       // The object was deleted and restored in one step.
-      doomed[object._key] = nil
+      redeleted[object._key] = nil
       return
     }
     revived.insert(object._key)
@@ -234,26 +234,26 @@ private struct ChangeReverter {
     for entry in object.extras?.lists ?? [] { entry.list.load([]) }
     context.map.insert(object, for: object._key)
     context.backlog.returning.insert(object._key)
-    reborn.append(object)
+    reinserted.append(object)
   }
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
     context.pending.dropRevived()
-    context.tieLate(revived, unlessMembers: true)
+    context.relinkLate(revived, unlessMembers: true)
     for key in revived { if let object = context.map[key], object.phase == .persistent { showAgain(object) } }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
-    if !reborn.isEmpty {
+    if !reinserted.isEmpty {
       context.recorder?.addInserts(of: context)
-      context.pending.moveToEnd(ofInserted: reborn)
+      context.pending.moveToEnd(ofInserted: reinserted)
       context.recorder?.forgetInserts(of: context)
-      try context.forgetLostPartners(of: reborn)
-      for object in reborn { context.reunite(object) }
+      try context.forgetLostPartners(of: reinserted)
+      for object in reinserted { context.reunite(object) }
     }
     try forgetLost()
     if !isExact { showOwners() }
     forgetWrongMembers()
-    let back = doomed.values.sorted { $0._key < $1._key }
+    let back = redeleted.values.sorted { $0._key < $1._key }
     // Restoring these objects was reverted already, but the delete has to note their partners.
     for object in back + inserted where object.isAlive { context.reunite(object) }
     try context.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
@@ -279,7 +279,7 @@ extension ChangeReverter {
         let member = context.map[key], member.isAlive, context.map[owner]?.isAlive == true,
         !context.list(of: member, inverse).contains(owner)
       else { continue }
-      context.take(member, inverse, owner)
+      context.linkEnd(member, inverse, owner)
     }
   }
 
@@ -307,10 +307,10 @@ extension ManagedObjectContext {
         guard let partner = map[key], partner.isAlive else { continue }
         prepareRecording(object, relationship, key)
         if inverse.isToMany {
-          if !list(of: partner, inverse).contains(object._key) { take(partner, inverse, object._key) }
+          if !list(of: partner, inverse).contains(object._key) { linkEnd(partner, inverse, object._key) }
         } else {
           let taken = partnerKey(of: partner, inverse)
-          if taken == 0 { take(partner, inverse, object._key) }
+          if taken == 0 { linkEnd(partner, inverse, object._key) }
           // The partner already shows the object, which is an unsaved change all the same.
           if taken == object._key { noteListChanged(partner) }
           if taken != 0 && taken != object._key { unlink(object, relationship, key) }
@@ -320,7 +320,7 @@ extension ManagedObjectContext {
   }
 
   /// Unlinks a partner that was deleted meanwhile, unless the delete rule is `noAction`.
-  func letGoOfLost(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
+  func unlinkLostPartner(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
     let key = object._reference(relationship.property)
     guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
     if try storedObject(key, entity: relationship.destination) == nil { unlink(object, relationship, key) }
@@ -364,7 +364,7 @@ extension ManagedObjectContext {
         }
       }
     }
-    for victim in victims { prepareToLoosen(victim) }
+    for victim in victims { prepareToUnlink(victim) }
     try throwPendingFailure()
     let keys = victims.filter { $0.phase == .persistent }.map(\._key)
     return try oneWayReferences(to: victims).flatMap { reference in
@@ -376,7 +376,7 @@ extension ManagedObjectContext {
   }
 
   /// Loads the ends of relationships from which a victim will be unlinked, because only they know its position.
-  private func prepareToLoosen(_ victim: ManagedObject) {
+  private func prepareToUnlink(_ victim: ManagedObject) {
     for relationship in info(of: victim).allRelationships where runtime.inverse(of: relationship) != nil {
       for key in presentPartners(of: victim, relationship) { prepareRecording(victim, relationship, key) }
     }

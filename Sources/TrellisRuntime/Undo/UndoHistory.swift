@@ -189,10 +189,10 @@ public final class UndoHistory {
     do {
       for changes in step.parts.reversed() {
         defer { opposite.append(recorder.take(context)) }
-        try context.takeBack(changes)
+        try context.revert(changes)
       }
     } catch {
-      for changes in opposite.parts.reversed() { try? context.takeBack(changes) }
+      for changes in opposite.parts.reversed() { try? context.revert(changes) }
       _ = recorder.take(context)
       restore()
       throw error

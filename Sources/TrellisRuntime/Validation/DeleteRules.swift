@@ -7,7 +7,7 @@ extension ObjectRules {
   mutating func checkDeleted(_ objects: [ManagedObject]) throws {
     for object in objects {
       try checkPartners(of: object)
-      askHook(.validateDelete, of: object)
+      callValidationHook(.validateDelete, of: object)
     }
     for reference in context.oneWayReferences(to: objects) where reference.isRequired {
       try checkHolders(of: objects, reference)
@@ -195,35 +195,30 @@ extension ManagedObject {
   }
 }
 
-// MARK: - Delete answer
-
-/// Whether an object may be deleted.
-public enum DeleteAnswer: Hashable, Sendable {
-  /// A save would not refuse the delete.
-  case yes
-  /// A save would refuse the delete, with this error.
-  case no(ValidationError)
-}
+// MARK: - Validating a delete
 
 extension ManagedObjectContext {
-  /// Returns whether a save would refuse to delete an object, and why. Nothing is deleted.
+  /// Checks whether a save would refuse the delete of an object. Nothing is deleted.
   ///
   /// ```swift
-  /// switch try context.canDelete(team) {
-  /// case .yes: try context.delete(team)
-  /// case .no(let refusal): show(refusal.failures)
+  /// do {
+  ///   try context.validateForDelete(team)
+  ///   try context.delete(team)
+  /// } catch let refusal as ValidationError {
+  ///   show(refusal.failures)
   /// }
   /// ```
   /// This checks everything that the delete would cascade to: the partners that deny it, and the objects that would be
   /// left without a required partner. Objects that the context has already deleted do not prevent the delete.
   ///
   /// - Parameter object: An object of this context.
-  /// - Throws: ``StoreError`` if partners have to be loaded and the store fails; ``ContextError`` with the code
-  ///   `foreign-object` if the object belongs to another context.
+  /// - Throws: ``ValidationError`` with every rule that a save would refuse the delete for; ``StoreError`` if partners
+  ///   have to be loaded and the store fails; ``ContextError`` with the code `foreign-object` if the object belongs to
+  ///   another context.
   /// - Complexity: linear in the number of objects that would be deleted or unlinked.
-  public func canDelete(_ object: ManagedObject) throws -> DeleteAnswer {
+  public func validateForDelete(_ object: ManagedObject) throws {
     try checkOwn(object, "cannot be deleted here")
-    guard object.isAlive else { return .yes }
+    guard object.isAlive else { return }
     var deletion = Deletion()
     deletion.callsHooks = false
     try deletion.collect([object], in: self)
@@ -235,7 +230,7 @@ extension ManagedObjectContext {
     // A surviving object is checked once for each object that it loses.
     var seen: Set<ValidationFailure> = []
     let failures = rules.failures.filter { seen.insert($0).inserted }
-    return failures.isEmpty ? .yes : .no(ValidationError(failures: failures))
+    if !failures.isEmpty { throw ValidationError(failures: failures) }
   }
 }
 

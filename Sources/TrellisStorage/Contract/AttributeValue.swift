@@ -62,6 +62,7 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
 
 /// An enum declared in the model. The generated enums conform to it.
 public protocol ModelEnum: SortableAttributeValue, Codable {
+  /// The type of the stored values: `String` or `Int`.
   associatedtype RawValue: AttributeValue & Codable
   /// The raw value, as it is stored.
   var rawValue: RawValue { get }
@@ -101,6 +102,7 @@ extension ModelEnum {
 
 /// The raw value of an unknown case. Only the runtime creates it, from a stored value.
 public struct UnknownRawValue<RawValue: AttributeValue>: Hashable, Sendable {
+  /// The stored value.
   public let rawValue: RawValue
 
   @_spi(Generated) @inlinable public init(_ rawValue: RawValue) { self.rawValue = rawValue }
@@ -118,6 +120,7 @@ public protocol PredicateArgument {
 }
 
 extension AttributeValue {
+  /// The value as an argument of a format string.
   public var formatArgument: FormatArgument { .value(storedValue, FormatType(Self.valueKind)) }
 }
 
@@ -125,8 +128,14 @@ extension Bool { public var formatArgument: FormatArgument { .value(storedValue,
 extension Date { public var formatArgument: FormatArgument { .value(storedValue, .date) } }
 extension UUID { public var formatArgument: FormatArgument { .value(storedValue, .uuid) } }
 extension URL { public var formatArgument: FormatArgument { .value(storedValue, .url) } }
-extension ModelEnum { public var formatArgument: FormatArgument { .value(storedValue, .enumeration(nil)) } }
-extension CodableAttribute { public var formatArgument: FormatArgument { .value(storedValue, .json("\(Self.self)")) } }
+extension ModelEnum {
+  /// The raw value as an argument of a format string.
+  public var formatArgument: FormatArgument { .value(storedValue, .enumeration(nil)) }
+}
+extension CodableAttribute {
+  /// The value as an argument of a format string.
+  public var formatArgument: FormatArgument { .value(storedValue, .json("\(Self.self)")) }
+}
 
 extension Optional: PredicateArgument where Wrapped: PredicateArgument {
   public var formatArgument: FormatArgument { self?.formatArgument ?? .null }

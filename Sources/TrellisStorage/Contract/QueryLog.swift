@@ -28,14 +28,31 @@ public struct QueryLog: Sendable {
 public struct QueryLogEntry: Sendable, CustomStringConvertible {
   /// The kind of a request.
   public enum Kind: String, Sendable {
-    case fetch, keys, values, count, rows, members
+    /// The rows of a request.
+    case fetch
+    /// The keys of a request's rows.
+    case keys
+    /// The values at the ends of paths.
+    case values
+    /// The number of rows of a request.
+    case count
+    /// Rows by key.
+    case rows
+    /// The rows of the members of to-manys.
+    case members
+    /// The keys of the members of to-manys.
     case memberKeys = "member keys"
+    /// The last positions of ordered to-manys.
     case lastPlaces = "last places"
+    /// A save.
     case save
+    /// An update of all rows of a request.
     case updateAll = "update all"
+    /// A delete of all rows of a request.
     case deleteAll = "delete all"
   }
 
+  /// What was asked of the store.
   public let kind: Kind
   /// The requested entity; for a relationship, its entity and name with a dot; nil for a save.
   public let subject: String?
@@ -93,10 +110,12 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
 public struct QueryPlan: Sendable, CustomStringConvertible {
   /// An index that would avoid a scan of a whole table.
   public struct MissingIndex: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the entity.
     public let entity: String
     /// The properties of the index in order. A minus before a name means descending.
     public let properties: [String]
 
+    /// Creates the advice of an index.
     public init(entity: String, properties: [String]) {
       self.entity = entity
       self.properties = properties
@@ -121,6 +140,7 @@ public struct QueryPlan: Sendable, CustomStringConvertible {
   /// The index that the model lacks for this request; nil if none is missing or no index could help.
   public var missingIndex: MissingIndex?
 
+  /// Creates the plan of a request.
   public init(
     statement: String? = nil, steps: [String], scansWholeTable: Bool, entity: String, missingIndex: MissingIndex? = nil
   ) {
@@ -344,10 +364,12 @@ public final class StatementTrace {
     }
   }
 
+  /// The statements so far, in their order.
   public private(set) var statements: [Statement] = []
   let includesValues: Bool
   private var compiled: String?
 
+  /// Creates a trace of the statements of one call.
   public init(includesValues: Bool) { self.includesValues = includesValues }
 
   /// Records that a text was compiled. Its next run does not count as reused.

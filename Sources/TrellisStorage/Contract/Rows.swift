@@ -39,12 +39,16 @@ open class RowReader {
     set { _problem = newValue }
   }
 
+  /// Creates a reader. A store creates one for each call and moves it from row to row.
   public init() {}
 
   /// Whether the column is null.
   open func isNull(_ column: Int) -> Bool { true }
+  /// The integer of a column. 0 and a ``problem`` if the column holds none.
   open func integer(_ column: Int) -> Int64 { 0 }
+  /// The real of a column. 0 and a ``problem`` if the column holds none.
   open func real(_ column: Int) -> Double { 0 }
+  /// The text of a column. Empty, with a ``problem``, if the column holds none.
   open func text(_ column: Int) -> String { "" }
   /// The bytes of a blob or of a text, valid until the next call of this reader.
   open func bytes(_ column: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -79,9 +83,13 @@ open class RowReader {
 
 /// A stored value that is invalid for its column.
 public struct RowProblem: Hashable, Sendable {
+  /// The number of the row's entity.
   public let entity: Int
+  /// The row's key.
   public let key: Int64
+  /// The number of the column.
   public let column: Int
+  /// What is wrong with the value.
   public let what: String
   /// The remedy; nil if the row needs a repair.
   public var remedy: String?
@@ -91,11 +99,16 @@ public struct RowProblem: Hashable, Sendable {
 
 /// Receives the values of a row, one after the other in column order. Each store has one subclass.
 open class RowWriter {
+  /// Creates a writer.
   public init() {}
 
+  /// Writes null to the next column.
   open func null() {}
+  /// Writes an integer to the next column.
   open func integer(_ value: Int64) {}
+  /// Writes a real to the next column.
   open func real(_ value: Double) {}
+  /// Writes a text to the next column.
   open func text(_ value: String) {}
   /// The bytes are valid only during the call.
   open func blob(_ value: UnsafeRawBufferPointer) {}
@@ -165,11 +178,13 @@ public protocol StoredRecord: AnyObject {
 ///
 /// An entity with more properties therefore writes a few unchanged columns, and no other entity needs a second word.
 public struct ColumnMask: Hashable, Sendable {
+  /// A bit for each property up to the 63rd, and one for all further ones.
   public var bits: UInt64
 
   /// The single property that the last bit stands for; -1 if it stands for property 63 and all beyond it.
   @usableFromInline let only: Int
 
+  /// Creates a mask from its bits.
   public init(bits: UInt64) {
     self.bits = bits
     only = -1
@@ -187,6 +202,7 @@ public struct ColumnMask: Hashable, Sendable {
   /// The bit of a property.
   @inlinable public static func bit(of property: Int) -> UInt64 { 1 << UInt64(truncatingIfNeeded: min(property, 63)) }
 
+  /// Whether the mask has the bit of a property.
   @inlinable public func contains(_ property: Int) -> Bool {
     bits & Self.bit(of: property) != 0 && (property < 63 || only < 0 || only == property)
   }

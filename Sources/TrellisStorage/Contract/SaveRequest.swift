@@ -7,9 +7,12 @@ package import TrellisModel
 public struct SaveRequest {
   /// New rows of one entity.
   public struct Inserts {
+    /// The number of the entity.
     public var entity: Int
+    /// The new rows.
     public var records: [any StoredRecord]
 
+    /// Creates the inserts of one entity.
     public init(entity: Int, records: [any StoredRecord]) {
       self.entity = entity
       self.records = records
@@ -18,11 +21,14 @@ public struct SaveRequest {
 
   /// Changed rows of one entity. Each row's version must equal the record's, and is incremented.
   public struct Updates {
+    /// The number of the entity.
     public var entity: Int
+    /// The rows, with the versions that they must still have.
     public var records: [any StoredRecord]
     /// The changed properties of each record.
     public var masks: [ColumnMask]
 
+    /// Creates the updates of one entity.
     public init(entity: Int, records: [any StoredRecord] = [], masks: [ColumnMask] = []) {
       self.entity = entity
       self.records = records
@@ -33,10 +39,14 @@ public struct SaveRequest {
   /// Deleted rows of one entity. Each row's version must equal the given one. Their pairs in join tables are deleted,
   /// too.
   public struct Deletes {
+    /// The number of the entity.
     public var entity: Int
+    /// The keys of the rows.
     public var keys: [Int64]
+    /// The versions that the rows must still have, in the order of the keys.
     public var versions: [Int64]
 
+    /// Creates the deletes of one entity.
     public init(entity: Int, keys: [Int64] = [], versions: [Int64] = []) {
       self.entity = entity
       self.keys = keys
@@ -49,13 +59,18 @@ public struct SaveRequest {
   /// Deleting either row deletes the pair automatically. For a relationship that is its own inverse, a request contains
   /// both directions, each with the position among the members of its first object.
   public struct Pairs {
+    /// A row of the join table.
     public struct Pair: Hashable, Sendable {
+      /// The key of the object at the first end.
       public var first: Int64
+      /// The key of the object at the second end.
       public var partner: Int64
       /// The partner's position among the members of the first object, and vice versa; nil if that side is unordered.
       public var place: Int64?
+      /// The position among the members at the second end; nil if that end is not ordered.
       public var inversePlace: Int64?
 
+      /// Creates a row of the join table.
       public init(first: Int64, partner: Int64, place: Int64? = nil, inversePlace: Int64? = nil) {
         self.first = first
         self.partner = partner
@@ -64,6 +79,7 @@ public struct SaveRequest {
       }
     }
 
+    /// The number of the join table in the model.
     public var table: Int
     /// Pairs to delete. A missing pair is no error.
     public var removed: [Pair] = []
@@ -72,17 +88,22 @@ public struct SaveRequest {
     /// Pairs to reorder. A nil position stays unchanged.
     public var moved: [Pair] = []
 
+    /// Creates the changes of a join table, with none yet.
     public init(table: Int) { self.table = table }
   }
 
   /// New positions of members in an ordered one-to-many relationship. They do not affect the row version.
   public struct Places {
+    /// The number of the members' entity.
     public var entity: Int
     /// The number of the column with the position.
     public var column: Int
+    /// The keys of the members.
     public var keys: [Int64]
+    /// The positions, in the order of the keys.
     public var places: [Int64]
 
+    /// Creates the new positions of members.
     public init(entity: Int, column: Int, keys: [Int64] = [], places: [Int64] = []) {
       self.entity = entity
       self.column = column
@@ -94,28 +115,40 @@ public struct SaveRequest {
   /// References of a one-way relationship to deleted objects. They become nil in all rows. The versions of these rows
   /// stay unchanged, because no user edited them.
   public struct ClearedReferences {
+    /// The one-way relationship.
     public var relationship: RelationshipNumber
+    /// The keys of the deleted objects.
     public var targets: [Int64]
 
+    /// Creates the clearing of references to deleted objects.
     public init(relationship: RelationshipNumber, targets: [Int64]) {
       self.relationship = relationship
       self.targets = targets
     }
   }
 
+  /// The rows to insert, by entity.
   public var inserts: [Inserts] = []
+  /// The rows to update, by entity.
   public var updates: [Updates] = []
+  /// The rows to delete, by entity.
   public var deletes: [Deletes] = []
+  /// The changes of join tables.
   public var pairs: [Pairs] = []
+  /// The positions of members whose rows do not change otherwise.
   public var places: [Places] = []
+  /// The one-way references to clear.
   public var clearedReferences: [ClearedReferences] = []
+  /// The cascades that the store carries out.
   public var cascades: [Cascades] = []
   /// Rows that no cascade deletes, because this save assigns them another partner.
   public var keptFromCascades: [Int64] = []
   /// Conditions that must hold inside the transaction. They write nothing, so a request with only conditions is empty.
   public var counts: [CountChecks] = []
+  /// The checks of pairs that deny a delete.
   public var denials: [RestrictChecks] = []
 
+  /// Creates a request that changes nothing.
   public init() {}
 
   /// Whether there is nothing to write.
@@ -174,8 +207,10 @@ extension SaveRequest {
   public struct Cascades {
     /// A relationship that is stored in the rows of its members.
     public var relationship: RelationshipNumber
+    /// The keys of the deleted owners.
     public var owners: [Int64]
 
+    /// Creates the cascade of deleted owners.
     public init(relationship: RelationshipNumber, owners: [Int64]) {
       self.relationship = relationship
       self.owners = owners
@@ -188,6 +223,7 @@ public struct SaveOutcome: Hashable, Sendable {
   /// The keys of the rows that cascades deleted.
   public var cascaded: [Int64]
 
+  /// Creates the outcome of a save.
   public init(cascaded: [Int64] = []) { self.cascaded = cascaded }
 }
 
@@ -263,10 +299,12 @@ extension SaveRequest {
     public var leaving: [Int64]
     /// The bounds of the count.
     public var least: Int
+    /// The largest number of members; `Int.max` for no bound.
     public var most: Int
     /// Whether a count of 0 is valid as well.
     public var mayBeEmpty: Bool
 
+    /// Creates the check of the number of members.
     public init(
       relationship: RelationshipNumber, owners: [Int64] = [], leaving: [Int64] = [], least: Int = 0, most: Int = .max,
       mayBeEmpty: Bool = false
@@ -295,8 +333,10 @@ extension SaveRequest {
   public struct RestrictChecks {
     /// The relationship of the deleted objects.
     public var relationship: RelationshipNumber
+    /// The keys of the deleted objects.
     public var owners: [Int64]
 
+    /// Creates the check of pairs that deny a delete.
     public init(relationship: RelationshipNumber, owners: [Int64]) {
       self.relationship = relationship
       self.owners = owners
@@ -308,11 +348,14 @@ extension SaveRequest {
 public struct ConstraintViolations: Error, Hashable, Sendable, CustomStringConvertible {
   /// An owner with too few or too many members.
   public struct Count: Hashable, Sendable {
+    /// The counted relationship.
     public var relationship: RelationshipNumber
+    /// The key of the owner.
     public var owner: Int64
     /// The number of members there would be.
     public var found: Int
 
+    /// Creates the entry of an owner with a wrong number of members.
     public init(relationship: RelationshipNumber, owner: Int64, found: Int) {
       self.relationship = relationship
       self.owner = owner
@@ -322,10 +365,14 @@ public struct ConstraintViolations: Error, Hashable, Sendable, CustomStringConve
 
   /// An object to delete, and a partner that prevents it.
   public struct Denial: Hashable, Sendable {
+    /// The relationship whose delete rule denies it.
     public var relationship: RelationshipNumber
+    /// The key of the deleted object.
     public var owner: Int64
+    /// The key of the partner that denies the delete.
     public var partner: Int64
 
+    /// Creates the entry of a partner that denies a delete.
     public init(relationship: RelationshipNumber, owner: Int64, partner: Int64) {
       self.relationship = relationship
       self.owner = owner
@@ -333,14 +380,18 @@ public struct ConstraintViolations: Error, Hashable, Sendable, CustomStringConve
     }
   }
 
+  /// The owners with too few or too many members.
   public var counts: [Count]
+  /// The partners that deny deletes.
   public var denials: [Denial]
 
+  /// Creates the violations that a store has found.
   public init(counts: [Count] = [], denials: [Denial] = []) {
     self.counts = counts
     self.denials = denials
   }
 
+  /// Whether there are no violations.
   public var isEmpty: Bool { counts.isEmpty && denials.isEmpty }
 
   /// The number of violations. The context that saves reports them in detail.

@@ -125,6 +125,7 @@ public protocol StoreConnection: AnyObject {
   ///
   /// - Throws: ``StoreError``, with the code `unsupported` if the store does not support it.
   func pin() throws
+  /// Ends the snapshot of `pin`.
   func unpin()
   /// Checks what only the store itself can see, such as whether its file is intact and its indexes exist and match the
   /// rows. The container checks rows, references and rules through the other calls. The check changes nothing. The
@@ -147,6 +148,7 @@ extension StoreConnection {
       .unsupported, "The store cannot show one moment while others write.", remedy: "Read without pinned.")
   }
 
+  /// Ends the snapshot of `pin`.
   public func unpin() {}
 
   public var trace: StatementTrace? {
@@ -160,6 +162,7 @@ public struct StoreConfiguration: Sendable {
   /// Opens or creates the store for a model.
   public let open: @Sendable (Model) throws -> any Store
 
+  /// Creates a configuration from the function that opens the store.
   public init(open: @escaping @Sendable (Model) throws -> any Store) {
     self.open = open
   }
@@ -173,13 +176,17 @@ public struct StoreRequest: Sendable {
   public var entity: Int
   /// Whether the results include objects of descendant entities.
   public var includesSubentities: Bool
+  /// The condition; nil for all rows.
   public var predicate: QueryPredicate?
   /// The sort keys. Ties are broken by the object's key, in the direction of the last sort key. Without sort keys,
   /// objects sort by their keys.
   public var sort: [SortKey]
+  /// The largest number of rows; nil for all.
   public var limit: Int?
+  /// The number of rows to skip.
   public var offset: Int
 
+  /// Creates a request for rows of an entity.
   public init(
     entity: Int, includesSubentities: Bool = true, predicate: QueryPredicate? = nil, sort: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
@@ -195,9 +202,12 @@ public struct StoreRequest: Sendable {
 
 /// A relationship, identified by the numbers of its entity and property.
 public struct RelationshipNumber: Hashable, Sendable {
+  /// The number of the entity that declares the relationship.
   public var entity: Int
+  /// The number of the property.
   public var property: Int
 
+  /// Creates the number of a relationship.
   public init(entity: Int, property: Int) {
     self.entity = entity
     self.property = property
@@ -208,9 +218,12 @@ public struct RelationshipNumber: Hashable, Sendable {
 
 /// A value that a fetch reads from each result instead of the whole row: an attribute, a to-one, or the object's key.
 public struct ProjectedPath: Hashable, Sendable {
+  /// The path, from a row of the request to a value.
   public var path: PropertyPath
+  /// The kind of the values at the end of the path.
   public var kind: ValueKind
 
+  /// Creates the projection of a path.
   public init(_ path: PropertyPath, kind: ValueKind) {
     self.path = path
     self.kind = kind

@@ -143,6 +143,7 @@ public final class MemoryConnection: StoreConnection {
   package init(_ store: any SnapshotSource) { self.store = store }
 
   public func pin() throws { pinned = try store.snapshot() }
+  /// Ends the snapshot of ``pin()``.
   public func unpin() { pinned = nil }
 
   private func snapshot() throws -> Snapshot { try pinned ?? store.snapshot() }

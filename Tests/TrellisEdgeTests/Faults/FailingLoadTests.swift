@@ -65,7 +65,7 @@ import Trellis
   }
 
   enum Call: String, CaseIterable {
-    case fetch, count, exists, delete, canDelete, refresh, validate, prefetch, snapshots, committedMembers
+    case fetch, count, exists, delete, validateForDelete, refresh, validate, prefetch, snapshots, committedMembers
 
     func make(_ world: World, _ context: ManagedObjectContext) throws {
       switch self {
@@ -73,7 +73,7 @@ import Trellis
       case .count: _ = try context.count(Book.where { $0.title == "x" })
       case .exists: _ = try context.exists(Book.all)
       case .delete: try context.delete(world.shelf)
-      case .canDelete: _ = try context.canDelete(world.shelf)
+      case .validateForDelete: try context.validateForDelete(world.shelf)
       case .refresh: try context.refresh(world.shelf)
       case .validate: try world.label.validate()
       case .prefetch: _ = try context.fetch(Shelf.all.prefetching { $0.books })

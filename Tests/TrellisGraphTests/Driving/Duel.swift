@@ -66,11 +66,16 @@ struct Duel {
   private mutating func delete(_ number: Int) throws {
     let object = try live.object(number)
     let before = reference.failures
-    let answer = asksBefore && number.isMultiple(of: 2) ? try live.context.canDelete(object) : nil
+    let isAsked = asksBefore && number.isMultiple(of: 2)
+    var found: Set<ReferenceWorld.Failure> = []
+    if isAsked {
+      do { try live.context.validateForDelete(object) } catch let refusal as ValidationError {
+        found = failures(refusal)
+      }
+    }
     try live.context.delete(object)
     reference.delete(number)
-    guard let answer else { return }
-    let found = if case .no(let refusal) = answer { failures(refusal) } else { Set<ReferenceWorld.Failure>() }
+    guard isAsked else { return }
     let after = reference.failures
     if !found.isSubset(of: after) || !after.subtracting(before).isSubset(of: found) {
       throw Difference(description: "asked beforehand, \(number) is refused for \(found), should be for \(after)")

@@ -178,6 +178,7 @@ public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConve
     public static let unsupported = Code(rawValue: "unsupported")
   }
 
+  /// The kind of the mistake.
   public let code: Code
   /// The error, as a sentence.
   public let message: String

@@ -207,8 +207,11 @@ extension FormatSide {
 
 /// A value bound to a placeholder of a format.
 public enum FormatArgument: Hashable, Sendable {
+  /// No value.
   case null
+  /// A value with its type.
   case value(StoredValue, FormatType)
+  /// A list of values.
   case list([FormatArgument])
   /// A range from the first value to the second, which is included if `isClosed`.
   case range(StoredValue, StoredValue, FormatType, isClosed: Bool)
@@ -216,7 +219,24 @@ public enum FormatArgument: Hashable, Sendable {
 
 /// The type of a value in a predicate.
 public enum FormatType: Hashable, Sendable {
-  case integer, real, decimal, text, bool, date, data, uuid, url
+  /// An integer.
+  case integer
+  /// A floating-point number.
+  case real
+  /// A decimal number.
+  case decimal
+  /// A text.
+  case text
+  /// True or false.
+  case bool
+  /// A date.
+  case date
+  /// Bytes.
+  case data
+  /// A UUID.
+  case uuid
+  /// A URL, as its text.
+  case url
   /// A case of one of the model's enums, by the enum's name; nil if the value does not determine it.
   case enumeration(String?)
   /// The name of an entity.
@@ -250,7 +270,9 @@ public enum FormatType: Hashable, Sendable {
 
 /// A variable of a format, with its type and shape.
 public struct FormatVariable: Hashable, Sendable {
+  /// What a variable takes.
   public enum Shape: Hashable, Sendable {
+    /// One value.
     case one
     /// A list, for IN.
     case list
@@ -258,10 +280,13 @@ public struct FormatVariable: Hashable, Sendable {
     case range
   }
 
+  /// The name after the `$`.
   public let name: String
+  /// The type of the value that the variable is compared with.
   public let type: FormatType
   /// The type of the attributes that the variable is compared with, if they all have the same type.
   public internal(set) var attribute: AttributeType?
+  /// What the variable takes.
   public let shape: Shape
   /// The offset of the first use, in bytes of UTF-8.
   public let offset: Int

@@ -4,12 +4,15 @@
 /// Logic is two-valued. A comparison with nil is false, except that nil equals nil and differs from any value. The
 /// `not` of a false comparison is therefore true, also with nil.
 public indirect enum QueryPredicate: Hashable, Sendable {
+  /// Always true, or always false.
   case constant(Bool)
+  /// The negation.
   case not(QueryPredicate)
   /// All terms hold; true without terms.
   case and([QueryPredicate])
   /// At least one term holds; false without terms.
   case or([QueryPredicate])
+  /// A comparison of two operands.
   case comparison(Comparison)
   /// The operand equals one of the values. A null among the values matches nil.
   case isIn(Operand, [StoredValue], ValueKind)
@@ -27,18 +30,30 @@ extension QueryPredicate {
   }
 }
 
+/// How many members of a to-many have to match.
 public enum Quantifier: Hashable, Sendable {
-  case any, all, none
+  /// At least one member.
+  case any
+  /// Every member.
+  case all
+  /// No member.
+  case none
 }
 
 /// A comparison of two operands.
 public struct Comparison: Hashable, Sendable {
+  /// The left side.
   public var left: Operand
+  /// The operator.
   public var relation: ComparisonOperator
+  /// The right side.
   public var right: Operand
+  /// The kind of the compared values.
   public var kind: ValueKind
+  /// The options for texts.
   public var options: TextOptions
 
+  /// Creates a comparison.
   public init(
     _ left: Operand, _ relation: ComparisonOperator, _ right: Operand, kind: ValueKind, options: TextOptions = []
   ) {
@@ -57,8 +72,20 @@ public struct Comparison: Hashable, Sendable {
   }
 }
 
+/// The operators of comparisons.
 public enum ComparisonOperator: Hashable, Sendable, CaseIterable {
-  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+  /// `==`
+  case equal
+  /// `!=`
+  case notEqual
+  /// `<`
+  case less
+  /// `<=`
+  case lessOrEqual
+  /// `>`
+  case greater
+  /// `>=`
+  case greaterOrEqual
   /// For texts only.
   case contains, hasPrefix, hasSuffix
   /// The whole text matches a mask: `*` stands for any number of Unicode scalars, `?` for one, and a backslash escapes
@@ -100,14 +127,19 @@ public struct TextOptions: OptionSet, Hashable, Sendable {
 
 /// One key of a sort. nil sorts first in ascending order.
 public struct SortKey: Hashable, Sendable {
+  /// The path to the values.
   public var path: PropertyPath
+  /// Whether the order is descending.
   public var isDescending: Bool
+  /// The kind of the values.
   public var kind: ValueKind
+  /// The options for texts.
   public var options: TextOptions
   /// A search query. If present, objects sort by the relevance of the text, see ``SearchQuery/rank(of:)``, and the kind
   /// is ``ValueKind/real``.
   public var query: String?
 
+  /// Creates a sort key.
   public init(_ path: PropertyPath, descending: Bool = false, kind: ValueKind, options: TextOptions = []) {
     self.path = path
     isDescending = descending
@@ -126,6 +158,7 @@ public struct SortKey: Hashable, Sendable {
 
 /// One side of a comparison.
 public enum Operand: Hashable, Sendable {
+  /// A constant.
   case value(StoredValue)
   /// The attribute at the end of the path. A to-one relationship yields its object's key, and a path without steps the
   /// object's own key. The value is nil if a to-one relationship on the way is nil.
@@ -146,7 +179,9 @@ public enum Operand: Hashable, Sendable {
 /// A value computed from others. It is nil if one of them is nil or there is no result; see ``ArithmeticOperator`` and
 /// ``ValueFunction``.
 public enum Computation: Hashable, Sendable {
+  /// An operation on two numbers.
   case arithmetic(ArithmeticOperator, Operand, Operand)
+  /// A function of one value.
   case function(ValueFunction, Operand)
   /// An aggregate of an operand's values over the members of the to-many at the end of the path. In the operand, the
   /// variable stands for the member. Nil values are ignored.
@@ -164,7 +199,10 @@ public enum Computation: Hashable, Sendable {
 
 /// A member of an ordered to-many, by its position.
 public enum MemberPlace: Hashable, Sendable {
-  case first, last
+  /// The first member.
+  case first
+  /// The last member.
+  case last
   /// The position from 0. A negative position has no member.
   case at(Int)
 }
@@ -175,7 +213,14 @@ public enum MemberPlace: Hashable, Sendable {
 /// up to 38 digits, rounded half to even; with a real operand it is a real. The result is nil for a division by zero,
 /// an integer beyond 64 bits, a decimal beyond 165 digits before the point, or a real beyond all bounds.
 public enum ArithmeticOperator: Hashable, Sendable, CaseIterable {
-  case add, subtract, multiply, divide
+  /// The sum.
+  case add
+  /// The difference.
+  case subtract
+  /// The product.
+  case multiply
+  /// The quotient.
+  case divide
   /// The remainder of a division, with the sign of the first number.
   case remainder
   /// Bitwise operators on two integers. Nil for any other operands.

@@ -1,0 +1,86 @@
+public import Foundation
+
+/// A failed store operation: a code to switch over, a message for a person, and a remedy.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// The kind of the failure. More kinds may be added.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The store's library is missing or too old.
+    public static let libraryUnavailable = Code(rawValue: "library-unavailable")
+    /// The file or its folder cannot be opened.
+    public static let cannotOpen = Code(rawValue: "cannot-open")
+    /// The file is not a Trellis store.
+    public static let foreignFile = Code(rawValue: "foreign-file")
+    /// The file is damaged.
+    public static let damaged = Code(rawValue: "damaged")
+    /// The file was written with another model.
+    public static let otherModel = Code(rawValue: "other-model")
+    /// Another process migrated the file to another model while it was open.
+    public static let migratedByOthers = Code(rawValue: "migrated-by-others")
+    /// The file was written by a newer version of Trellis.
+    public static let newerFormat = Code(rawValue: "newer-format")
+    /// A file with the external data of an attribute is missing.
+    public static let missingFile = Code(rawValue: "missing-file")
+    /// The file exists already and was not to be replaced.
+    public static let fileExists = Code(rawValue: "file-exists")
+    /// The store is read-only.
+    public static let readOnly = Code(rawValue: "read-only")
+    /// The store was locked elsewhere for longer than the timeout.
+    public static let busy = Code(rawValue: "busy")
+    /// Other writers changed the same objects faster than a save could merge the changes.
+    public static let contended = Code(rawValue: "contended")
+    /// Another process changed, replaced or removed the file while it was open.
+    public static let changedByOthers = Code(rawValue: "changed-by-others")
+    /// The disk is full.
+    public static let full = Code(rawValue: "disk-full")
+    /// Reading or writing failed.
+    public static let inputOutput = Code(rawValue: "input-output")
+    /// Two objects would have the same unique key.
+    public static let notUnique = Code(rawValue: "not-unique")
+    /// A reference would be dangling.
+    public static let danglingReference = Code(rawValue: "dangling-reference")
+    /// A stored value is invalid for its attribute.
+    public static let unreadableValue = Code(rawValue: "unreadable-value")
+    /// A value cannot be stored.
+    public static let unstorableValue = Code(rawValue: "unstorable-value")
+    /// The container was closed, and its store with it.
+    public static let closed = Code(rawValue: "closed")
+    /// The operation is not supported by this kind of store.
+    public static let unsupported = Code(rawValue: "unsupported")
+    /// A limit of the store was exceeded.
+    public static let limit = Code(rawValue: "limit")
+    /// A bug in Trellis or in a store.
+    public static let internalError = Code(rawValue: "internal-error")
+  }
+
+  /// The kind of the failure.
+  public var code: Code
+  /// The failure and its place, as a sentence without user data.
+  public var message: String
+  /// The remedy, as a sentence.
+  public var remedy: String
+  /// The entity and the properties, if there are any.
+  public var entity: String?
+  /// The names of the properties that the failure concerns.
+  public var properties: [String]
+
+  /// Creates an error with a message and a remedy for a person.
+  public init(
+    _ code: Code, _ message: String, remedy: String, entity: String? = nil, properties: [String] = []
+  ) {
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+    self.entity = entity
+    self.properties = properties
+  }
+
+  public var description: String { "\(message) \(remedy) [\(code.rawValue)]" }
+}
+
+extension StoreError: LocalizedError {
+  public var errorDescription: String? { description }
+}
