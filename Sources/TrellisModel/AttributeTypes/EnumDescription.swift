@@ -63,6 +63,9 @@ public struct EnumDescription: Hashable, Sendable {
   ///   - caseNames: The names of the cases, in order.
   ///   - texts: The raw values; nil if each is the name of its case.
   ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
+  ///   - unknown: What becomes of stored values without a case.
+  ///   - name: The name of the enum.
+  ///   - doc: The doc comment of the enum.
   public init(
     _ name: String, caseNames: [String], texts: [String]? = nil, docs: [String: String] = [:],
     unknown: UnknownPolicy = .reject, doc: String? = nil
@@ -77,6 +80,9 @@ public struct EnumDescription: Hashable, Sendable {
   ///   - caseNames: The names of the cases, in order.
   ///   - numbers: The raw values.
   ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
+  ///   - unknown: What becomes of stored values without a case.
+  ///   - name: The name of the enum.
+  ///   - doc: The doc comment of the enum.
   public init(
     _ name: String, caseNames: [String], numbers: [Int64], docs: [String: String] = [:],
     unknown: UnknownPolicy = .reject, doc: String? = nil

@@ -31,6 +31,7 @@ public struct Pattern: Sendable {
   /// Parses a pattern.
   ///
   /// - Parameter ignoringCase: whether a scalar in the pattern also matches its other case.
+  /// - Parameter text: The pattern.
   /// - Throws: ``PatternError`` with the position of the error.
   public init(_ text: String, ignoringCase: Bool = false) throws(PatternError) {
     ignoresCase = ignoringCase

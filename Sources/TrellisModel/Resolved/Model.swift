@@ -19,6 +19,7 @@ public struct Model: Sendable {
   /// Resolves a description.
   ///
   /// - Parameter checksum: the checksum of the description if it is known, which saves computing it again.
+  /// - Parameter description: The description of the model.
   /// - Throws: ``SchemaError`` if a name cannot be resolved or parents form a cycle. The model tool rejects such files
   ///   with better messages; this check is the last one for models built in code.
   /// - Complexity: linear in the number of properties.

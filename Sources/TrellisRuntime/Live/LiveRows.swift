@@ -226,6 +226,7 @@ extension ManagedObjectContext {
   ///
   /// - Parameter section: the attribute with the values of the sections. It precedes the request's own sort keys,
   ///   ascending. For the reverse order of sections, make it the request's first sort key, descending.
+  /// - Parameter request: The request for the objects.
   /// - Throws: the same errors as ``live(_:)``.
   public func live<Columns: EntityColumns, Value: SortableAttributeValue>(
     _ request: FetchRequest<Columns>, sectionedBy section: (Columns) -> AttributePath<Value>

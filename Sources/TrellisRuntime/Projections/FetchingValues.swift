@@ -19,6 +19,8 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - distinct: whether repeated values are skipped. Limit and offset then count distinct values. Texts are equal if
   ///     their bytes are, decimals if their numbers are.
+  ///   - request: The request for the objects.
+  ///   - property: The property, as a path from an object.
   /// - Throws: the same errors as ``fetch(_:)``; ``StoreError`` with the code `unreadable-value` if a value is missing
   ///   and the property is not optional, as at the end of a path through nil. Use ``AttributePath/optional`` for such
   ///   paths.
@@ -40,6 +42,8 @@ extension ManagedObjectContext {
   /// ```
   /// - Parameters:
   ///   - distinct: whether repeated tuples are skipped. Limit and offset then count distinct tuples.
+  ///   - request: The request for the objects.
+  ///   - properties: The properties, as paths from an object.
   /// - Throws: the same errors as the overload for one property.
   @_disfavoredOverload public func values<Columns: EntityColumns, Values>(
     of request: FetchRequest<Columns>, distinct: Bool = false,
@@ -175,7 +179,7 @@ extension ManagedObjectContext {
   /// for (emotion, days) in groups where days > 1 { … }
   /// ```
   /// - Returns: the groups, sorted by key, nil first.
-  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  /// - Throws: the same errors as `aggregate`.
   /// - Complexity: that of the store's query, plus the number of objects; memory for each group.
   public func grouped<Columns: EntityColumns, Key: ValueToken, Result>(
     _ request: FetchRequest<Columns>, by key: (Columns) -> Key, _ aggregate: (Columns) -> Aggregate<Result>
@@ -194,7 +198,7 @@ extension ManagedObjectContext {
   /// let often = sums.filter { $0.value.0 > 10 }     // what HAVING is in SQL
   /// ```
   /// - Returns: the groups, sorted by key, nil first.
-  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  /// - Throws: the same errors as `aggregate`.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Key: ValueToken, Results>(
     _ request: FetchRequest<Columns>, by key: (Columns) -> Key,
     @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
@@ -213,7 +217,7 @@ extension ManagedObjectContext {
   /// for ((kind, category), total) in groups { … }
   /// ```
   /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
-  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  /// - Throws: the same errors as `aggregate`.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Result>(
     _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
     _ aggregate: (Columns) -> Aggregate<Result>
@@ -228,7 +232,7 @@ extension ManagedObjectContext {
   /// Several aggregates for each combination of values of several properties, in one pass.
   ///
   /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
-  /// - Throws: the same errors as ``aggregate(_:_:)``.
+  /// - Throws: the same errors as `aggregate`.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Results>(
     _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
     @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>

@@ -202,6 +202,7 @@ extension FetchRequest {
   /// The fetch parses the format, and throws ``PredicateFormatError`` if it is invalid.
   ///
   /// - Parameter arguments: the values of `%@` and other placeholders, in order, without the interpolations.
+  /// - Parameter format: The predicate in the format language.
   public func `where`(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
     self.where(format, arguments: arguments)
   }
@@ -230,6 +231,7 @@ extension FetchRequest {
   /// The fetch parses the format, and throws ``PredicateFormatError`` if it is invalid.
   ///
   /// - Parameter arguments: the values of `%@` and other placeholders, in order, without the interpolations.
+  /// - Parameter format: The predicate in the format language.
   public func or(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
     or(ConditionTree(format.with(arguments)))
   }

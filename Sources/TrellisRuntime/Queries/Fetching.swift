@@ -285,6 +285,8 @@ extension ManagedObjectContext {
   /// deleted meanwhile is skipped. Prefetching is done for each batch. `body` may use the context and may save it.
   ///
   /// - Parameter batchSize: the number of objects that are loaded at once; less than 1 counts as 1.
+  /// - Parameter request: The request for the objects.
+  /// - Parameter body: Receives each result.
   /// - Throws: the same errors as ``fetch(_:)``, and errors of `body`, which end the iteration.
   /// - Complexity: that of the query for the keys, plus a lookup for each object.
   public func stream<Columns: EntityColumns>(
@@ -306,6 +308,8 @@ extension ManagedObjectContext {
   /// affect the result.
   ///
   /// - Parameter batchSize: the number of rows that are read at once; less than 1 counts as 1.
+  /// - Parameter request: The request for the objects.
+  /// - Parameter body: Receives each result.
   /// - Throws: the same errors as ``stream(_:batchSize:_:)``.
   public func streamSnapshots<Columns: EntityColumns>(
     of request: FetchRequest<Columns>, batchSize: Int = 1000, _ body: (Columns.Snapshot) throws -> Void

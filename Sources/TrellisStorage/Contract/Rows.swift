@@ -65,6 +65,8 @@ open class RowReader {
   /// Records that a column's value is invalid for its type. Only the first problem is kept.
   ///
   /// - Parameter remedy: The remedy; nil if the row needs a repair.
+  /// - Parameter what: What is wrong with the value.
+  /// - Parameter column: The number of the column.
   @inline(never) public final func report(_ column: Int, _ what: String, remedy: String? = nil) {
     if problem == nil { problem = RowProblem(entity: entity, key: key, column: column, what: what, remedy: remedy) }
   }
@@ -171,6 +173,7 @@ public protocol StoredRecord: AnyObject {
   /// Writes the columns of the marked properties, in column order.
   ///
   /// - Parameter properties: the properties to write.
+  /// - Parameter row: Receives the values.
   func writeColumns(of properties: ColumnMask, to row: RowWriter)
 }
 

@@ -118,6 +118,10 @@ public struct StoreFinding: Error, Hashable, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - message: The problem, as a sentence without user data.
   ///   - repair: The repair, as a sentence.
+  ///   - properties: The names of the properties that the finding concerns.
+  ///   - key: The key of the row, if the finding concerns one.
+  ///   - entity: The name of the entity, if the finding concerns one.
+  ///   - code: The kind of the finding.
   public init(
     _ code: Code, _ message: String, repair: String, entity: String? = nil, key: Int64? = nil, properties: [String] = []
   ) {

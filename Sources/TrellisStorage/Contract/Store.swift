@@ -53,6 +53,7 @@ public protocol StoreConnection: AnyObject {
   ///
   /// - Parameter body: receives each row. The reader is the same each time and valid only inside the call. `body` must
   ///   not use the connection.
+  /// - Parameter request: The request for the rows.
   /// - Throws: ``StoreError``, or errors of `body`.
   func fetch(_ request: StoreRequest, _ body: (RowReader) throws -> Void) throws
   /// Reads the keys and entities of the rows of a request, in its order.

@@ -20,7 +20,7 @@ extension StoreConfiguration {
   ///     document. A larger value is in a file of its own, in the folder beside the document whose name ends in
   ///     `.external`. A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each
   ///     time.
-  ///     below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
+  ///   - readOnly: Whether saves are refused.
   /// - Throws: opening throws ``StoreError``.
   public static func json(
     at url: URL, durability: Durability = .durable, readOnly: Bool = false, filesAbove: Int = 65_536

@@ -75,6 +75,7 @@ public final class MemoryStore: Store, SnapshotSource {
   /// Creates an empty store.
   ///
   /// - Parameter name: the store's name in messages.
+  /// - Parameter model: The model of the rows.
   public init(_ model: Model, name: String = "memory") {
     self.name = name
     let layout = Layout(model)

@@ -340,6 +340,7 @@ extension SearchQuery {
   /// The excerpt that best shows the match; the beginning of the text, without matches, if the text does not match.
   ///
   /// - Parameter length: the maximum number of characters; 0 or less yields an empty excerpt.
+  /// - Parameter text: The text that the excerpt is from.
   /// - Complexity: linear in the text for each word.
   public func snippet(of text: String, length: Int = 80) -> SearchSnippet {
     let length = max(0, length)

@@ -3,6 +3,7 @@ extension QueryPredicate {
   /// meaning.
   ///
   /// - Parameter entity: the number of the entity that the predicate is for.
+  /// - Parameter model: The model of the entity.
   /// - Throws: ``EvaluationError`` if the predicate is nested too deep.
   /// - Complexity: linear in the number of nodes and values.
   public func formatText(of entity: Int, in model: Model) throws(EvaluationError) -> String {

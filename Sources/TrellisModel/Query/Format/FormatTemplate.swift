@@ -378,6 +378,8 @@ public struct CheckedFormat: Sendable {
   ///   - interpolated: values by the offset of their `%@` in bytes of UTF-8. They are not part of `arguments`.
   ///   - bindings: the values of `$variables` by name. Variables without a value are collected.
   ///   - variable: the variable of the enclosing predicate that stands for the object; 0 is the fetched object.
+  ///   - text: The format.
+  ///   - model: The model of the entity.
   /// - Throws: ``PredicateFormatError``.
   /// - Complexity: linear in the format and the values.
   public init(
