@@ -62,7 +62,7 @@ struct Edits {
     for number in inserted where stored.objects[number] == nil && !mayBeGone { throw fail("lost the new \(number)") }
     for (number, name, value) in values where try !writer.isGivenToStore(number, name) {
       guard let object = stored.objects[number] else {
-        if mayBeGone { continue }
+        if try mayBeGone || !inserted.contains(number) && writer.parentMayDrop(number) { continue }
         throw fail("lost \(number) with an edited \(name)")
       }
       if self.value(name, of: object) != value { throw fail("lost the edited \(number).\(name)") }

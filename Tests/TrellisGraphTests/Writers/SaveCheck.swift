@@ -135,8 +135,7 @@ struct SaveCheck {
   /// A delete here takes along what others have added to its objects, even if it is edited here; what others deleted goes under the policies that yield.
   private func mayBeGone(_ number: Int) -> Bool {
     if yields { return true }
-    // One that lives on in a child's parent, although others have deleted it, goes when nothing of it is edited there any more.
-    if writer.parent != nil, (try? village.truth())?.objects[number] == nil, !inserted.contains(number) { return true }
+    if !inserted.contains(number), (try? writer.parentMayDrop(number)) == true { return true }
     let goesAlong = !deleted.isEmpty && village.plan.cascades
     if inserted.contains(number) { return goesAlong || village.plan.hasKeys && policy != .error }
     if theirs.objects[number] == nil { return !isEdited(number) }

@@ -65,6 +65,10 @@ final class Writer: GraphSide {
     return !object.isInserted && !object.changedProperties.contains(property)
   }
 
+  /// Whether the parent may drop an object of a child: one that lives on there, although others have deleted it, goes when nothing
+  /// of it is edited there any more.
+  func parentMayDrop(_ number: Int) throws -> Bool { try parent != nil && village.truth().objects[number] == nil }
+
   func number(of object: ManagedObject) -> Int { village.number(of: object.number) }
 
   func property(_ shape: Shape) -> Int { village.rules.properties[shape.index] }
