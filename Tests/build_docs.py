@@ -74,6 +74,26 @@ def rewritten(text, page, pages):
         for part in parts)
 
 
+def check_names(text):
+    """Fails if the page for those who change the code names a file, a folder or a type that is not there."""
+    words, paths = set(), []
+    for top in ("Sources", "Plugins", "Tests"):
+        for folder, folders, files in os.walk(os.path.join(ROOT, top)):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            paths.append(folder + "/")
+            for name in files:
+                paths.append(os.path.join(folder, name))
+                words.update(re.findall(r"\w+", name))
+                if name.endswith(".swift"):
+                    with open(os.path.join(folder, name), encoding="utf-8") as source:
+                        words.update(re.findall(r"\w+", source.read()))
+            words.add(os.path.basename(folder))
+    wrong = [path for path in re.findall(r"`([\w+]+(?:/[\w+]+)*(?:/|\.swift))`", text) if not any(path in p for p in paths)]
+    wrong += [word for word in re.findall(r"`([A-Z]\w+)`", text) if word not in words]
+    if wrong:
+        sys.exit(f"Docs/Architecture.md names what is not there: {', '.join(sorted(set(wrong)))}.")
+
+
 def write_pages(folder):
     pages = {}
     for name in sorted(os.listdir(os.path.join(ROOT, "Docs"))):
@@ -84,6 +104,7 @@ def write_pages(folder):
     grouped = {name for _, names in GROUPS for name in names}
     if grouped != set(pages):
         sys.exit(f"Tests/build_docs.py and Docs/ differ in {', '.join(sorted(grouped ^ set(pages)))}.")
+    check_names(pages["Architecture"][0])
     for name, (text, _) in pages.items():
         with open(os.path.join(folder, article(name) + ".md"), "w", encoding="utf-8") as page:
             page.write(rewritten(text, name, pages))
