@@ -171,12 +171,18 @@ struct ChildSave {
   }
 
   /// Deletes objects. Their changed links are merged first, because the delete must not affect partners that an object
-  /// lost before.
+  /// lost before. Objects that one call has deleted in the child are deleted by one call, so that each delete is
+  /// reverted by itself.
   private func delete() throws {
     let pairs = deleted.compactMap(pair)
     for pair in pairs { unlink(pair) }
     for list in changedLists(of: deleted) { list.link(in: parent) }
-    try parent.deleteAll(pairs.map(\.twin), callsHooks: false)
+    var twins = Dictionary(pairs.map { ($0.twin._key, $0.twin) }) { first, _ in first }
+    for closure in child.pending.deletions.closures {
+      try parent.deleteAll(
+        closure.victims.compactMap { twins.removeValue(forKey: $0.object._key) }, callsHooks: false)
+    }
+    try parent.deleteAll(pairs.map(\.twin).filter { twins[$0._key] != nil }, callsHooks: false)
   }
 
   private func unlink(_ pair: Pair) {

@@ -99,7 +99,12 @@ extension ManagedObjectContext {
   func forgetRow(of object: ManagedObject) {
     switch object.phase {
     case .persistent where object.isInChangedList: backlog.noteNewRow(object._key)
-    case .persistent: turnIntoFault(object)
+    // Nothing but the rows of its partners tells which of them a new object has.
+    case .persistent where partnersInRow(of: object).contains { $0.partner.phase == .inserted }:
+      backlog.noteNewRow(object._key)
+    case .persistent:
+      noteContestedHalves(of: object)
+      turnIntoFault(object)
     case .deleted: backlog.noteNewRow(object._key)
     case .inserted, .detached: break
     }

@@ -48,7 +48,26 @@ extension ManagedObjectContext {
     for (relationship, former) in before {
       let present = object._reference(relationship.property)
       guard former != present, let inverse = runtime.inverse(of: relationship) else { continue }
-      for key in [former, present] where key > 0 { if let partner = map[key] { forgetView(inverse, of: partner) } }
+      for key in [former, present] where key > 0 {
+        guard let partner = map[key] else { continue }
+        if partner.phase == .inserted && !inverse.isColumn {
+          key == present ? show(object._key, at: partner, inverse) : drop(object._key, from: partner, inverse)
+        } else {
+          forgetView(inverse, of: partner)
+        }
+      }
+    }
+  }
+
+  /// Makes a new object no longer show a partner, whose row refers to another object now.
+  private func drop(_ key: Int64, from owner: ManagedObject, _ relationship: RelationshipInfo) {
+    if relationship.isToMany {
+      guard let list = owner.extras?.list(relationship.property), list.contains(key) else { return }
+      owner.announce(relationship.property)
+      list.forget([key])
+    } else if owner.extras?.partner(relationship.property) == key {
+      owner.announce(relationship.property)
+      owner.extras?.setPartner(relationship.property, 0)
     }
   }
 
@@ -238,6 +257,19 @@ extension ManagedObjectContext {
         let partner = map[former], partner.isAlive, partner._reference(relationship.property) == object._key
       else { continue }
       backlog.contestedHalves[ContestedPartner(owner: object._key, property: relationship.property)] = former
+    }
+  }
+
+  /// Notes the partners of an unedited object whose references to it were set in this context, before its row is read
+  /// again.
+  func noteContestedHalves(of object: ManagedObject) {
+    guard !object.accessFlags.contains(.fault) else { return }
+    for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
+      let key = object._reference(relationship.property)
+      guard key > 0, key != object._key, let partner = map[key], partner.isAlive,
+        partner._reference(relationship.property) == object._key, partner.hasOwnReference(relationship)
+      else { continue }
+      backlog.contestedHalves[ContestedPartner(owner: object._key, property: relationship.property)] = key
     }
   }
 
