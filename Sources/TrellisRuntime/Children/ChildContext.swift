@@ -138,15 +138,13 @@ final class ParentConnection: StoreConnection {
       let unloaded = owners.filter { !parent.list(of: $0, relationship).isLoaded }
       if !unloaded.isEmpty { try parent.loadMembers(of: unloaded, relationship) }
     }
-    let found = owners.map { owner in
+    return try owners.map { owner in
       if relationship.isToMany {
         return (owner._key, relationship.destination, Array(parent.shownKeys(parent.list(of: owner, relationship))))
       }
-      let partner = parent.partnerKey(of: owner, relationship)
+      let partner = try parent.partnerKey(of: owner, relationship)
       return (owner._key, relationship.destination, partner > 0 ? [partner] : [])
     }
-    try parent.throwPendingFailure()
-    return found
   }
 
   /// The present row of an object of the parent.

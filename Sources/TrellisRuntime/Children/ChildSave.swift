@@ -40,12 +40,11 @@ struct ChildSave {
     try bringBack()
     let pairs = try inserted.map(insert) + updated.compactMap(pair)
     for pair in pairs { setValues(pair) }
-    for pair in pairs { setPartners(pair) }
+    for pair in pairs { try setPartners(pair) }
     let lists = try changedLists()
-    for list in lists { list.link(in: parent) }
-    for list in lists { list.arrange(in: parent) }
+    for list in lists { try list.link(in: parent) }
+    for list in lists { try list.arrange(in: parent) }
     try delete()
-    try parent.throwPendingFailure()
   }
 
   // MARK: Before
@@ -145,22 +144,18 @@ struct ChildSave {
     }
   }
 
-  private func setPartners(_ pair: Pair) {
+  private func setPartners(_ pair: Pair) throws {
     let twin = pair.twin
     for property in pair.properties {
       guard let relationship = parent.relationship(property, of: twin) else { continue }
-      let (wanted, present) = (pair.object._reference(property), parent.partnerKey(of: twin, relationship))
+      let (wanted, present) = (pair.object._reference(property), try parent.partnerKey(of: twin, relationship))
       if wanted == present { continue }
       if wanted <= 0 {
-        if parent.isReady(toDisconnect: twin, relationship, present) {
-          parent.disconnect(twin, relationship, present)
-        }
+        try parent.disconnectPrepared(twin, relationship, present)
       } else if let partner = parent.map[wanted], partner.isAlive {
-        if parent.isReady(toConnect: twin, relationship, partner) { parent.connect(twin, relationship, partner) }
+        try parent.connectPrepared(twin, relationship, partner)
       } else {
-        if present > 0, parent.isReady(toDisconnect: twin, relationship, present) {
-          parent.disconnect(twin, relationship, present)
-        }
+        if present > 0 { try parent.disconnectPrepared(twin, relationship, present) }
         parent.linkEnd(twin, relationship, wanted)
         // The object is a member again if its owner is restored.
         if let inverse = parent.runtime.inverse(of: relationship), inverse.isToMany, let gone = parent.map[wanted] {
@@ -175,8 +170,8 @@ struct ChildSave {
   /// reverted by itself.
   private func delete() throws {
     let pairs = deleted.compactMap(pair)
-    for pair in pairs { unlink(pair) }
-    for list in changedLists(of: deleted) { list.link(in: parent) }
+    for pair in pairs { try unlink(pair) }
+    for list in changedLists(of: deleted) { try list.link(in: parent) }
     var twins = Dictionary(pairs.map { ($0.twin._key, $0.twin) }) { first, _ in first }
     for closure in child.pending.deletions.closures {
       try parent.deleteAll(
@@ -185,14 +180,12 @@ struct ChildSave {
     try parent.deleteAll(pairs.map(\.twin).filter { twins[$0._key] != nil }, callsHooks: false)
   }
 
-  private func unlink(_ pair: Pair) {
+  private func unlink(_ pair: Pair) throws {
     for property in pair.properties {
       guard let relationship = parent.relationship(property, of: pair.twin) else { continue }
-      let present = parent.partnerKey(of: pair.twin, relationship)
-      if present > 0, present != pair.object._reference(property),
-        parent.isReady(toDisconnect: pair.twin, relationship, present)
-      {
-        parent.disconnect(pair.twin, relationship, present)
+      let present = try parent.partnerKey(of: pair.twin, relationship)
+      if present > 0 && present != pair.object._reference(property) {
+        try parent.disconnectPrepared(pair.twin, relationship, present)
       }
     }
   }
@@ -245,23 +238,22 @@ struct ChildListMerge {
 
   /// Adds and removes the members that were added and removed in the child. Members that the parent has added or
   /// removed meanwhile stay as they are there.
-  func link(in parent: ManagedObjectContext) {
+  func link(in parent: ManagedObjectContext) throws {
     // Where members hold the reference, setting it has linked them already, except those of a new owner that was
     // deleted in the parent.
-    guard relationship.isJoined else { return isNew ? showMembersLeft(in: parent) : () }
-    let difference = isNew ? whole(in: parent) : list.difference
-    for key in difference.removed where parent.loadedList(of: owner, relationship).contains(key) {
-      if parent.isReady(toDisconnect: owner, relationship, key) { parent.disconnect(owner, relationship, key) }
+    guard relationship.isJoined else { return isNew ? try showMembersLeft(in: parent) : () }
+    let present = try parent.loadedList(of: owner, relationship)
+    let difference = isNew ? whole(beside: present) : list.difference
+    for key in difference.removed where present.contains(key) {
+      try parent.disconnectPrepared(owner, relationship, key)
     }
-    for key in difference.added where !parent.loadedList(of: owner, relationship).contains(key) {
-      guard let member = parent.map[key], member.isAlive, parent.isReady(toConnect: owner, relationship, member) else {
-        continue
-      }
-      parent.connect(owner, relationship, member)
+    for key in difference.added where !present.contains(key) {
+      guard let member = parent.map[key], member.isAlive else { continue }
+      try parent.connectPrepared(owner, relationship, member)
     }
   }
 
-  private func showMembersLeft(in parent: ManagedObjectContext) {
+  private func showMembersLeft(in parent: ManagedObjectContext) throws {
     guard let inverse = parent.runtime.inverse(of: relationship), inverse.isColumn, relationship.isToMany else {
       return
     }
@@ -269,22 +261,21 @@ struct ChildListMerge {
       guard let member = parent.map[key], member.isAlive, parent.knownReference(of: member, inverse) == owner._key,
         !parent.list(of: owner, relationship).contains(key)
       else { continue }
-      parent.connect(owner, relationship, member)
+      try parent.connect(owner, relationship, member)
     }
   }
 
   /// The changes that make the parent's list equal to the child's.
-  private func whole(in parent: ManagedObjectContext) -> (added: [Int64], removed: [Int64]) {
+  private func whole(beside present: MemberList) -> (added: [Int64], removed: [Int64]) {
     let kept = Set(list.keys)
-    return (Array(list.keys), parent.loadedList(of: owner, relationship).keys.filter { !kept.contains($0) })
+    return (Array(list.keys), present.keys.filter { !kept.contains($0) })
   }
 
   /// Places members that were moved in the child behind the same members as there. Members that are behind all others
   /// there stay so.
-  func arrange(in parent: ManagedObjectContext) {
+  func arrange(in parent: ManagedObjectContext) throws {
     guard relationship.isOrdered else { return }
-    let present = parent.loadedList(of: owner, relationship)
-    guard present.isLoaded else { return }
+    let present = try parent.loadedList(of: owner, relationship)
     parent.arrange(owner, relationship, merged(into: present.keys))
   }
 

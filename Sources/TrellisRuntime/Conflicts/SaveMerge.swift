@@ -141,7 +141,6 @@ struct SaveMerge {
       default: try clash.insist(context)
       }
     }
-    try context.throwPendingFailure()
     return true
   }
 

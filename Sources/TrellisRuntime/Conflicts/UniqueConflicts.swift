@@ -203,7 +203,7 @@ struct UniqueKeyMerge {
     for (object, survivor) in unions {
       trace.note(object)
       trace.note(survivor)
-      unlinkPartners(of: survivor, asIn: object)
+      try unlinkPartners(of: survivor, asIn: object)
     }
     for (object, survivor) in unions {
       try move(object, to: survivor)
@@ -219,7 +219,7 @@ struct UniqueKeyMerge {
     for relationship in context.info(of: object).allRelationships {
       try moveLinks(relationship, of: object, to: survivor)
     }
-    moveOneWayReferences(from: object, to: survivor)
+    try moveOneWayReferences(from: object, to: survivor)
   }
 
   private func retire(_ object: ManagedObject, for survivor: ManagedObject) {
@@ -260,12 +260,12 @@ struct UniqueKeyMerge {
 
   /// Clears the to-one relationships of the survivor that the object sets to nil. This is done before links are moved,
   /// because moving takes partners away.
-  private func unlinkPartners(of survivor: ManagedObject, asIn object: ManagedObject) {
+  private func unlinkPartners(of survivor: ManagedObject, asIn object: ManagedObject) throws {
     guard policy == .objectTrump || policy == .overwrite else { return }
     for relationship in context.info(of: object).allRelationships
     where context.presentPartners(of: object, relationship).isEmpty && gives(nothingIn: relationship, object) {
-      let old = context.partnerKey(of: survivor, relationship)
-      if old > 0 { context.disconnect(survivor, relationship, old) }
+      let old = try context.partnerKey(of: survivor, relationship)
+      if old > 0 { try context.disconnect(survivor, relationship, old) }
     }
   }
 
@@ -277,12 +277,11 @@ struct UniqueKeyMerge {
     for (key, place) in zip(partners, places) {
       guard let partner = context.map[key] else { continue }
       let kept = self.survivor(partner)
-      if isWanted(kept, isMoved: kept !== partner, by: survivor, relationship) {
-        link(survivor, relationship, kept, place)
+      if try isWanted(kept, isMoved: kept !== partner, by: survivor, relationship) {
+        try link(survivor, relationship, kept, place)
       }
-      context.disconnect(object, relationship, key)
+      try context.disconnect(object, relationship, key)
     }
-    try context.throwPendingFailure()
   }
 
   /// Whether nil in a to-one relationship of an object counts as an assigned value.
@@ -296,15 +295,15 @@ struct UniqueKeyMerge {
   /// always is, because it has no other owner.
   private func isWanted(
     _ partner: ManagedObject, isMoved: Bool, by survivor: ManagedObject, _ relationship: RelationshipInfo
-  ) -> Bool {
+  ) throws -> Bool {
     guard partner.isAlive else { return false }
     if policy == .objectTrump || policy == .overwrite { return true }
     let inverse = context.runtime.inverse(of: relationship)
     // The survivor of a replaced partner keeps the partner that it already has.
-    if isMoved, let inverse, !inverse.isToMany, context.partnerKey(of: partner, inverse) > 0 { return false }
+    if isMoved, let inverse, !inverse.isToMany, try context.partnerKey(of: partner, inverse) > 0 { return false }
     if relationship.isToMany { return policy != .rollback || !isMoved && partner.phase == .inserted }
     if policy == .rollback { return false }
-    return context.partnerKey(of: survivor, relationship) == 0
+    return try context.partnerKey(of: survivor, relationship) == 0
   }
 
   /// The position of an object among its partner's members if the members are ordered.
@@ -316,25 +315,25 @@ struct UniqueKeyMerge {
 
   private func link(
     _ survivor: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, _ place: Int?
-  ) {
-    guard context.isReady(toConnect: survivor, relationship, partner) else { return }
+  ) throws {
+    try context.prepare(toConnect: survivor, relationship, partner)
     if let place, let inverse = context.runtime.inverse(of: relationship) {
-      context.connect(partner, inverse, survivor, at: place)
+      try context.connect(partner, inverse, survivor, at: place)
     } else {
-      context.connect(survivor, relationship, partner)
+      try context.connect(survivor, relationship, partner)
     }
   }
 
   /// Redirects one-way relationships from the object to the survivor.
-  private func moveOneWayReferences(from object: ManagedObject, to survivor: ManagedObject) {
+  private func moveOneWayReferences(from object: ManagedObject, to survivor: ManagedObject) throws {
     let references = context.oneWayReferences(to: [object])
     if references.isEmpty { return }
     for holder in context.inserted + context.changed where holder.isAlive {
       for reference in references where context.info(of: holder).relationships.contains(reference) {
         guard context.presentPartners(of: holder, reference).contains(object._key) else { continue }
         let place = reference.isOrdered ? context.list(of: holder, reference).place(of: object._key) : nil
-        context.connect(holder, reference, survivor, at: place)
-        context.disconnect(holder, reference, object._key)
+        try context.connect(holder, reference, survivor, at: place)
+        try context.disconnect(holder, reference, object._key)
       }
     }
   }
@@ -460,16 +459,16 @@ extension PartnerClash {
 
   /// Keeps the partner here. The other object loses it.
   func insist(_ context: ManagedObjectContext) throws {
-    guard context.isReady(toDisconnect: holder, relationship, partner) else { return }
+    try context.prepare(toDisconnect: holder, relationship, [partner])
     guard isStored else { return context.unlink(holder, relationship, partner) }
-    context.disconnect(holder, relationship, partner)
+    try context.disconnect(holder, relationship, partner)
     if let shared = context.map[partner], shared.isAlive { context.linkEnd(shared, inverse, object._key) }
   }
 
   /// Removes the partner from the object and restores the partner that was read.
   func yield(_ context: ManagedObjectContext, isWhole: Bool) throws {
     if object.phase == .inserted {
-      context.disconnect(object, relationship, partner)
+      try context.disconnect(object, relationship, partner)
     } else if isWhole {
       try context.discardChanges(of: object)
     } else {

@@ -55,8 +55,6 @@ public final class ManagedObjectContext {
   var isEvaluating = false
   /// The error of a load that failed where it could not be thrown. The next fetch or save throws it.
   var pendingFailure: ContextError?
-  /// The number of loads that failed where no error could be thrown.
-  private(set) var failedLoads = 0
   let inbox: ContextInbox
   /// The observers of objects through Swift's Observation. Nil while the context is not observing.
   @exclusivity(unchecked) var observation: ContextObservation?
@@ -163,11 +161,23 @@ public final class ManagedObjectContext {
 
   /// Reports a problem to the container's error handler. The next fetch or save also throws it if it is a failed load.
   func report(_ problem: ContextError) {
-    if problem.code == .loadFailed {
-      failedLoads += 1
-      if pendingFailure == nil { pendingFailure = problem }
-    }
+    if problem.code == .loadFailed && pendingFailure == nil { pendingFailure = problem }
     core.report(problem)
+  }
+
+  /// Runs the part of a use of an object that can fail, where the use itself cannot throw: a read or write of a
+  /// property, an undelete. The error is reported, and the next fetch or save throws it.
+  ///
+  /// - Returns: nil if an error was reported.
+  @discardableResult func reporting<Result>(_ body: () throws -> Result) -> Result? {
+    do {
+      return try body()
+    } catch let problem as ContextError {
+      reportToThrow(problem)
+    } catch {
+      report(ContextError(.loadFailed, "What a use of an object needs could not be loaded.", cause: error))
+    }
+    return nil
   }
 
   /// Reports a problem to the container's error handler. The next fetch or save also throws it.

@@ -48,13 +48,13 @@ extension ManagedObjectContext {
     let victims = deletion.victims.filter(\.isAlive)
     closure.add(victims)
     closure.cascades += deletion.cascades
-    for victim in victims { unlinkPartners(victim, noting: &closure) }
+    for victim in victims { try unlinkPartners(victim, noting: &closure) }
     unlinkOneWay(from: victims, inserted + changed + holders, noting: &closure)
     for victim in victims { markDeleted(victim) }
   }
 
   /// Unlinks the surviving partners of a victim. Victims keep their own values and the links to each other.
-  private func unlinkPartners(_ victim: ManagedObject, noting closure: inout DeletedClosure) {
+  private func unlinkPartners(_ victim: ManagedObject, noting closure: inout DeletedClosure) throws {
     for relationship in info(of: victim).allRelationships {
       guard let inverse = runtime.inverse(of: relationship), !survivorsKeep(victim, relationship, inverse) else {
         continue
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
       }
       for key in presentPartners(of: victim, relationship) where !closure.keys.contains(key) {
         guard let partner = map[key], partner.isAlive else { continue }
-        prepareRecording(victim, relationship, key)
+        try prepareRecording(victim, relationship, key)
         closure.note(link(partner, inverse, victim._key))
         unlink(partner, inverse, victim._key)
       }

@@ -294,6 +294,13 @@ extension ManagedObjectContext {
   public func undelete(_ object: ManagedObject) {
     do { try checkOwn(object, "was not brought back") } catch { return report(error) }
     guard let number = pending.deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
+    reporting { try revertDelete(number) }
+  }
+
+  /// Reverts one of the unsaved deletes.
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  private func revertDelete(_ number: Int) throws {
     let closure = pending.deletions.closures.remove(at: number)
     pending.deletions.noteCascades()
     bringBack(closure.victims)
@@ -307,11 +314,11 @@ extension ManagedObjectContext {
       }
     }
     for victim in closure.victims where victim.object.isAlive {
-      partFromDeleted(victim.object, since: number, except: closure.links)
+      try partFromDeleted(victim.object, since: number, except: closure.links)
     }
     for victim in closure.victims where victim.object.isAlive { showToDeleted(victim.object) }
-    relinkLate(closure.keys)
-    for link in closure.links.reversed() { relink(link) }
+    try relinkLate(closure.keys)
+    for link in closure.links.reversed() { try relink(link) }
     // Only now both ends can tell whether a pair is still an unsaved change.
     for link in closure.links where link.relationship.isJoined && stale.contains(link.victim) {
       forgetViews(of: [(link.owner, link.relationship)])
@@ -327,7 +334,9 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - first: The number of the first later delete.
   ///   - links: The links that are restored anyway.
-  private func partFromDeleted(_ object: ManagedObject, since first: Int, except links: [DeletedClosure.Link]) {
+  private func partFromDeleted(
+    _ object: ManagedObject, since first: Int, except links: [DeletedClosure.Link]
+  ) throws {
     if pending.deletions.closures.count <= first { return }
     for relationship in info(of: object).allRelationships {
       let inverse = runtime.inverse(of: relationship)
@@ -339,7 +348,7 @@ extension ManagedObjectContext {
             link.owner === partner && link.victim == object._key && inverse?.isSame(as: link.relationship) == true
           })
         else { continue }
-        prepareRecording(object, relationship, key)
+        try prepareRecording(object, relationship, key)
         pending.deletions.closures[number].note(link(object, relationship, key))
         unlink(object, relationship, key)
       }
@@ -391,23 +400,23 @@ extension ManagedObjectContext {
   /// show them was not recorded, and neither is this.
   ///
   /// - Parameter unlessMembers: Whether objects that are members again already keep their positions.
-  func relinkLate(_ victims: Set<Int64>, unlessMembers: Bool = false) {
+  func relinkLate(_ victims: Set<Int64>, unlessMembers: Bool = false) throws {
     pending.deletionLog.remove(victims)
-    withoutRecording {
+    try withoutRecording {
       for victim in victims.sorted() {
         for link in pending.deletions.takeLate(victim).reversed() {
           if unlessMembers, list(of: link.owner, link.relationship).contains(victim) { continue }
-          relink(link)
+          try relink(link)
         }
       }
     }
   }
 
   /// Restores a link of a partner, unless either end is linked to another object now.
-  private func relink(_ link: DeletedClosure.Link) {
+  private func relink(_ link: DeletedClosure.Link) throws {
     guard let victim = map[link.victim], victim.isAlive else { return }
     if let number = pending.deletions.closures.lastIndex(where: { $0.takes(link.owner) }) {
-      return relink(link, victim, in: number)
+      return try relink(link, victim, in: number)
     }
     let present = link.relationship.isToMany ? 0 : knownReference(of: link.owner, link.relationship)
     guard link.owner.isAlive, present <= 0 || present == link.victim else {
@@ -446,7 +455,7 @@ extension ManagedObjectContext {
 
   /// Restores a link whose owner was deleted by another delete. The result is as if only that delete had been made: the
   /// owner keeps the object, and the object has no owner until the owner is restored.
-  private func relink(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) {
+  private func relink(_ link: DeletedClosure.Link, _ object: ManagedObject, in closure: Int) throws {
     let (owner, relationship) = (link.owner, link.relationship)
     let inverse = runtime.inverse(of: relationship)
     if let inverse, !mayBePartner(object, inverse, owner._key) { return }
@@ -459,7 +468,7 @@ extension ManagedObjectContext {
       keep(owner, relationship, object._key)
     }
     guard let inverse, !survivorsKeep(owner, relationship, inverse) else { return }
-    prepareRecording(owner, relationship, object._key)
+    try prepareRecording(owner, relationship, object._key)
     pending.deletions.closures[closure].note(self.link(object, inverse, owner._key))
     unlink(object, inverse, owner._key)
   }

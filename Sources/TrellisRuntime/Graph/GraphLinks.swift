@@ -10,9 +10,10 @@ extension ManagedObjectContext {
   /// Links two objects. A to-one end is unlinked from its former partner first.
   ///
   /// - Parameter place: The position of the partner among the members of an ordered to-many; nil for the end.
+  /// - Throws: ``ContextError`` with the code `load-failed`, but not after ``prepare(toConnect:_:_:)``.
   func connect(
     _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
-  ) {
+  ) throws {
     let inverse = runtime.inverse(of: relationship)
     // Adding a present member to an unordered to-many changes nothing.
     if relationship.isToMany, !relationship.isOrdered, relationship.home == .inverseColumn, let inverse,
@@ -20,12 +21,12 @@ extension ManagedObjectContext {
     {
       return
     }
-    prepareRecording(object, relationship, partner._key)
+    try prepareRecording(object, relationship, partner._key)
     if !relationship.isToMany {
-      if partnerKey(of: object, relationship) == partner._key { return }
-      disconnectPartner(of: object, relationship, unless: partner._key)
+      if try partnerKey(of: object, relationship) == partner._key { return }
+      try disconnectPartner(of: object, relationship, unless: partner._key)
     }
-    if let inverse, !inverse.isToMany { disconnectPartner(of: partner, inverse, unless: object._key) }
+    if let inverse, !inverse.isToMany { try disconnectPartner(of: partner, inverse, unless: object._key) }
     // A pair that exists already is moved at one end only.
     let isMove =
       relationship.isJoined
@@ -52,20 +53,24 @@ extension ManagedObjectContext {
 
   /// Unlinks the partner of a to-one. If the partner was set in this context while another context has set another one,
   /// the other one is unlinked as well.
-  private func disconnectPartner(of object: ManagedObject, _ relationship: RelationshipInfo, unless key: Int64) {
-    let first = partnerKey(of: object, relationship)
+  private func disconnectPartner(
+    of object: ManagedObject, _ relationship: RelationshipInfo, unless key: Int64
+  ) throws {
+    let first = try partnerKey(of: object, relationship)
     if first == 0 || first == key { return }
-    disconnect(object, relationship, first)
-    let second = partnerKey(of: object, relationship)
-    if second != 0 && second != key && second != first { disconnect(object, relationship, second) }
+    try disconnect(object, relationship, first)
+    let second = try partnerKey(of: object, relationship)
+    if second != 0 && second != key && second != first { try disconnect(object, relationship, second) }
   }
 
   /// Unlinks an object and the partner with a key from each other.
-  func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
-    prepareRecording(object, relationship, partner)
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`, but not after ``prepare(toDisconnect:_:_:)``.
+  func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
+    try prepareRecording(object, relationship, partner)
     unlink(object, relationship, partner)
     guard let inverse = runtime.inverse(of: relationship) else { return }
-    unlink(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
+    try unlink(ofOtherEnd: partner, inverse, object._key, entity: relationship.destination)
   }
 
   // MARK: One end
@@ -110,11 +115,11 @@ extension ManagedObjectContext {
 
   /// Unlinks the other end, which may not be in memory: a row that holds a reference is loaded to be changed, an owner
   /// whose members are counted at save is loaded to be counted, and a list in a join table notes the removed member.
-  private func unlink(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) {
+  private func unlink(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) throws {
     if let partner = map[key] {
       unlink(partner, relationship, gone)
     } else if relationship.isColumn || relationship.isCounted {
-      if let partner = loadObject(key, entity: entity) { unlink(partner, relationship, gone) }
+      if let partner = try storedObject(key, entity: entity) { unlink(partner, relationship, gone) }
     } else if relationship.isJoined {
       let list = deferredList(of: key, relationship)
       recordMember(gone, isComing: false, list: list, owner: nil, key, relationship)
@@ -153,9 +158,12 @@ extension ManagedObjectContext {
   // MARK: Present partners
 
   /// The key of a to-one's partner, loaded if necessary; 0 for nil.
-  func partnerKey(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func partnerKey(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> Int64 {
+    if relationship.isColumn { try fulfilIfFault(object) }
     let known = knownReference(of: object, relationship)
-    return known >= 0 ? known : loadPartnerKeys(like: object, relationship)
+    return known >= 0 ? known : try loadPartnerKeys(like: object, relationship)
   }
 
   /// The key of a to-one's partner as far as it is in memory; -1 if the store has to be read.
@@ -210,60 +218,64 @@ extension ObjectExtras {
 
 // MARK: - Link preloading
 
-/// Loads the objects that a change of links needs before anything changes. If this fails, the failure is reported and
-/// the change is not made, instead of being half done.
+/// Loads the objects that a change of links needs before anything changes, so that a failing load leaves nothing half
+/// done.
 extension ManagedObjectContext {
   /// Loads the other objects that linking two objects changes.
-  func isReady(
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func prepare(
     toConnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
-  ) -> Bool {
-    let failures = failedLoads
+  ) throws {
     let inverse = runtime.inverse(of: relationship)
     if !relationship.isToMany {
-      let old = partnerKey(of: object, relationship)
+      let old = try partnerKey(of: object, relationship)
       if old > 0 && old != partner._key {
-        prepareOtherEnd([old], relationship)
-        prepareRecording(object, relationship, old)
+        try prepareOtherEnd([old], relationship)
+        try prepareRecording(object, relationship, old)
       }
     }
     if let inverse, !inverse.isToMany {
-      let old = partnerKey(of: partner, inverse)
+      let old = try partnerKey(of: partner, inverse)
       if old > 0 && old != object._key {
-        prepareOtherEnd([old], inverse)
-        prepareRecording(partner, inverse, old)
+        try prepareOtherEnd([old], inverse)
+        try prepareRecording(partner, inverse, old)
       }
     }
-    prepareRecording(object, relationship, partner._key)
+    try prepareRecording(object, relationship, partner._key)
     // A pair that the other end contains already is only moved, which needs the order.
     if relationship.isJoined && relationship.isOrdered, let inverse, isKnownMember(object._key, of: partner, inverse) {
-      _ = loadedList(of: object, relationship)
+      try loadedList(of: object, relationship)
     }
-    return failures == failedLoads
   }
 
   /// Loads what unlinking partners changes at their end.
-  func isReady(
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func prepare(
     toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partners: [Int64]
-  ) -> Bool {
-    let failures = failedLoads
-    prepareOtherEnd(partners, relationship)
-    if recorder != nil { for partner in partners { prepareRecording(object, relationship, partner) } }
-    return failures == failedLoads
+  ) throws {
+    try prepareOtherEnd(partners, relationship)
+    if recorder != nil { for partner in partners { try prepareRecording(object, relationship, partner) } }
   }
 
-  func isReady(toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) -> Bool {
-    isReady(toDisconnect: object, relationship, [partner])
+  /// Links two objects after everything that this needs is loaded.
+  func connectPrepared(
+    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
+  ) throws {
+    try prepare(toConnect: object, relationship, partner)
+    try connect(object, relationship, partner, at: place)
   }
 
-  private func prepareOtherEnd(_ partners: [Int64], _ relationship: RelationshipInfo) {
+  /// Unlinks a partner after everything that this needs is loaded.
+  func disconnectPrepared(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
+    try prepare(toDisconnect: object, relationship, [partner])
+    try disconnect(object, relationship, partner)
+  }
+
+  private func prepareOtherEnd(_ partners: [Int64], _ relationship: RelationshipInfo) throws {
     guard let inverse = runtime.inverse(of: relationship), inverse.isColumn || inverse.isCounted else { return }
-    do {
-      try loadForChange(partners, of: relationship)
-    } catch {
-      report(
-        ContextError(
-          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
-    }
+    try loading(relationship) { try loadForChange(partners, of: relationship) }
   }
 
   /// Loads the rows of partners, in a few statements.

@@ -90,25 +90,25 @@ extension ManagedObjectContext {
   /// The list of a to-many with all its keys. Those of the siblings are loaded as well.
   ///
   /// - Parameter isAsked: Whether the caller is the user of the object, and not the context itself.
-  func loadedList(
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  @discardableResult func loadedList(
     of object: ManagedObject, _ relationship: RelationshipInfo, isAsked: Bool = false
-  ) -> MemberList {
+  ) throws -> MemberList {
     let list = list(of: object, relationship)
     if list.isLoaded || object.phase == .detached { return list }
     if isAsked { noteLazyLoad(of: object, relationship) }
-    do {
-      try loadKeys(of: ownersToLoad(like: object, relationship), relationship)
-    } catch {
-      reportFailure(of: relationship, error)
-    }
+    try loading(relationship) { try loadKeys(of: ownersToLoad(like: object, relationship), relationship) }
     return list
   }
 
-  /// The members of a to-many, with their rows. Those of the siblings are loaded as well. Empty if this fails, because
-  /// some members would be more misleading than none.
-  func memberObjects(of object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+  /// The members of a to-many, with their rows. Those of the siblings are loaded as well.
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  @discardableResult func memberObjects(
+    of object: ManagedObject, _ relationship: RelationshipInfo
+  ) throws -> [ManagedObject] {
     let list = list(of: object, relationship)
-    do {
+    return try loading(relationship) {
       if !list.isLoaded && object.phase != .detached {
         noteLazyLoad(of: object, relationship)
         try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
@@ -119,11 +119,8 @@ extension ManagedObjectContext {
       noteLazyLoad(of: object, relationship)
       let missing = missingMembers(like: object, relationship)
       try loadObjects(missing, entity: relationship.destination, cameBy: (object, relationship))
-    } catch {
-      reportFailure(of: relationship, error)
-      return []
+      return registeredObjects(shownKeys(list))
     }
-    return registeredObjects(shownKeys(list))
   }
 
   /// The objects with these keys that are in memory, in the order of the keys.
@@ -246,11 +243,6 @@ extension ManagedObjectContext {
   func number(of relationship: RelationshipInfo) -> RelationshipNumber {
     RelationshipNumber(entity: relationship.entity, property: relationship.property)
   }
-
-  private func reportFailure(of relationship: RelationshipInfo, _ error: any Error) {
-    report(
-      ContextError(.loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
-  }
 }
 
 /// The keys that a load has found so far. The members of one owner are adjacent.
@@ -307,14 +299,12 @@ private struct ListLoading {
 
 extension ManagedObjectContext {
   /// Loads the partner of a to-one, together with the partners of the object's siblings in the same statements.
-  func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> ManagedObject? {
-    do {
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) throws -> ManagedObject? {
+    try loading(relationship) {
       let wanted = partnersWanted(key, object, relationship)
       try loadObjects(wanted, entity: relationship.destination, cameBy: (object, relationship))
-    } catch {
-      report(
-        ContextError(
-          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
     }
     return map[key].flatMap { $0.phase == .deleted ? nil : $0 }
   }
@@ -337,14 +327,15 @@ extension ManagedObjectContext {
   /// siblings.
   ///
   /// - Returns: the partner's key; 0 for nil.
-  func loadPartnerKeys(like object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func loadPartnerKeys(like object: ManagedObject, _ relationship: RelationshipInfo) throws -> Int64 {
     var owners: [Int64] = []
     for owner in siblings(of: object, relationship) where owner.extras?.partner(relationship.property) == nil {
       owners.append(owner._key)
     }
     let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
     let inverse = runtime.inverse(of: relationship)
-    do {
+    try loading(relationship) {
       var found: [Int64: Int64] = [:]
       try connection(reading: relationship.destination).members(of: number, owners: owners) { owner, row in
         let partner = try self.object(of: row, batch: 0)
@@ -360,11 +351,6 @@ extension ManagedObjectContext {
         found[owner] = membersUnknownToStore(of: owner, relationship).first
       }
       for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
-    } catch {
-      report(
-        ContextError(
-          .loadFailed, "\(relationship.entityName).\(relationship.name) could not be loaded.", cause: error))
-      return 0
     }
     return object.extras?.partner(relationship.property) ?? 0
   }
@@ -408,10 +394,9 @@ extension ManagedObjectContext {
           let relationship = entity.relationships[property]
         else { break }
         try load(relationship, of: objects)
-        if number < path.count - 1 { objects = partners(relationship, of: objects) }
+        if number < path.count - 1 { objects = try partners(relationship, of: objects) }
       }
     }
-    try throwPendingFailure()
   }
 
   private func load(_ relationship: RelationshipInfo, of objects: [ManagedObject]) throws {
@@ -419,20 +404,20 @@ extension ManagedObjectContext {
       let owners = objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
       if !owners.isEmpty { try loadMembers(of: owners, relationship) }
     }
-    let missing = partnerKeys(relationship, of: objects) { map[$0] == nil }
+    let missing = try partnerKeys(relationship, of: objects) { map[$0] == nil }
     if !missing.isEmpty {
       try loadObjects(missing, entity: relationship.destination, cameBy: objects.first.map { ($0, relationship) })
     }
   }
 
   /// The partners in ascending order of their keys, each once.
-  private func partners(_ relationship: RelationshipInfo, of objects: [ManagedObject]) -> [ManagedObject] {
-    partnerKeys(relationship, of: objects) { _ in true }.compactMap { map[$0] }
+  private func partners(_ relationship: RelationshipInfo, of objects: [ManagedObject]) throws -> [ManagedObject] {
+    try partnerKeys(relationship, of: objects) { _ in true }.compactMap { map[$0] }
   }
 
   private func partnerKeys(
     _ relationship: RelationshipInfo, of objects: [ManagedObject], where isWanted: (Int64) -> Bool
-  ) -> [Int64] {
+  ) throws -> [Int64] {
     var keys: [Int64] = []
     var last: Int64 = 0
     for object in objects {
@@ -440,7 +425,7 @@ extension ManagedObjectContext {
         for key in list(of: object, relationship).keys where isWanted(key) { keys.append(key) }
         continue
       }
-      let key = partnerKey(of: object, relationship)
+      let key = try partnerKey(of: object, relationship)
       // Adjacent objects often share a partner.
       if key > 0 && key != last && isWanted(key) { keys.append(key) }
       last = key

@@ -3,18 +3,34 @@ import TrellisStorage
 
 extension ManagedObjectContext {
   /// Loads the row of a fault, together with those of its siblings. If the row no longer exists, the object becomes
-  /// deleted; if the store fails, the object reads as placeholders until it is used again.
-  func fulfilFault(of object: ManagedObject) {
+  /// deleted; if the store fails, it stays a fault.
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func fulfilFault(of object: ManagedObject) throws {
     guard object.phase == .persistent else {
       object.state.endFault()
       return
     }
+    try loading("An object of \(info(of: object).name)") { try refreshRows(faults(beside: object)) }
+  }
+
+  /// Runs a load that the use of an object needs, and says in its error what could not be loaded.
+  ///
+  /// - Throws: ``ContextError`` with the code `load-failed`.
+  func loading<Result>(_ what: @autoclosure () -> String, _ load: () throws -> Result) throws -> Result {
     do {
-      try refreshRows(faults(beside: object))
+      return try load()
     } catch {
-      report(
-        ContextError(.loadFailed, "An object of \(info(of: object).name) could not be loaded.", cause: error))
+      throw ContextError(.loadFailed, "\(what()) could not be loaded.", cause: error)
     }
+  }
+
+  func loading<Result>(_ relationship: RelationshipInfo, _ load: () throws -> Result) throws -> Result {
+    try loading("\(relationship.entityName).\(relationship.name)", load)
+  }
+
+  func fulfilIfFault(_ object: ManagedObject) throws {
+    if object.accessFlags.contains(.fault) { try fulfilFault(of: object) }
   }
 
   private func faults(beside object: ManagedObject) -> [ManagedObject] {
@@ -88,20 +104,6 @@ extension ManagedObjectContext {
         partner.announce(inverse.property)
         list.forget([object._key])
       }
-    }
-  }
-
-  /// Loads one object by key. Returns nil if there is no such row.
-  ///
-  /// Failures are reported, because callers cannot throw.
-  func loadObject(_ key: Int64, entity: Int) -> ManagedObject? {
-    do {
-      return try storedObject(key, entity: entity)
-    } catch {
-      report(
-        ContextError(
-          .loadFailed, "An object of \(runtime.entities[entity].name) could not be loaded.", cause: error))
-      return nil
     }
   }
 

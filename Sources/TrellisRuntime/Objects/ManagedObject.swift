@@ -156,7 +156,7 @@ extension ManagedObject {
       state.endFault()
       return reportContextGone(property)
     }
-    context.fulfilFault(of: self)
+    context.reporting { try context.fulfilFault(of: self) }
   }
 
   private final func reportIgnoredWrite(_ property: Int) {

@@ -293,8 +293,7 @@ struct QueriedObject: QueryObject {
     if relationship.isToMany { return .integer(Int64(try queryMemberCount(property))) }
     // A dangling reference reads as nil, and only the object shows that it is dangling.
     if relationship.isLeftAlone { return try queryPartner(property).map { .integer($0.queryKey) } ?? .null }
-    let key = context.partnerKey(of: object, relationship)
-    try context.throwPendingFailure()
+    let key = try context.partnerKey(of: object, relationship)
     return key > 0 && context.map[key]?.phase != .deleted ? .integer(key) : .null
   }
 
@@ -306,16 +305,12 @@ struct QueriedObject: QueryObject {
 
   func queryMembers(_ property: Int) throws -> [QueriedObject] {
     guard let relationship = context.relationship(property, of: object) else { return [] }
-    let members = context.memberObjects(of: object, relationship)
-    try context.throwPendingFailure()
-    return members.map { QueriedObject($0, context) }
+    return try context.memberObjects(of: object, relationship).map { QueriedObject($0, context) }
   }
 
   func queryMemberCount(_ property: Int) throws -> Int {
     guard let relationship = context.relationship(property, of: object) else { return 0 }
-    let count = context.loadedList(of: object, relationship).keys.count
-    try context.throwPendingFailure()
-    return count
+    return try context.loadedList(of: object, relationship).keys.count
   }
 }
 

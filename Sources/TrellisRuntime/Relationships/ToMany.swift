@@ -213,15 +213,14 @@ extension ManagedObject {
   /// The keys of the members, loaded if necessary; empty if there is no context to read the members from.
   final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
     guard let (context, relationship) = place(of: property) else { return [] }
-    let list = context.loadedList(of: self, relationship, isAsked: true)
     // The added members alone would be more misleading than no members.
-    return list.isLoaded ? context.shownKeys(list) : []
+    return context.reporting { context.shownKeys(try context.loadedList(of: self, relationship, isAsked: true)) } ?? []
   }
 
   /// The members, loaded if necessary.
   final func members<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> [Member] {
     guard let (context, relationship) = place(of: property) else { return [] }
-    let members = context.memberObjects(of: self, relationship)
+    let members = context.reporting { try context.memberObjects(of: self, relationship) } ?? []
     if members.allSatisfy({ Swift.type(of: $0) == Member.self }) {
       // Sound because arrays of class instances have one layout, and each instance is of exactly this class.
       return unsafeBitCast(members, to: [Member].self)
@@ -236,14 +235,14 @@ extension ManagedObject {
     guard let (context, relationship) = place(of: property) else {
       return Member.standIn(for: 0, isDeleted: false, in: link)
     }
-    let failures = context.failedLoads
-    let list = context.loadedList(of: self, relationship)
-    guard list.isLoaded else { return Member.standIn(for: 0, isDeleted: false, in: link) }
+    guard let list = context.reporting({ try context.loadedList(of: self, relationship) }) else {
+      return Member.standIn(for: 0, isDeleted: false, in: link)
+    }
     let key = context.shownKeys(list)[position]
     if let member = context.map[key] as? Member { return member }
-    _ = context.memberObjects(of: self, relationship)
+    let members = context.reporting { try context.memberObjects(of: self, relationship) }
     if let member = context.map[key] as? Member { return member }
-    return .standIn(for: key, isDeleted: failures == context.failedLoads, in: link)
+    return .standIn(for: key, isDeleted: members != nil, in: link)
   }
 
   final func hasMember(_ property: Int, _ object: ManagedObject) -> Bool {
@@ -252,25 +251,27 @@ extension ManagedObject {
     if let inverse = context.runtime.inverse(of: relationship), inverse.isColumn {
       return object.phase != .deleted && context.knownReference(of: object, inverse) == _key
     }
-    return context.shows(object._key, in: context.loadedList(of: self, relationship, isAsked: true))
+    return context.reporting {
+      context.shows(object._key, in: try context.loadedList(of: self, relationship, isAsked: true))
+    } ?? false
   }
 
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
     guard let (context, relationship) = place(of: property, isWrite: true) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship),
-      context.isUsable(object, as: "the new member", in: relationship),
-      context.isReady(toConnect: self, relationship, object),
-      position == nil || context.loadedList(of: self, relationship).isLoaded
+      context.isUsable(object, as: "the new member", in: relationship)
     else { return }
-    context.connect(self, relationship, object, at: position)
+    context.reporting {
+      try context.prepare(toConnect: self, relationship, object)
+      if position != nil { try context.loadedList(of: self, relationship) }
+      try context.connect(self, relationship, object, at: position)
+    }
   }
 
   final func removeMember(_ property: Int, _ object: ManagedObject) {
     guard let (context, relationship) = place(of: property, isWrite: true), hasMember(property, object) else { return }
-    guard context.isUsable(self, as: "the owner", in: relationship),
-      context.isReady(toDisconnect: self, relationship, object._key)
-    else { return }
-    context.disconnect(self, relationship, object._key)
+    guard context.isUsable(self, as: "the owner", in: relationship) else { return }
+    context.reporting { try context.disconnectPrepared(self, relationship, object._key) }
   }
 
   /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are not
@@ -278,32 +279,32 @@ extension ManagedObject {
   final func replaceMembers(_ property: Int, _ objects: [ManagedObject], keepsLost: Bool = false) {
     guard let (context, relationship) = place(of: property, isWrite: true) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship) else { return }
-    let failures = context.failedLoads
-    let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
-    // An object that cannot be loaded must not be left out, so the change is not made.
-    guard failures == context.failedLoads else { return }
-    let wanted = Set(usable.map(\._key))
-    let list = context.loadedList(of: self, relationship)
-    let former = keepsLost ? context.shownKeys(list) : list.keys
-    let leaving = former.filter { !wanted.contains($0) }
-    let lost = keepsLost ? list.keys.filter { !former.contains($0) } : []
-    let coming = usable.filter { !list.contains($0._key) }
-    guard list.isLoaded, context.isReady(toDisconnect: self, relationship, leaving),
-      coming.allSatisfy({ context.isReady(toConnect: self, relationship, $0) })
-    else { return }
-    for key in leaving { context.disconnect(self, relationship, key) }
-    for object in coming { context.connect(self, relationship, object) }
-    if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key) + lost) }
+    context.reporting {
+      // An object that cannot be loaded must not be left out, so the change is not made.
+      for object in objects where object.link === link { try context.fulfilIfFault(object) }
+      let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
+      let wanted = Set(usable.map(\._key))
+      let list = try context.loadedList(of: self, relationship)
+      let former = keepsLost ? context.shownKeys(list) : list.keys
+      let leaving = former.filter { !wanted.contains($0) }
+      let lost = keepsLost ? list.keys.filter { !former.contains($0) } : []
+      let coming = usable.filter { !list.contains($0._key) }
+      try context.prepare(toDisconnect: self, relationship, leaving)
+      for object in coming { try context.prepare(toConnect: self, relationship, object) }
+      for key in leaving { try context.disconnect(self, relationship, key) }
+      for object in coming { try context.connect(self, relationship, object) }
+      if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key) + lost) }
+    }
   }
 
   /// Changes the members with the operations of an array, in one step. Does nothing if they cannot be loaded.
   final func changeMembers<Member: ManagedObject>(
     _ property: Int, as type: Member.Type, _ change: (inout [Member]) throws -> Void
   ) rethrows {
-    guard let (context, _) = place(of: property, isWrite: true) else { return }
-    let failures = context.failedLoads
+    guard let (context, relationship) = place(of: property, isWrite: true),
+      context.reporting({ try context.memberObjects(of: self, relationship) }) != nil
+    else { return }
     var all = members(property, as: type)
-    guard failures == context.failedLoads else { return }
     try change(&all)
     replaceMembers(property, all, keepsLost: true)
   }
@@ -423,13 +424,13 @@ extension ManagedObject {
     if key < 0 {
       guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
       if extras?.partner(property) == nil { context.noteLazyLoad(of: self, relationship) }
-      key = context.partnerKey(of: self, relationship)
+      key = context.reporting { try context.partnerKey(of: self, relationship) } ?? 0
       if key == 0 { return nil }
     }
     if let partner = context.map[key] { return partner.phase == .deleted ? nil : partner }
     guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
     context.noteLazyLoad(of: self, relationship)
-    return context.loadPartner(key, of: self, relationship)
+    return context.reporting { try context.loadPartner(key, of: self, relationship) } ?? nil
   }
 
   /// Sets the partner of a to-one and updates the inverse.
@@ -438,19 +439,16 @@ extension ManagedObject {
     guard let relationship = context.relationship(property, of: self) else { return }
     guard context.isUsable(self, as: "the object", in: relationship) else { return }
     guard let partner else {
-      let old = context.partnerKey(of: self, relationship)
-      if old > 0 && context.isReady(toDisconnect: self, relationship, old) {
-        context.disconnect(self, relationship, old)
-      } else if old == 0, phase == .inserted, relationship.isColumn {
+      context.reporting {
+        let old = try context.partnerKey(of: self, relationship)
+        if old > 0 { return try context.disconnectPrepared(self, relationship, old) }
         // An explicit nil counts as an assigned value of a new object.
-        _markAssigned(ColumnMask.bit(of: property))
+        if phase == .inserted && relationship.isColumn { _markAssigned(ColumnMask.bit(of: property)) }
       }
       return
     }
-    guard context.isUsable(partner, as: "the partner", in: relationship),
-      context.isReady(toConnect: self, relationship, partner)
-    else { return }
-    context.connect(self, relationship, partner)
+    guard context.isUsable(partner, as: "the partner", in: relationship) else { return }
+    context.reporting { try context.connectPrepared(self, relationship, partner) }
   }
 }
 
@@ -463,7 +461,7 @@ extension ManagedObjectContext {
   /// Whether an object may take part in a change of relationships of this context; if not, this is reported.
   func isUsable(_ object: ManagedObject, as role: String, in relationship: RelationshipInfo) -> Bool {
     let isOurs = object.link === link
-    if isOurs && object.accessFlags.contains(.fault) { fulfilFault(of: object) }
+    if isOurs { reporting { try fulfilIfFault(object) } }
     guard isOurs, object.phase != .detached, object.phase != .deleted else {
       let why = isOurs ? "is deleted" : whereabouts(of: object)
       report(

@@ -19,7 +19,7 @@ extension ManagedObjectContext {
       try prepare(object, relationship, for: partners)
       former.append((relationship, partners))
     }
-    for (relationship, partners) in former { link(object, relationship, to: partners) }
+    for (relationship, partners) in former { try link(object, relationship, to: partners) }
     restore(attributes, of: object)
     forgetUnchanged([object])
   }
@@ -31,7 +31,7 @@ extension ManagedObjectContext {
       for key in presentPartners(of: object, relationship) {
         guard let partner = map[key], partner.isAlive else { continue }
         if partner.phase == .persistent && !inverse.isToMany { try rollback(partner, [inverse.property]) }
-        disconnect(object, relationship, key)
+        try disconnect(object, relationship, key)
       }
     }
     var closure = DeletedClosure([object])
@@ -91,8 +91,7 @@ extension ManagedObjectContext {
   /// The partners that a saved object had when it was last fetched or saved; nil if they are unchanged.
   func formerPartners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
     if relationship.isToMany { return try formerMembers(of: object, relationship) }
-    let present = partnerKey(of: object, relationship)
-    try throwPendingFailure()
+    let present = try partnerKey(of: object, relationship)
     let former = try formerPartner(of: object, relationship)
     return former == present ? nil : former == 0 ? [] : [former]
   }
@@ -121,26 +120,25 @@ extension ManagedObjectContext {
   private func prepare(_ object: ManagedObject, _ relationship: RelationshipInfo, for former: [Int64]) throws {
     let present = Set(presentPartners(of: object, relationship))
     try loadForChange(former, of: relationship)
-    var isReady = isReady(toDisconnect: object, relationship, present.subtracting(former).sorted())
+    try prepare(toDisconnect: object, relationship, present.subtracting(former).sorted())
     let coming = former.filter { !present.contains($0) }.compactMap { map[$0] }.filter(\.isAlive)
-    for partner in coming { isReady = self.isReady(toConnect: object, relationship, partner) && isReady }
-    if !isReady { try throwPendingFailure() }
+    for partner in coming { try prepare(toConnect: object, relationship, partner) }
     // The position of a member can only be restored in a list with all members.
     guard let inverse = runtime.inverse(of: relationship), inverse.isOrdered else { return }
     try loadKeys(of: coming.filter { !list(of: $0, inverse).isLoaded }, inverse)
   }
 
   /// Links former partners that are alive again, and unlinks the others.
-  private func link(_ object: ManagedObject, _ relationship: RelationshipInfo, to former: [Int64]) {
+  private func link(_ object: ManagedObject, _ relationship: RelationshipInfo, to former: [Int64]) throws {
     let present = Set(presentPartners(of: object, relationship))
-    for key in present.subtracting(former).sorted() { disconnect(object, relationship, key) }
+    for key in present.subtracting(former).sorted() { try disconnect(object, relationship, key) }
     for key in former where !present.contains(key) {
       guard let partner = map[key], partner.isAlive else { continue }
       if isHalfOfCouple(object, relationship, partner) {
         linkEnd(object, relationship, key)
         continue
       }
-      connect(object, relationship, partner)
+      try connect(object, relationship, partner)
       if let inverse = runtime.inverse(of: relationship), inverse.isOrdered { putBack(object._key, partner, inverse) }
     }
     if relationship.isToMany { rearrange(object, relationship) }
@@ -241,8 +239,7 @@ extension IdentifiedObject {
     var members: [View.Element] = []
     for number in numbers(of: property) {
       guard let relationship = context.relationship(number, of: self) else { continue }
-      let list = context.loadedList(of: self, relationship)
-      try context.throwPendingFailure()
+      let list = try context.loadedList(of: self, relationship)
       for key in list.committed ?? list.keys {
         let member = try context.object(key, entity: relationship.destination)
         if let member = member as? View.Element, member.isAlive { members.append(member) }

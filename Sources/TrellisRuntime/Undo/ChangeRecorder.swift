@@ -69,12 +69,12 @@ extension ManagedObjectContext {
 
   /// Loads both ends of a link before a change: ordered lists, because their order can only be restored if it is known,
   /// and lists in a join table, because only the store knows whether the two objects are linked already.
-  func prepareRecording(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
+  func prepareRecording(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
     guard recorder != nil else { return }
-    if relationship.isOrdered || relationship.isJoined { _ = loadedList(of: object, relationship) }
+    if relationship.isOrdered || relationship.isJoined { try loadedList(of: object, relationship) }
     guard let inverse = runtime.inverse(of: relationship), inverse.isOrdered || inverse.isJoined else { return }
-    if let partner = map[partner] ?? loadObject(partner, entity: relationship.destination) {
-      _ = loadedList(of: partner, inverse)
+    if let partner = try loading(relationship, { try self.object(partner, entity: relationship.destination) }) {
+      try loadedList(of: partner, inverse)
     }
   }
 }

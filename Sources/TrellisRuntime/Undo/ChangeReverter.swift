@@ -11,7 +11,7 @@ extension ManagedObjectContext {
   func revert(_ changes: ChangeSet, isExact: Bool = false) throws {
     try prepareToRevert(changes)
     var reverter = ChangeReverter(self, isExact: isExact)
-    for change in changes.changes.reversed() { reverter.revert(change) }
+    for change in changes.changes.reversed() { try reverter.revert(change) }
     try reverter.finish(withdrawing: changes.inserted)
     if !isExact {
       agreeLinks(around: changes.touched + reverter.corrected)
@@ -31,15 +31,14 @@ extension ManagedObjectContext {
         if values.object.isAlive && values.object.accessFlags.contains(.fault) { try refreshRows([values.object]) }
       case .member(let member):
         let owner = member.owner ?? map[member.ownerKey]
-        if let owner, owner.isAlive, member.relationship.isOrdered { _ = loadedList(of: owner, member.relationship) }
+        if let owner, owner.isAlive, member.relationship.isOrdered { try loadedList(of: owner, member.relationship) }
       case .order(let owner, let relationship, _):
-        if owner.isAlive { _ = loadedList(of: owner, relationship) }
+        if owner.isAlive { try loadedList(of: owner, relationship) }
       // The object keeps its former partners in memory, because a delete rule of `deny` still has to find them.
       case .revived(let object): leaving.append(object)
       case .partner, .deleted: break
       }
     }
-    try throwPendingFailure()
     _ = try loadToRestore(leaving.filter(\.isAlive))
   }
 }
@@ -68,11 +67,11 @@ private struct ChangeReverter {
     self.isExact = isExact
   }
 
-  mutating func revert(_ change: RecordedChange) {
+  mutating func revert(_ change: RecordedChange) throws {
     switch change {
-    case .values(let values): restore(values)
-    case .member(let member): restore(member)
-    case .order(let owner, let relationship, let keys): reorder(owner, relationship, keys)
+    case .values(let values): try restore(values)
+    case .member(let member): try restore(member)
+    case .order(let owner, let relationship, let keys): try reorder(owner, relationship, keys)
     case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
     case .deleted(let object): revive(object)
     case .revived(let object): redeleted[object._key] = object
@@ -81,9 +80,9 @@ private struct ChangeReverter {
 
   // MARK: Values
 
-  private mutating func restore(_ values: RecordedValues) {
+  private mutating func restore(_ values: RecordedValues) throws {
     let object = values.object
-    if object.isAlive && object.accessFlags.contains(.fault) { context.fulfilFault(of: object) }
+    if object.isAlive { try context.fulfilIfFault(object) }
     object.willChangeValues()
     for relationship in context.info(of: object).allRelationships
     where relationship.isColumn && values.differences.contains(relationship.property) {
@@ -99,12 +98,12 @@ private struct ChangeReverter {
 
   // MARK: Relationships
 
-  private mutating func restore(_ member: RecordedMember) {
+  private mutating func restore(_ member: RecordedMember) throws {
     let relationship = member.relationship
     let list: MemberList
     let owner = member.owner ?? context.map[member.ownerKey]
     if let owner {
-      list = self.list(of: owner, relationship)
+      list = try self.list(of: owner, relationship)
     } else {
       list = context.deferredList(of: member.ownerKey, relationship)
     }
@@ -114,13 +113,15 @@ private struct ChangeReverter {
 
   /// The list of a to-many, loaded if the order matters. The list of an object that is restored only later is in the
   /// state in which it was left.
-  private func list(of owner: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
-    relationship.isOrdered && owner.isAlive
+  private func list(of owner: ManagedObject, _ relationship: RelationshipInfo) throws -> MemberList {
+    try relationship.isOrdered && owner.isAlive
       ? context.loadedList(of: owner, relationship) : context.list(of: owner, relationship)
   }
 
-  private func reorder(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: ContiguousArray<Int64>) {
-    let present = list(of: owner, relationship)
+  private func reorder(
+    _ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: ContiguousArray<Int64>
+  ) throws {
+    let present = try list(of: owner, relationship)
     let known = Set(keys)
     context.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
   }
@@ -239,7 +240,7 @@ private struct ChangeReverter {
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
     context.pending.dropRevived()
-    context.relinkLate(revived, unlessMembers: true)
+    try context.relinkLate(revived, unlessMembers: true)
     for key in revived { if let object = context.map[key], object.phase == .persistent { showAgain(object) } }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
@@ -248,14 +249,14 @@ private struct ChangeReverter {
       context.pending.moveToEnd(ofInserted: reinserted)
       context.recorder?.forgetInserts(of: context)
       try context.forgetLostPartners(of: reinserted)
-      for object in reinserted { context.reunite(object) }
+      for object in reinserted { try context.reunite(object) }
     }
     try forgetLost()
     if !isExact { showOwners() }
     forgetWrongMembers()
     let back = redeleted.values.sorted { $0._key < $1._key }
     // Restoring these objects was reverted already, but the delete has to note their partners.
-    for object in back + inserted where object.isAlive { context.reunite(object) }
+    for object in back + inserted where object.isAlive { try context.reunite(object) }
     try context.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
   }
 }
@@ -300,16 +301,16 @@ extension ChangeReverter {
 
 extension ManagedObjectContext {
   /// Links the partners that an object kept while it was deleted to it again, unless they are linked to another object.
-  func reunite(_ object: ManagedObject) {
+  func reunite(_ object: ManagedObject) throws {
     for relationship in info(of: object).allRelationships {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
       for key in presentPartners(of: object, relationship) {
         guard let partner = map[key], partner.isAlive else { continue }
-        prepareRecording(object, relationship, key)
+        try prepareRecording(object, relationship, key)
         if inverse.isToMany {
           if !list(of: partner, inverse).contains(object._key) { linkEnd(partner, inverse, object._key) }
         } else {
-          let taken = partnerKey(of: partner, inverse)
+          let taken = try partnerKey(of: partner, inverse)
           if taken == 0 { linkEnd(partner, inverse, object._key) }
           // The partner already shows the object, which is an unsaved change all the same.
           if taken == object._key { noteListChanged(partner) }
@@ -355,30 +356,28 @@ extension ManagedObjectContext {
   /// - Returns: the objects with one-way references to the victims in the store.
   func loadToRestore(_ victims: [ManagedObject]) throws -> [ManagedObject] {
     for victim in victims where victim.phase == .persistent {
-      victim._willRead(-1)
+      try fulfilIfFault(victim)
       for relationship in info(of: victim).allRelationships where !relationship.isTransient {
         if relationship.isToMany {
-          _ = loadedList(of: victim, relationship)
+          try loadedList(of: victim, relationship)
         } else {
-          _ = partnerKey(of: victim, relationship)
+          _ = try partnerKey(of: victim, relationship)
         }
       }
     }
-    for victim in victims { prepareToUnlink(victim) }
-    try throwPendingFailure()
+    for victim in victims { try prepareToUnlink(victim) }
     let keys = victims.filter { $0.phase == .persistent }.map(\._key)
     return try oneWayReferences(to: victims).flatMap { reference in
       let holders = try stored(reference.holders(of: keys))
-      if reference.isToMany { for holder in holders { _ = loadedList(of: holder, reference) } }
-      try throwPendingFailure()
+      if reference.isToMany { for holder in holders { try loadedList(of: holder, reference) } }
       return holders
     }
   }
 
   /// Loads the ends of relationships from which a victim will be unlinked, because only they know its position.
-  private func prepareToUnlink(_ victim: ManagedObject) {
+  private func prepareToUnlink(_ victim: ManagedObject) throws {
     for relationship in info(of: victim).allRelationships where runtime.inverse(of: relationship) != nil {
-      for key in presentPartners(of: victim, relationship) { prepareRecording(victim, relationship, key) }
+      for key in presentPartners(of: victim, relationship) { try prepareRecording(victim, relationship, key) }
     }
   }
 }

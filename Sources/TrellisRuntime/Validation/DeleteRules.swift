@@ -87,12 +87,9 @@ extension ObjectRules {
 
   private func partners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64] {
     if relationship.isToMany {
-      let keys = context.loadedList(of: object, relationship).keys
-      try context.throwPendingFailure()
-      return Array(keys)
+      return Array(try context.loadedList(of: object, relationship).keys)
     }
-    let key = context.partnerKey(of: object, relationship)
-    try context.throwPendingFailure()
+    let key = try context.partnerKey(of: object, relationship)
     return key > 0 ? [key] : []
   }
 
@@ -166,15 +163,13 @@ struct ObjectRules {
     _ relationship: RelationshipInfo, of object: ManagedObject, _ info: EntityInfo
   ) throws {
     guard relationship.isToMany else {
-      if relationship.isRequired && context.partnerKey(of: object, relationship) == 0 {
-        try context.throwPendingFailure()
+      if try relationship.isRequired && context.partnerKey(of: object, relationship) == 0 {
         fail(object, relationship.name, .required, "must be set")
       }
       return
     }
     guard countsUnchanged || object.phase == .inserted || object.hasChangedList(relationship) else { return }
-    let count = context.loadedList(of: object, relationship).keys.count
-    try context.throwPendingFailure()
+    let count = try context.loadedList(of: object, relationship).keys.count
     checkCount(count, of: relationship, object)
   }
 
@@ -282,10 +277,9 @@ extension ManagedObjectContext {
   ) throws {
     var partners: Set<Int64> = []
     for object in objects {
-      let key = partnerKey(of: object, relationship)
+      let key = try partnerKey(of: object, relationship)
       if key > 0 { partners.insert(key) }
     }
-    try throwPendingFailure()
     if needsObjects { try loadForChange(partners.sorted(), of: relationship) }
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-public import TrellisModel
+import TrellisModel
 
 // MARK: - Text pattern
 

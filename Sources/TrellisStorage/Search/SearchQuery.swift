@@ -1,4 +1,4 @@
-public import TrellisModel
+import TrellisModel
 
 /// Words to search for in texts: the semantics of `matching`, in memory and in every store.
 ///
