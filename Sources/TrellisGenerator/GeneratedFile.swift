@@ -121,17 +121,22 @@ enum EntityEmitter {
       DescriptionEmitter.emit(plan, to: &writer)
     }
     writer.blank()
-    writer.block("nonisolated extension \(plan.name)") { writer in
+    let fetchable = plan.isRoot ? ": \(TypeName.fetchableObject)" : ""
+    writer.block("nonisolated extension \(plan.name)\(fetchable)") { writer in
       RowStructEmitter.emit(plan, to: &writer)
       writer.blank()
       ColumnsEmitter.emit(plan, to: &writer)
-      writer.blank()
-      FetchEmitter.emit(plan, to: &writer)
+      if !plan.isRoot {
+        writer.blank()
+        FetchEmitter.emitTypes(plan, to: &writer)
+      }
       RequestEmitter.emit(plan, to: &writer)
       HookEmitter.emitProtocol(plan, to: &writer)
     }
+    RowStructEmitter.emitExtensions(plan, to: &writer)
     HookEmitter.emitConformance(plan, to: &writer)
     SnapshotAccessEmitter.emitExtensions(plan, to: &writer)
+    FetchEmitter.emitExtension(plan, to: &writer)
   }
 
   private static func header(of plan: EntityPlan) -> String {

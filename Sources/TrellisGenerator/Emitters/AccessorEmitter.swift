@@ -26,12 +26,12 @@ enum InitialiserEmitter {
   private static func parameter(_ field: Field, _ plan: EntityPlan) -> String {
     let name = field.name.label
     guard let attribute = field.attribute else { return "\(name): \(field.type) = nil" }
-    switch (plan.defaults[field.number] != nil, attribute.isOptional) {
-    case (true, true): return "\(name): \(field.type)? = .none"
-    case (true, false): return "\(name): \(field.type)? = nil"
-    case (false, true): return "\(name): \(field.type) = nil"
-    case (false, false): return "\(name): \(field.type)"
+    guard let value = plan.defaults[field.number] else {
+      return "\(name): \(field.type)\(attribute.isOptional ? " = nil" : "")"
     }
+    // Whether the argument was given matters if another object may have the same unique key.
+    guard plan.notesAssigned else { return "\(name): \(field.type) = \(value.flat)" }
+    return "\(name): \(field.type)? = \(attribute.isOptional ? ".none" : "nil")"
   }
 
   // MARK: Body
@@ -59,21 +59,14 @@ enum InitialiserEmitter {
       plan.height == 0 ? "_finishInsert()" : "if Swift.type(of: self) == \(plan.name).self { _finishInsert() }")
   }
 
-  /// Emits notes of the assigned attributes: those with a required argument, and those with a given optional one.
+  /// Emits notes of the optional arguments that were given. Every object has the others.
   private static func emitAssigned(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    let attributes = plan.ownFields.filter { $0.attribute != nil }
-    let isGiven = { (field: Field) in plan.defaults[field.number] == nil && field.attribute?.isOptional == false }
-    let given = attributes.filter(isGiven)
-    if !given.isEmpty { writer.line("_markAssigned(\(bits(of: given)))") }
-    for field in attributes where !isGiven(field) {
-      writer.line("if \(field.name.spelled) != nil { _markAssigned(\(bits(of: [field]))) }")
+    for field in plan.ownFields {
+      guard let attribute = field.attribute, attribute.isOptional || plan.defaults[field.number] != nil else {
+        continue
+      }
+      writer.line("if \(field.name.spelled) != nil { _markAssigned(\(field.number)) }")
     }
-  }
-
-  /// The bits of `ColumnMask`.
-  private static func bits(of fields: [Field]) -> String {
-    let mask = fields.reduce(UInt64(0)) { $0 | 1 << UInt64(min($1.number, 63)) }
-    return "0x" + String(mask, radix: 16)
   }
 
   private static func inheritedArguments(_ plan: EntityPlan) -> [Code] {
@@ -87,7 +80,7 @@ enum InitialiserEmitter {
     guard let attribute = field.attribute else { return .plain("nil") }
     let name = field.name.spelled
     let rounding = field.rounding(isOptional: attribute.isOptional)
-    guard let value = plan.defaults[field.number] else {
+    guard let value = plan.defaults[field.number], plan.notesAssigned else {
       return .plain(field.kept(name, isOptional: attribute.isOptional))
     }
     if field.isExternal && attribute.isOptional {
@@ -112,7 +105,7 @@ enum InitialiserEmitter {
   }
 
   private static func note(_ field: Field, _ plan: EntityPlan) -> String? {
-    guard let attribute = field.attribute, let value = attribute.description.defaultValue else { return nil }
+    guard plan.notesAssigned, let value = field.attribute?.description.defaultValue else { return nil }
     switch value {
     case .now: return "The moment of insertion unless given."
     case .new: return "A new UUID unless given."
@@ -131,7 +124,7 @@ enum AccessorEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     for field in plan.ownFields {
       writer.blank()
-      writer.doc(field.doc)
+      writer.doc(RuleText.doc(of: field, plan))
       writer.block("public var \(field.name.spelled): \(field.type)") { writer in
         for accessor in accessors(of: field) { writer.line(accessor) }
       }

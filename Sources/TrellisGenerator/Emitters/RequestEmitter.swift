@@ -8,7 +8,7 @@ enum RequestEmitter {
       emitDoc(request, of: plan, to: &writer)
       let name = Identifier(request.description.name).spelled
       let parameters: [Code] = request.parameters.map { .plain("\($0.name.label): \($0.swiftType)") }
-      writer.write("public static func ", .call(name, parameters), " -> FetchRequest {")
+      writer.write("public static func ", .call(name, parameters), " -> \(TypeName.fetchRequest)<Columns> {")
       writer.indent()
       let predicates = PredicateCode(parameters: request.parameters)
       let body = body(request, predicates)
@@ -28,7 +28,7 @@ enum RequestEmitter {
       arguments.append(
         .labeled("prefetch", .list(request.prefetch.map { .plain(predicates.path($0, TypeName.propertyPath)) })))
     }
-    return .call("FetchRequest", arguments)
+    return .call("\(TypeName.fetchRequest)", arguments)
   }
 
   // MARK: Documentation
@@ -95,52 +95,39 @@ extension String {
 
 // MARK: - Fetch emitter
 
-/// Emits `all` and `where`.
+/// Emits `all` and `where` of a subclass. A root class has those of `FetchableObject`.
 ///
-/// Each class in a hierarchy has its own versions with different types, and the most derived must win overload
-/// resolution. For `all` the compiler prefers it already; among several `where` it chooses the one with the fewest
-/// generic parameters that is not disfavored.
+/// Each class of a hierarchy has its own versions with different types. Among those of several protocol extensions the
+/// compiler prefers the one with the narrowest `Self`.
 enum FetchEmitter {
-  static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    writer.line("/// What to fetch: requests of this class's objects, to be kept and passed on.")
+  /// Emits the types of requests and results, which shadow those of the parent class.
+  static func emitTypes(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    writer.line("/// A request for objects of this class, to be kept and passed on.")
     writer.line("public typealias FetchRequest = \(TypeName.fetchRequest)<Columns>")
     writer.line("/// The results of a request, kept up to date.")
     writer.line("public typealias LiveResults = \(TypeName.liveResults)<Columns>")
-    writer.blank()
-    writer.line("/// A fetch of every object.")
-    let all = "\(plan.isRoot ? "" : "@_nonoverride ")public static var all: FetchRequest"
-    writer.block(all, returning: "FetchRequest()")
-    writer.blank()
-    writer.line("/// A fetch of the objects for which all of the conditions hold.")
-    if plan.height > 0 { writer.line("@_disfavoredOverload") }
-    let levels = (1..<max(1, plan.height)).map { "Level\($0)" }
-    let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
-    let parameters: [Code] =
-      levels.map { .plain("_: \($0).Type = Swift.Never.self") }
-      + [.plain("@\(TypeName.conditionBuilder) _ conditions: (Columns) -> \(TypeName.queryCondition)")]
-    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest {")
-    writer.indent()
-    writer.line("FetchRequest(conditions)")
-    writer.outdent()
-    writer.line("}")
-    emitFormat(plan, levels, to: &writer)
   }
 
-  /// Emits the `where` with a format. The type parameters that distinguish the classes of a hierarchy come last here,
-  /// because the format has no label.
-  private static func emitFormat(_ plan: EntityPlan, _ levels: [String], to writer: inout CodeWriter) {
+  static func emitExtension(_ plan: EntityPlan, to writer: inout CodeWriter) {
+    if plan.isRoot { return }
+    let request = "\(plan.name).FetchRequest"
     writer.blank()
-    writer.line("/// A fetch of the objects for which a predicate in a format string holds.")
-    if plan.height > 0 { writer.line("@_disfavoredOverload") }
-    let generics = levels.isEmpty ? "" : "<\(levels.joined(separator: ", "))>"
-    let parameters: [Code] =
-      [.plain("_ format: \(TypeName.predicateFormat)"), .plain("_ arguments: any \(TypeName.predicateArgument)...")]
-      + levels.map { .plain("_\($0.lowercased()): \($0).Type = Swift.Never.self") }
-    writer.write("public static func `where`\(generics)", .call("", parameters), " -> FetchRequest {")
-    writer.indent()
-    writer.line("FetchRequest().where(format, arguments: arguments)")
-    writer.outdent()
-    writer.line("}")
+    writer.block("nonisolated extension \(TypeName.fetchableObject) where Self: \(plan.name)") { writer in
+      writer.line("/// A fetch of every object.")
+      writer.block("public static var all: \(request)", returning: "\(request)()")
+      writer.blank()
+      writer.line("/// A fetch of the objects for which all of the conditions hold.")
+      writer.function(
+        "public static func `where`",
+        ["@\(TypeName.conditionBuilder) _ conditions: (\(plan.name).Columns) -> \(TypeName.queryCondition)"],
+        " -> \(request)", returning: "\(request)(conditions)")
+      writer.blank()
+      writer.line("/// A fetch of the objects for which a predicate in a format string holds.")
+      writer.function(
+        "public static func `where`",
+        ["_ format: \(TypeName.predicateFormat)", "_ arguments: any \(TypeName.predicateArgument)..."],
+        " -> \(request)", returning: "\(request)().where(format, arguments: arguments)")
+    }
   }
 }
 
@@ -152,12 +139,10 @@ enum ColumnsEmitter {
     let name = plan.name
     writer.line("/// The properties by name, for predicates and sorts.")
     writer.block("public struct Columns: \(TypeName.entityColumns)") { writer in
-      writer.line("public typealias Object = \(name)")
-      writer.line("public typealias Snapshot = \(name).Snapshot")
       emitPath(plan, to: &writer)
       writer.blank()
       writer.function(
-        "public static func snapshot", ["of object: \(name)"], " -> \(name).Snapshot", returning: "object.snapshot")
+        "@_spi(Generated) public static func snapshot", ["of object: \(name)"], " -> \(name).Snapshot", returning: "object.snapshot")
       let fields = plan.fields.filter(isStored)
       if !fields.isEmpty { writer.blank() }
       for field in fields {
@@ -192,8 +177,8 @@ enum ColumnsEmitter {
     let isTaken = plan.fields.contains { $0.name.name == "path" }
     let name = isTaken ? "_path" : "path"
     let prefix = isTaken ? "@_implements(\(TypeName.entityColumns),path) " : ""
-    writer.line("\(prefix)public let \(name): \(TypeName.propertyPath)")
+    writer.line("\(prefix)@_spi(Generated) public let \(name): \(TypeName.propertyPath)")
     writer.blank()
-    writer.line("public init(_ path: \(TypeName.propertyPath)) { self.\(name) = path }")
+    writer.line("@_spi(Generated) public init(_ path: \(TypeName.propertyPath)) { self.\(name) = path }")
   }
 }

@@ -15,10 +15,7 @@ enum SnapshotAccessEmitter {
     writer.line("public var snapshot: Snapshot { _willRead(-1); return \(unsafeMark)_row }")
     writer.blank()
     writer.line(committedDoc)
-    writer.block("public var committed: Snapshot?") { writer in
-      writer.line("_willRead(-1)")
-      writer.line("return \(unsafeMark)_isInserted ? nil : (_committed as? \(TypeName.rowCopy)<Snapshot>)?.row ?? _row")
-    }
+    writer.block("public var committed: Snapshot?", returning: committedRow)
   }
 
   static func emitExtensions(_ plan: EntityPlan, to writer: inout CodeWriter) {
@@ -35,6 +32,8 @@ enum SnapshotAccessEmitter {
     }
   }
 
+  private static let committedRow = "_committedRow(or: \(unsafeMark)_row)"
+
   private static func emitHelpers(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.blank()
     let snapshot = "fileprivate final func \(PrivateNames.snapshot(of: plan.name))() -> Snapshot"
@@ -45,11 +44,7 @@ enum SnapshotAccessEmitter {
         writer.line("return \(unsafeMark)_row")
       }
       writer.blank()
-      writer.block(committed) { writer in
-        writer.line("_willRead(-1)")
-        writer.line("return \(unsafeMark)_isInserted ? nil : _committed?.part(Snapshot.self) ?? _row")
-      }
-      return
+      return writer.block(committed, returning: committedRow)
     }
     let own = plan.hasRow ? ", \(unsafeMark)_row" : ""
     writer.block(snapshot, returning: "Snapshot(\(PrivateNames.snapshot(of: parent))()\(own))")
@@ -95,7 +90,7 @@ enum SnapshotConformanceEmitter {
   private static func emitEquality(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.blank()
     writer.line("/// Whether both would be stored alike: texts are compared by their bytes.")
-    writer.block("public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool") { writer in
+    writer.block("public static func == (left: Self, right: Self) -> Swift.Bool") { writer in
       writer.line("guard left.objectID == right.objectID else { return false }")
       for field in plan.rowFields {
         let name = field.name.member

@@ -123,6 +123,7 @@ enum TypeName {
   static let entityColumns = "TrellisRuntime.EntityColumns"
   static let entitySnapshot = "TrellisRuntime.EntitySnapshot"
   static let fetchRequest = "TrellisRuntime.FetchRequest"
+  static let fetchableObject = "TrellisRuntime.FetchableObject"
   static let hookFailures = "TrellisRuntime.HookFailures"
   static let identifiedObject = "TrellisRuntime.IdentifiedObject"
   static let keyPathTable = "TrellisRuntime.KeyPathTable"

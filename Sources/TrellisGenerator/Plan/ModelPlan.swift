@@ -264,7 +264,7 @@ extension Field {
 enum PrivateNames {
   /// Names with an underscore that generated classes or their common base class use.
   private static let taken: Set<String> = [
-    "_changes", "_committed", "_copyRow", "_copyTransients", "_description",
+    "_changes", "_committed", "_committedRow", "_copyRow", "_copyTransients", "_description",
     "_didFetch", "_didInsert", "_didSave", "_finishInsert", "_noteFetch", "_validateDelete", "_validateInsert",
     "_validateUpdate", "_willDelete", "_willSave", "_entity",
     "_findPartner",

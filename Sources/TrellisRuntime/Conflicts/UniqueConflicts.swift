@@ -247,7 +247,8 @@ struct UniqueKeyMerge {
   }
 
   private func moves(_ property: Int, of object: ManagedObject, to survivor: ManagedObject) -> Bool {
-    let isAssigned = ColumnMask(bits: object.changedBits).contains(property)
+    let isAssigned =
+      context.info(of: object).isArgument[property] || ColumnMask(bits: object.changedBits).contains(property)
     switch policy {
     case .objectTrump: return isAssigned
     case .overwrite: return true

@@ -55,6 +55,8 @@ final class EntityInfo: Sendable {
   let oneWayReferences: [RelationshipNumberedInfo]
   /// The attributes that are validated at a save.
   let checkedAttributes: [CheckedAttribute]
+  /// Whether a property is an attribute without a default, which has a value from the initializer on, by number.
+  let isArgument: [Bool]
   /// The relationships that a save checks: required ones, and those with rules for their number of members.
   let checkedRelationships: [RelationshipInfo]
   /// The checks that a save repeats in the store.
@@ -87,6 +89,9 @@ final class EntityInfo: Sendable {
     self.oneWayReferences = oneWayReferences
     self.hooks = hooks
     self.storeChecks = storeChecks
+    isArgument = entity.properties.map { property in
+      property.attribute.map { !$0.isOptional && $0.description.defaultValue == nil } ?? false
+    }
     checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.isCounted

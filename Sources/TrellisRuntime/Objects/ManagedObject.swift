@@ -111,10 +111,10 @@ extension ManagedObject {
     return true
   }
 
-  /// Called by the initializers of classes with unique keys. Records the attributes that were passed, as the bits of
-  /// ``ColumnMask``, because only these are transferred to an existing object with the same unique key.
-  @_spi(Generated) @inlinable @inline(__always) public final func _markAssigned(_ properties: UInt64) {
-    state.markAssigned(properties)
+  /// Called by the initializers of classes with unique keys. Records an optional argument that was passed, because only
+  /// assigned attributes are transferred to an existing object with the same unique key.
+  @_spi(Generated) @inlinable @inline(__always) public final func _markAssigned(_ property: Int) {
+    state.markAssigned(ColumnMask.bit(of: property))
   }
 
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
@@ -219,6 +219,15 @@ extension ManagedObject {
 
   /// The row before its first change; nil if nothing has changed.
   @_spi(Generated) public final var _committed: RowCopyBase? { extras?.committed }
+
+  /// The values when last fetched or saved; nil for a new object.
+  ///
+  /// - Parameter row: The present values, which are the committed ones of an unchanged object.
+  @_spi(Generated) public final func _committedRow<Row: StoredFields>(or row: @autoclosure () -> Row) -> Row? {
+    _willRead(-1)
+    return phase == .inserted ? nil : _committed?.part(Row.self) ?? row()
+  }
+
   @_spi(Generated) public final var _isInserted: Bool { phase == .inserted }
 }
 

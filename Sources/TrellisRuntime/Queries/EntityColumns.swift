@@ -9,11 +9,48 @@ public protocol EntityColumns: Sendable {
   /// The struct for the objects' stored values.
   associatedtype Snapshot: EntitySnapshot
   /// The path from the fetched object to the object with these properties.
-  var path: PropertyPath { get }
+  @_spi(Generated) var path: PropertyPath { get }
   /// Creates the properties at the end of a path.
-  init(_ path: PropertyPath)
+  @_spi(Generated) init(_ path: PropertyPath)
   /// The stored values of an object.
-  static func snapshot(of object: Object) -> Snapshot
+  @_spi(Generated) static func snapshot(of object: Object) -> Snapshot
+}
+
+/// A class of objects that can be fetched. Generated classes conform to it.
+///
+/// The columns are those of the root class of a hierarchy. A subclass has a `where` of its own, which the compiler
+/// prefers because its extension has a narrower `Self`.
+public protocol FetchableObject: IdentifiedObject {
+  /// The properties by name, for predicates and sorts.
+  associatedtype Columns: EntityColumns
+}
+
+extension FetchableObject {
+  /// A request for objects of this class, to be kept and passed on.
+  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+
+  /// A fetch of every object.
+  public static var all: FetchRequest { FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  ///
+  /// ```swift
+  /// EmotionDiary.where { $0.emotion == .happy && $0.tags.any { $0.name == "sea" } }
+  /// ```
+  public static func `where`(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> FetchRequest {
+    FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  ///
+  /// ```swift
+  /// EmotionDiary.where("emotion == %@ AND ANY tags.name == %@", "happy", "sea")
+  /// ```
+  public static func `where`(_ format: PredicateFormat, _ arguments: any PredicateArgument...) -> FetchRequest {
+    FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 /// An attribute in a predicate or a sort key.

@@ -443,7 +443,7 @@ extension ManagedObject {
         let old = try context.partnerKey(of: self, relationship)
         if old > 0 { return try context.disconnectPrepared(self, relationship, old) }
         // An explicit nil counts as an assigned value of a new object.
-        if phase == .inserted && relationship.isColumn { _markAssigned(ColumnMask.bit(of: property)) }
+        if phase == .inserted && relationship.isColumn { _markAssigned(property) }
       }
       return
     }

@@ -91,12 +91,12 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _markAssigned(0x6)
-    if id != nil { _markAssigned(0x1) }
-    if createdAt != nil { _markAssigned(0x8) }
-    if mood != nil { _markAssigned(0x10) }
+    if id != nil { _markAssigned(0) }
+    if createdAt != nil { _markAssigned(3) }
+    if mood != nil { _markAssigned(4) }
   }
 
+  /// Unique.
   public var id: Foundation.UUID {
     get { _willRead(0); return unsafe _row.id }
     set { if _willWrite(0) { unsafe _row.id = newValue } }
@@ -107,7 +107,7 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
     set { if _willWrite(1) { unsafe _row.emotion = newValue } }
   }
 
-  /// What was written.
+  /// What was written. At least 1 character.
   public var content: Swift.String {
     get { _willRead(2); return unsafe _row.content }
     set { if _willWrite(2) { unsafe _row.content = newValue } }
@@ -123,7 +123,7 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
     set { if _willWrite(4) { unsafe _row.mood = newValue } }
   }
 
-  /// The pictures, in the order in which they are shown.
+  /// The pictures, in the order in which they are shown. Ordered, at most 10; deleting the object deletes them.
   public var images: TrellisRuntime.OrderedToMany<DiaryImage> {
     get { TrellisRuntime.OrderedToMany(self, 5) }
     set { newValue._assign(to: self, 5) }
@@ -138,10 +138,7 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -219,9 +216,9 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
   )
 }
 
-nonisolated extension EmotionDiary {
+nonisolated extension EmotionDiary: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<EmotionDiary>
     public var id: Foundation.UUID
     public var emotion: Emotion
@@ -229,86 +226,15 @@ nonisolated extension EmotionDiary {
     public var content: Swift.String
     public var createdAt: Foundation.Date
     public var mood: Swift.String?
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<EmotionDiary>,
-      id: Foundation.UUID,
-      emotion: Emotion,
-      content: Swift.String,
-      createdAt: Foundation.Date,
-      mood: Swift.String?
-    ) {
-      self.objectID = objectID
-      self.id = id
-      self.emotion = emotion
-      self.content = content
-      self.createdAt = createdAt
-      self.mood = mood
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      id = .read(row, 0)
-      emotion = .read(row, 1)
-      content = .read(row, 2)
-      createdAt = .read(row, 3)
-      mood = .read(row, 4)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.id.isSameStored(as: right.id) else { return false }
-      guard left.emotion.isSameStored(as: right.emotion) else { return false }
-      guard left.content.isSameStored(as: right.content) else { return false }
-      guard left.createdAt.isSameStored(as: right.createdAt) else { return false }
-      guard left.mood.isSameStored(as: right.mood) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      id = values.value("id")
-      emotion = values.value("emotion")
-      content = values.value("content")
-      createdAt = values.value("createdAt")
-      mood = values.valueIfPresent("mood")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(id, "id")
-      values.put(emotion, "emotion")
-      values.put(content, "content")
-      values.put(createdAt, "createdAt")
-      values.putIfPresent(mood, "mood")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: id.storedValue
-      case 1: emotion.storedValue
-      case 2: content.storedValue
-      case 3: createdAt.storedValue
-      case 4: mood.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = EmotionDiary
-    public typealias Snapshot = EmotionDiary.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: EmotionDiary) -> EmotionDiary.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: EmotionDiary) -> EmotionDiary.Snapshot { object.snapshot }
 
     public var id: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 0) }
     public var emotion: TrellisRuntime.AttributePath<Emotion> { TrellisRuntime.AttributePath(self, 1) }
@@ -321,29 +247,6 @@ nonisolated extension EmotionDiary {
     public var tags: TrellisRuntime.ToManyPath<Tag.Columns> { TrellisRuntime.ToManyPath(self, 6) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
-  }
-
   /// A fetch of objects, as the model declares it.
   ///
   /// ```
@@ -352,14 +255,69 @@ nonisolated extension EmotionDiary {
   /// Sorted by `createdAt` descending; one at most.
   ///
   /// - Parameter emotion: The value of `$emotion`.
-  public static func latest(emotion: Emotion) -> FetchRequest {
-    FetchRequest(
+  public static func latest(emotion: Emotion) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .comparison(
         .init(.path(.init(variable: 0).appending(1)), .equal, .value(emotion.storedValue), kind: .text)
       ),
       sort: [.init(.init(variable: 0).appending(3), descending: true, kind: .integer)],
       limit: 1
     )
+  }
+}
+
+nonisolated extension EmotionDiary.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    id = .read(row, 0)
+    emotion = .read(row, 1)
+    content = .read(row, 2)
+    createdAt = .read(row, 3)
+    mood = .read(row, 4)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.id.isSameStored(as: right.id) else { return false }
+    guard left.emotion.isSameStored(as: right.emotion) else { return false }
+    guard left.content.isSameStored(as: right.content) else { return false }
+    guard left.createdAt.isSameStored(as: right.createdAt) else { return false }
+    guard left.mood.isSameStored(as: right.mood) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    id = values.value("id")
+    emotion = values.value("emotion")
+    content = values.value("content")
+    createdAt = values.value("createdAt")
+    mood = values.valueIfPresent("mood")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(id, "id")
+    values.put(emotion, "emotion")
+    values.put(content, "content")
+    values.put(createdAt, "createdAt")
+    values.putIfPresent(mood, "mood")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: id.storedValue
+    case 1: emotion.storedValue
+    case 2: content.storedValue
+    case 3: createdAt.storedValue
+    case 4: mood.storedValue
+    default: nil
+    }
   }
 }
 
@@ -393,6 +351,7 @@ public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.I
     set { if _willWrite(0) { unsafe _row.imagePath = newValue } }
   }
 
+  /// In a file of its own.
   public var data: Foundation.Data? {
     get { _willRead(1); return _load(unsafe _row.data, 1) }
     set { if _willWrite(1) { unsafe _row.data = newValue.map(TrellisStorage.ExternalData.init) } }
@@ -409,10 +368,7 @@ public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.I
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -502,79 +458,22 @@ public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.I
   )
 }
 
-nonisolated extension DiaryImage {
+nonisolated extension DiaryImage: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<DiaryImage>
     public var imagePath: Swift.String
     public var data: TrellisStorage.ExternalData?
     public var diary: TrellisRuntime.ObjectID<EmotionDiary>?
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<DiaryImage>,
-      imagePath: Swift.String,
-      data: TrellisStorage.ExternalData?,
-      diary: TrellisRuntime.ObjectID<EmotionDiary>?
-    ) {
-      self.objectID = objectID
-      self.imagePath = imagePath
-      self.data = data
-      self.diary = diary
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      imagePath = .read(row, 0)
-      data = .read(row, 1)
-      diary = .read(row, 2)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.imagePath.isSameStored(as: right.imagePath) else { return false }
-      guard left.data.isSameStored(as: right.data) else { return false }
-      guard left.diary.isSameStored(as: right.diary) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      imagePath = values.value("imagePath")
-      data = values.valueIfPresent("data")
-      diary = values.valueIfPresent("diary")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(imagePath, "imagePath")
-      values.putIfPresent(data, "data")
-      values.putIfPresent(diary, "diary")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: imagePath.storedValue
-      case 1: data.storedValue
-      case 2: diary.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = DiaryImage
-    public typealias Snapshot = DiaryImage.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: DiaryImage) -> DiaryImage.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: DiaryImage) -> DiaryImage.Snapshot { object.snapshot }
 
     public var imagePath: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     public var data: TrellisRuntime.AttributePath<TrellisStorage.ExternalData?> {
@@ -582,28 +481,50 @@ nonisolated extension DiaryImage {
     }
     public var diary: TrellisRuntime.ToOnePath<EmotionDiary.Columns> { TrellisRuntime.ToOnePath(self, 2) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension DiaryImage.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    imagePath = .read(row, 0)
+    data = .read(row, 1)
+    diary = .read(row, 2)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.imagePath.isSameStored(as: right.imagePath) else { return false }
+    guard left.data.isSameStored(as: right.data) else { return false }
+    guard left.diary.isSameStored(as: right.diary) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    imagePath = values.value("imagePath")
+    data = values.valueIfPresent("data")
+    diary = values.valueIfPresent("diary")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(imagePath, "imagePath")
+    values.putIfPresent(data, "data")
+    values.putIfPresent(diary, "diary")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: imagePath.storedValue
+    case 1: data.storedValue
+    case 2: diary.storedValue
+    default: nil
+    }
   }
 }
 
@@ -617,9 +538,9 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
     unsafe _row = Snapshot(objectID: .unassigned, name: name)
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _markAssigned(0x1)
   }
 
+  /// Unique.
   public var name: Swift.String {
     get { _willRead(0); return unsafe _row.name }
     set { if _willWrite(0) { unsafe _row.name = newValue } }
@@ -636,10 +557,7 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -688,85 +606,57 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
   )
 }
 
-nonisolated extension Tag {
+nonisolated extension Tag: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Tag>
     public var name: Swift.String
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Tag>, name: Swift.String) {
-      self.objectID = objectID
-      self.name = name
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: name.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Tag
-    public typealias Snapshot = Tag.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Tag) -> Tag.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Tag) -> Tag.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     public var diaries: TrellisRuntime.ToManyPath<EmotionDiary.Columns> { TrellisRuntime.ToManyPath(self, 1) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Tag.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: name.storedValue
+    default: nil
+    }
   }
 }

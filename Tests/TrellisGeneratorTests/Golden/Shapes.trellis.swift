@@ -30,19 +30,15 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
   @exclusivity(unchecked) private final var _childPlace: Swift.Int64?
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - await: `true` unless given.
-  ///   - key: `""` unless given.
   public init(
     in managedObjectContext: TrellisRuntime.ManagedObjectContext,
     switch: Swift.String,
     context: Swift.String,
     path: Swift.String,
     row: Swift.String? = nil,
-    await: Swift.Bool? = nil,
+    await: Swift.Bool = true,
     copy: Swift.Int64,
-    key: Swift.String? = nil,
+    key: Swift.String = "",
     childPlace: Swift.Int64? = nil,
     changed: Swift.String? = nil,
     newValue: Swift.String,
@@ -68,7 +64,7 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
       context: context,
       path: path,
       row: row,
-      await: `await` ?? true,
+      await: `await`,
       copy: `copy`,
       changed: changed,
       newValue: newValue,
@@ -86,7 +82,7 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
       oneWay: nil,
       needed: nil
     )
-    unsafe _key_ = key ?? ""
+    unsafe _key_ = key
     unsafe _childPlace = childPlace
     super.init(_insertedInto: managedObjectContext)
     unsafe _row.objectID = .init(_key)
@@ -131,11 +127,13 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
     set { if _willWrite(5) { unsafe _row.copy = newValue } }
   }
 
+  /// In memory only.
   public var key: Swift.String {
     get { _willRead(6); return unsafe _key_ }
     set { if _willWrite(6) { unsafe _key_ = newValue } }
   }
 
+  /// In memory only.
   public var childPlace: Swift.Int64? {
     get { _willRead(7); return unsafe _childPlace }
     set { if _willWrite(7) { unsafe _childPlace = newValue } }
@@ -201,6 +199,7 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
     set { _setPartner(19, newValue) }
   }
 
+  /// Ordered; the object cannot be deleted while there are any.
   public var children: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 20) }
     set { newValue._assign(to: self, 20) }
@@ -221,11 +220,13 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
     set { newValue._assign(to: self, 23) }
   }
 
+  /// Ordered.
   public var likes: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 24) }
     set { newValue._assign(to: self, 24) }
   }
 
+  /// At least 1.
   public var likedBy: TrellisRuntime.ToMany<Event> {
     get { TrellisRuntime.ToMany(self, 25) }
     set { newValue._assign(to: self, 25) }
@@ -236,21 +237,25 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
     set { _setPartner(26, newValue) }
   }
 
+  /// Deleting the object leaves references to it.
   public var oneWays: TrellisRuntime.ToMany<Data> {
     get { TrellisRuntime.ToMany(self, 27) }
     set { newValue._assign(to: self, 27) }
   }
 
+  /// Required.
   public var needed: Data? {
     get { _partner(28) }
     set { _setPartner(28, newValue) }
   }
 
+  /// In memory only.
   public var passing: Data? {
     get { _partner(29) }
     set { _setPartner(29, newValue) }
   }
 
+  /// In memory only.
   public var passings: TrellisRuntime.ToMany<Data> {
     get { TrellisRuntime.ToMany(self, 30) }
     set { newValue._assign(to: self, 30) }
@@ -262,10 +267,7 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -470,9 +472,9 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
   )
 }
 
-nonisolated extension Event {
+nonisolated extension Event: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Event>
     public var `switch`: Swift.String
     public var context: Swift.String
@@ -495,198 +497,15 @@ nonisolated extension Event {
     public var place: TrellisRuntime.ObjectID<Data>?
     public var oneWay: TrellisRuntime.ObjectID<Data>?
     public var needed: TrellisRuntime.ObjectID<Data>?
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<Event>,
-      switch: Swift.String,
-      context: Swift.String,
-      path: Swift.String,
-      row: Swift.String?,
-      await: Swift.Bool,
-      copy: Swift.Int64,
-      changed: Swift.String?,
-      newValue: Swift.String,
-      type: Swift.String,
-      in: Swift.String,
-      checksum: Swift.String,
-      inherited: Swift.String,
-      properties: Swift.String,
-      old: Swift.String,
-      twin: TrellisRuntime.ObjectID<Event>?,
-      next: TrellisRuntime.ObjectID<Event>?,
-      default: TrellisRuntime.ObjectID<Event>?,
-      child: TrellisRuntime.ObjectID<Data>?,
-      place: TrellisRuntime.ObjectID<Data>?,
-      oneWay: TrellisRuntime.ObjectID<Data>?,
-      needed: TrellisRuntime.ObjectID<Data>?
-    ) {
-      self.objectID = objectID
-      self.switch = `switch`
-      self.context = context
-      self.path = path
-      self.row = row
-      self.await = `await`
-      self.copy = `copy`
-      self.changed = changed
-      self.newValue = newValue
-      self.type = type
-      self.in = `in`
-      self.checksum = checksum
-      self.inherited = inherited
-      self.properties = properties
-      self.old = old
-      self.twin = twin
-      self.next = next
-      self.default = `default`
-      self.child = child
-      self.place = place
-      self.oneWay = oneWay
-      self.needed = needed
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      `switch` = .read(row, 0)
-      context = .read(row, 1)
-      path = .read(row, 2)
-      self.row = .read(row, 3)
-      `await` = .read(row, 4)
-      `copy` = .read(row, 5)
-      changed = .read(row, 6)
-      newValue = .read(row, 7)
-      type = .read(row, 8)
-      `in` = .read(row, 9)
-      checksum = .read(row, 10)
-      inherited = .read(row, 11)
-      properties = .read(row, 12)
-      old = .read(row, 13)
-      twin = .read(row, 14)
-      next = .read(row, 15)
-      `default` = .read(row, 16)
-      child = .read(row, 17)
-      place = .read(row, 18)
-      oneWay = .read(row, 19)
-      needed = .read(row, 20)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.switch.isSameStored(as: right.switch) else { return false }
-      guard left.context.isSameStored(as: right.context) else { return false }
-      guard left.path.isSameStored(as: right.path) else { return false }
-      guard left.row.isSameStored(as: right.row) else { return false }
-      guard left.await.isSameStored(as: right.await) else { return false }
-      guard left.copy.isSameStored(as: right.copy) else { return false }
-      guard left.changed.isSameStored(as: right.changed) else { return false }
-      guard left.newValue.isSameStored(as: right.newValue) else { return false }
-      guard left.type.isSameStored(as: right.type) else { return false }
-      guard left.in.isSameStored(as: right.in) else { return false }
-      guard left.checksum.isSameStored(as: right.checksum) else { return false }
-      guard left.inherited.isSameStored(as: right.inherited) else { return false }
-      guard left.properties.isSameStored(as: right.properties) else { return false }
-      guard left.old.isSameStored(as: right.old) else { return false }
-      guard left.twin.isSameStored(as: right.twin) else { return false }
-      guard left.next.isSameStored(as: right.next) else { return false }
-      guard left.default.isSameStored(as: right.default) else { return false }
-      guard left.child.isSameStored(as: right.child) else { return false }
-      guard left.place.isSameStored(as: right.place) else { return false }
-      guard left.oneWay.isSameStored(as: right.oneWay) else { return false }
-      guard left.needed.isSameStored(as: right.needed) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      `switch` = values.value("switch")
-      context = values.value("context")
-      path = values.value("path")
-      row = values.valueIfPresent("row")
-      `await` = values.value("await")
-      `copy` = values.value("copy")
-      changed = values.valueIfPresent("changed")
-      newValue = values.value("newValue")
-      type = values.value("type")
-      `in` = values.value("in")
-      checksum = values.value("checksum")
-      inherited = values.value("inherited")
-      properties = values.value("properties")
-      old = values.value("old")
-      twin = values.valueIfPresent("twin")
-      next = values.valueIfPresent("next")
-      `default` = values.valueIfPresent("default")
-      child = values.valueIfPresent("child")
-      place = values.valueIfPresent("place")
-      oneWay = values.valueIfPresent("oneWay")
-      needed = values.valueIfPresent("needed")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(`switch`, "switch")
-      values.put(context, "context")
-      values.put(path, "path")
-      values.putIfPresent(row, "row")
-      values.put(`await`, "await")
-      values.put(`copy`, "copy")
-      values.putIfPresent(changed, "changed")
-      values.put(newValue, "newValue")
-      values.put(type, "type")
-      values.put(`in`, "in")
-      values.put(checksum, "checksum")
-      values.put(inherited, "inherited")
-      values.put(properties, "properties")
-      values.put(old, "old")
-      values.putIfPresent(twin, "twin")
-      values.putIfPresent(next, "next")
-      values.putIfPresent(`default`, "default")
-      values.putIfPresent(child, "child")
-      values.putIfPresent(place, "place")
-      values.putIfPresent(oneWay, "oneWay")
-      values.putIfPresent(needed, "needed")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: `switch`.storedValue
-      case 1: context.storedValue
-      case 2: path.storedValue
-      case 3: row.storedValue
-      case 4: `await`.storedValue
-      case 5: `copy`.storedValue
-      case 8: changed.storedValue
-      case 9: newValue.storedValue
-      case 10: type.storedValue
-      case 11: `in`.storedValue
-      case 12: checksum.storedValue
-      case 13: inherited.storedValue
-      case 14: properties.storedValue
-      case 15: old.storedValue
-      case 16: twin.storedValue
-      case 17: next.storedValue
-      case 19: `default`.storedValue
-      case 21: child.storedValue
-      case 22: place.storedValue
-      case 26: oneWay.storedValue
-      case 28: needed.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Event
-    public typealias Snapshot = Event.Snapshot
-    @_implements(TrellisRuntime.EntityColumns,path) public let _path: TrellisModel.PropertyPath
+    @_implements(TrellisRuntime.EntityColumns,path) @_spi(Generated) public let _path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self._path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self._path = path }
 
-    public static func snapshot(of object: Event) -> Event.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Event) -> Event.Snapshot { object.snapshot }
 
     public var `switch`: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     public var context: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 1) }
@@ -716,28 +535,140 @@ nonisolated extension Event {
     public var oneWays: TrellisRuntime.ToManyPath<Data.Columns> { TrellisRuntime.ToManyPath(self, 27) }
     public var needed: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 28) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Event.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    `switch` = .read(row, 0)
+    context = .read(row, 1)
+    path = .read(row, 2)
+    self.row = .read(row, 3)
+    `await` = .read(row, 4)
+    `copy` = .read(row, 5)
+    changed = .read(row, 6)
+    newValue = .read(row, 7)
+    type = .read(row, 8)
+    `in` = .read(row, 9)
+    checksum = .read(row, 10)
+    inherited = .read(row, 11)
+    properties = .read(row, 12)
+    old = .read(row, 13)
+    twin = .read(row, 14)
+    next = .read(row, 15)
+    `default` = .read(row, 16)
+    child = .read(row, 17)
+    place = .read(row, 18)
+    oneWay = .read(row, 19)
+    needed = .read(row, 20)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.switch.isSameStored(as: right.switch) else { return false }
+    guard left.context.isSameStored(as: right.context) else { return false }
+    guard left.path.isSameStored(as: right.path) else { return false }
+    guard left.row.isSameStored(as: right.row) else { return false }
+    guard left.await.isSameStored(as: right.await) else { return false }
+    guard left.copy.isSameStored(as: right.copy) else { return false }
+    guard left.changed.isSameStored(as: right.changed) else { return false }
+    guard left.newValue.isSameStored(as: right.newValue) else { return false }
+    guard left.type.isSameStored(as: right.type) else { return false }
+    guard left.in.isSameStored(as: right.in) else { return false }
+    guard left.checksum.isSameStored(as: right.checksum) else { return false }
+    guard left.inherited.isSameStored(as: right.inherited) else { return false }
+    guard left.properties.isSameStored(as: right.properties) else { return false }
+    guard left.old.isSameStored(as: right.old) else { return false }
+    guard left.twin.isSameStored(as: right.twin) else { return false }
+    guard left.next.isSameStored(as: right.next) else { return false }
+    guard left.default.isSameStored(as: right.default) else { return false }
+    guard left.child.isSameStored(as: right.child) else { return false }
+    guard left.place.isSameStored(as: right.place) else { return false }
+    guard left.oneWay.isSameStored(as: right.oneWay) else { return false }
+    guard left.needed.isSameStored(as: right.needed) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    `switch` = values.value("switch")
+    context = values.value("context")
+    path = values.value("path")
+    row = values.valueIfPresent("row")
+    `await` = values.value("await")
+    `copy` = values.value("copy")
+    changed = values.valueIfPresent("changed")
+    newValue = values.value("newValue")
+    type = values.value("type")
+    `in` = values.value("in")
+    checksum = values.value("checksum")
+    inherited = values.value("inherited")
+    properties = values.value("properties")
+    old = values.value("old")
+    twin = values.valueIfPresent("twin")
+    next = values.valueIfPresent("next")
+    `default` = values.valueIfPresent("default")
+    child = values.valueIfPresent("child")
+    place = values.valueIfPresent("place")
+    oneWay = values.valueIfPresent("oneWay")
+    needed = values.valueIfPresent("needed")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(`switch`, "switch")
+    values.put(context, "context")
+    values.put(path, "path")
+    values.putIfPresent(row, "row")
+    values.put(`await`, "await")
+    values.put(`copy`, "copy")
+    values.putIfPresent(changed, "changed")
+    values.put(newValue, "newValue")
+    values.put(type, "type")
+    values.put(`in`, "in")
+    values.put(checksum, "checksum")
+    values.put(inherited, "inherited")
+    values.put(properties, "properties")
+    values.put(old, "old")
+    values.putIfPresent(twin, "twin")
+    values.putIfPresent(next, "next")
+    values.putIfPresent(`default`, "default")
+    values.putIfPresent(child, "child")
+    values.putIfPresent(place, "place")
+    values.putIfPresent(oneWay, "oneWay")
+    values.putIfPresent(needed, "needed")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: `switch`.storedValue
+    case 1: context.storedValue
+    case 2: path.storedValue
+    case 3: row.storedValue
+    case 4: `await`.storedValue
+    case 5: `copy`.storedValue
+    case 8: changed.storedValue
+    case 9: newValue.storedValue
+    case 10: type.storedValue
+    case 11: `in`.storedValue
+    case 12: checksum.storedValue
+    case 13: inherited.storedValue
+    case 14: properties.storedValue
+    case 15: old.storedValue
+    case 16: twin.storedValue
+    case 17: next.storedValue
+    case 19: `default`.storedValue
+    case 21: child.storedValue
+    case 22: place.storedValue
+    case 26: oneWay.storedValue
+    case 28: needed.storedValue
+    default: nil
+    }
   }
 }
 
@@ -755,16 +686,19 @@ public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identif
     if let passport { self.passport = passport }
   }
 
+  /// Ordered.
   public var event: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 0) }
     set { newValue._assign(to: self, 0) }
   }
 
+  /// Ordered.
   public var places: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 1) }
     set { newValue._assign(to: self, 1) }
   }
 
+  /// Required.
   public var passport: Set? {
     get { _partner(2) }
     set { _setPartner(2, newValue) }
@@ -776,10 +710,7 @@ public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identif
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -847,87 +778,59 @@ public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identif
   )
 }
 
-nonisolated extension Data {
+nonisolated extension Data: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Data>
     public var passport: TrellisRuntime.ObjectID<Set>?
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Data>, passport: TrellisRuntime.ObjectID<Set>?) {
-      self.objectID = objectID
-      self.passport = passport
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      passport = .read(row, 0)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.passport.isSameStored(as: right.passport) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      passport = values.valueIfPresent("passport")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.putIfPresent(passport, "passport")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 2: passport.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Data
-    public typealias Snapshot = Data.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Data) -> Data.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Data) -> Data.Snapshot { object.snapshot }
 
     public var event: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 0) }
     public var places: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 1) }
     public var passport: TrellisRuntime.ToOnePath<Set.Columns> { TrellisRuntime.ToOnePath(self, 2) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Data.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    passport = .read(row, 0)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.passport.isSameStored(as: right.passport) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    passport = values.valueIfPresent("passport")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.putIfPresent(passport, "passport")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 2: passport.storedValue
+    default: nil
+    }
   }
 }
 
@@ -944,6 +847,7 @@ public nonisolated final class Set: TrellisRuntime.ManagedObject, Swift.Identifi
     if let holder { self.holder = holder }
   }
 
+  /// Deleting the object deletes it.
   public var holder: Data? {
     get { _partner(0) }
     set { _setPartner(0, newValue) }
@@ -955,10 +859,7 @@ public nonisolated final class Set: TrellisRuntime.ManagedObject, Swift.Identifi
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -992,78 +893,51 @@ public nonisolated final class Set: TrellisRuntime.ManagedObject, Swift.Identifi
   )
 }
 
-nonisolated extension Set {
+nonisolated extension Set: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Set>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Set>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Set
-    public typealias Snapshot = Set.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Set) -> Set.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Set) -> Set.Snapshot { object.snapshot }
 
     public var holder: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 0) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Set.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
   }
 }
 
@@ -1085,10 +959,7 @@ public nonisolated final class Nothing: TrellisRuntime.ManagedObject, Swift.Iden
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -1115,75 +986,48 @@ public nonisolated final class Nothing: TrellisRuntime.ManagedObject, Swift.Iden
   fileprivate static let _description = TrellisModel.EntityDescription("Nothing")
 }
 
-nonisolated extension Nothing {
+nonisolated extension Nothing: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Nothing>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Nothing>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Nothing
-    public typealias Snapshot = Nothing.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Nothing) -> Nothing.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Nothing) -> Nothing.Snapshot { object.snapshot }
+  }
+}
+
+nonisolated extension Nothing.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
   }
 }

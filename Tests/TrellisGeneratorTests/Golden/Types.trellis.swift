@@ -192,105 +192,23 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - string: The model's default unless given.
-  ///   - data: The model's default unless given.
-  ///   - url: The model's default unless given.
-  ///   - numbers: The model's default unless given.
-  ///   - dates: The model's default unless given.
-  ///   - uuids: The model's default unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
-    string: Swift.String? = nil,
-    data: Foundation.Data? = nil,
-    url: Foundation.URL? = nil,
-    numbers: [Swift.Int64]? = nil,
-    dates: [Foundation.Date]?? = .none,
-    uuids: [Foundation.UUID]? = nil
+    string: Swift.String = "some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" ",
+    data: Foundation.Data = (Foundation.Data(base64Encoded: "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=") ?? Foundation.Data()),
+    url: Foundation.URL = (Foundation.URL(string: "https://example.org/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/") ?? Foundation.URL.placeholder),
+    numbers: [Swift.Int64] = [0, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000, 11000, 12000, 13000, 14000, 15000, 16000, 17000, 18000, 19000, 20000, 21000, 22000, 23000, 24000, 25000, 26000, 27000, 28000, 29000, 30000, 31000, 32000, 33000, 34000, 35000, 36000, 37000, 38000, 39000],
+    dates: [Foundation.Date]? = [Foundation.Date(storedMicroseconds: 0), Foundation.Date(storedMicroseconds: 1), Foundation.Date(storedMicroseconds: 2), Foundation.Date(storedMicroseconds: 3)],
+    uuids: [Foundation.UUID] = [Foundation.UUID(uuid: (0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F)), Foundation.UUID(uuid: (0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F))]
   ) {
     unsafe _row = Snapshot(
       objectID: .unassigned,
-      string: string
-        ?? """
-        some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \
-        \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \
-        \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some \
-        words \\ and \"quotes\"\u{20}
-        """,
-      data: data
-        ?? (Foundation.Data(
-          base64Encoded: """
-            BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\
-            BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\
-            BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=
-            """
-        ) ?? Foundation.Data()),
-      url: url
-        ?? (Foundation.URL(
-          string: """
-            https://example.org/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/pat\
-            h/path/path/path/path/path/path/path/path/path/path/path/path/
-            """
-        ) ?? Foundation.URL.placeholder),
-      numbers: numbers
-        ?? [
-          0,
-          1000,
-          2000,
-          3000,
-          4000,
-          5000,
-          6000,
-          7000,
-          8000,
-          9000,
-          10000,
-          11000,
-          12000,
-          13000,
-          14000,
-          15000,
-          16000,
-          17000,
-          18000,
-          19000,
-          20000,
-          21000,
-          22000,
-          23000,
-          24000,
-          25000,
-          26000,
-          27000,
-          28000,
-          29000,
-          30000,
-          31000,
-          32000,
-          33000,
-          34000,
-          35000,
-          36000,
-          37000,
-          38000,
-          39000,
-        ],
-      dates: (dates ?? [
-        Foundation.Date(storedMicroseconds: 0),
-        Foundation.Date(storedMicroseconds: 1),
-        Foundation.Date(storedMicroseconds: 2),
-        Foundation.Date(storedMicroseconds: 3),
-      ])?.map { $0.roundedToMicroseconds },
+      string: string,
+      data: data,
+      url: url,
+      numbers: numbers,
+      dates: dates?.map { $0.roundedToMicroseconds },
       uuids: uuids
-        ?? [
-          Foundation.UUID(
-            uuid: (0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F)
-          ),
-          Foundation.UUID(
-            uuid: (0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F)
-          ),
-        ]
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
@@ -332,10 +250,7 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -491,9 +406,9 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
   )
 }
 
-nonisolated extension Long {
+nonisolated extension Long: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Long>
     public var string: Swift.String
     public var data: Foundation.Data
@@ -501,93 +416,15 @@ nonisolated extension Long {
     public var numbers: [Swift.Int64]
     public var dates: [Foundation.Date]?
     public var uuids: [Foundation.UUID]
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<Long>,
-      string: Swift.String,
-      data: Foundation.Data,
-      url: Foundation.URL,
-      numbers: [Swift.Int64],
-      dates: [Foundation.Date]?,
-      uuids: [Foundation.UUID]
-    ) {
-      self.objectID = objectID
-      self.string = string
-      self.data = data
-      self.url = url
-      self.numbers = numbers
-      self.dates = dates
-      self.uuids = uuids
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      string = .read(row, 0)
-      data = .read(row, 1)
-      url = .read(row, 2)
-      numbers = .read(row, 3)
-      dates = .read(row, 4)
-      uuids = .read(row, 5)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.string.isSameStored(as: right.string) else { return false }
-      guard left.data.isSameStored(as: right.data) else { return false }
-      guard left.url.isSameStored(as: right.url) else { return false }
-      guard left.numbers.isSameStored(as: right.numbers) else { return false }
-      guard left.dates.isSameStored(as: right.dates) else { return false }
-      guard left.uuids.isSameStored(as: right.uuids) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      string = values.value("string")
-      data = values.value("data")
-      url = values.value("url")
-      numbers = values.value("numbers")
-      dates = values.valueIfPresent("dates")
-      uuids = values.value("uuids")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(string, "string")
-      values.put(data, "data")
-      values.put(url, "url")
-      values.put(numbers, "numbers")
-      values.putIfPresent(dates, "dates")
-      values.put(uuids, "uuids")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: string.storedValue
-      case 1: data.storedValue
-      case 2: url.storedValue
-      case 3: numbers.storedValue
-      case 4: dates.storedValue
-      case 5: uuids.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Long
-    public typealias Snapshot = Long.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Long) -> Long.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Long) -> Long.Snapshot { object.snapshot }
 
     public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(self, 1) }
@@ -596,28 +433,65 @@ nonisolated extension Long {
     public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 4) }
     public var uuids: TrellisRuntime.AttributePath<[Foundation.UUID]> { TrellisRuntime.AttributePath(self, 5) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Long.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    string = .read(row, 0)
+    data = .read(row, 1)
+    url = .read(row, 2)
+    numbers = .read(row, 3)
+    dates = .read(row, 4)
+    uuids = .read(row, 5)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.string.isSameStored(as: right.string) else { return false }
+    guard left.data.isSameStored(as: right.data) else { return false }
+    guard left.url.isSameStored(as: right.url) else { return false }
+    guard left.numbers.isSameStored(as: right.numbers) else { return false }
+    guard left.dates.isSameStored(as: right.dates) else { return false }
+    guard left.uuids.isSameStored(as: right.uuids) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    string = values.value("string")
+    data = values.value("data")
+    url = values.value("url")
+    numbers = values.value("numbers")
+    dates = values.valueIfPresent("dates")
+    uuids = values.value("uuids")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(string, "string")
+    values.put(data, "data")
+    values.put(url, "url")
+    values.put(numbers, "numbers")
+    values.putIfPresent(dates, "dates")
+    values.put(uuids, "uuids")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: string.storedValue
+    case 1: data.storedValue
+    case 2: url.storedValue
+    case 3: numbers.storedValue
+    case 4: dates.storedValue
+    case 5: uuids.storedValue
+    default: nil
+    }
   }
 }
 
@@ -683,9 +557,9 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _markAssigned(0xffffff)
   }
 
+  /// Unique.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _row.string }
     set { if _willWrite(0) { unsafe _row.string = newValue } }
@@ -812,10 +686,7 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -968,9 +839,9 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
   )
 }
 
-nonisolated extension Plain {
+nonisolated extension Plain: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Plain>
     public var string: Swift.String
     public var bool: Swift.Bool
@@ -996,219 +867,15 @@ nonisolated extension Plain {
     public var dates: [Foundation.Date]
     public var levels: [Level]
     public var address: Address
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<Plain>,
-      string: Swift.String,
-      bool: Swift.Bool,
-      int16: Swift.Int16,
-      int32: Swift.Int32,
-      int64: Swift.Int64,
-      float: Swift.Float,
-      double: Swift.Double,
-      decimal: Foundation.Decimal,
-      wholeDecimal: Foundation.Decimal,
-      date: Foundation.Date,
-      now: Foundation.Date,
-      data: Foundation.Data,
-      uuid: Foundation.UUID,
-      new: Foundation.UUID,
-      url: Foundation.URL,
-      weather: Weather,
-      level: Level,
-      kind: Kind,
-      grade: Grade,
-      words: [Swift.String],
-      numbers: [Swift.Int64],
-      dates: [Foundation.Date],
-      levels: [Level],
-      address: Address
-    ) {
-      self.objectID = objectID
-      self.string = string
-      self.bool = bool
-      self.int16 = int16
-      self.int32 = int32
-      self.int64 = int64
-      self.float = float
-      self.double = double
-      self.decimal = decimal
-      self.wholeDecimal = wholeDecimal
-      self.date = date
-      self.now = now
-      self.data = data
-      self.uuid = uuid
-      self.new = new
-      self.url = url
-      self.weather = weather
-      self.level = level
-      self.kind = kind
-      self.grade = grade
-      self.words = words
-      self.numbers = numbers
-      self.dates = dates
-      self.levels = levels
-      self.address = address
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      string = .read(row, 0)
-      bool = .read(row, 1)
-      int16 = .read(row, 2)
-      int32 = .read(row, 3)
-      int64 = .read(row, 4)
-      float = .read(row, 5)
-      double = .read(row, 6)
-      decimal = .read(row, 7)
-      wholeDecimal = .read(row, 8)
-      date = .read(row, 9)
-      now = .read(row, 10)
-      data = .read(row, 11)
-      uuid = .read(row, 12)
-      new = .read(row, 13)
-      url = .read(row, 14)
-      weather = .read(row, 15)
-      level = .read(row, 16)
-      kind = .read(row, 17)
-      grade = .read(row, 18)
-      words = .read(row, 19)
-      numbers = .read(row, 20)
-      dates = .read(row, 21)
-      levels = .read(row, 22)
-      address = .read(row, 23)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.string.isSameStored(as: right.string) else { return false }
-      guard left.bool.isSameStored(as: right.bool) else { return false }
-      guard left.int16.isSameStored(as: right.int16) else { return false }
-      guard left.int32.isSameStored(as: right.int32) else { return false }
-      guard left.int64.isSameStored(as: right.int64) else { return false }
-      guard left.float.isSameStored(as: right.float) else { return false }
-      guard left.double.isSameStored(as: right.double) else { return false }
-      guard left.decimal.isSameStored(as: right.decimal) else { return false }
-      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-      guard left.date.isSameStored(as: right.date) else { return false }
-      guard left.now.isSameStored(as: right.now) else { return false }
-      guard left.data.isSameStored(as: right.data) else { return false }
-      guard left.uuid.isSameStored(as: right.uuid) else { return false }
-      guard left.new.isSameStored(as: right.new) else { return false }
-      guard left.url.isSameStored(as: right.url) else { return false }
-      guard left.weather.isSameStored(as: right.weather) else { return false }
-      guard left.level.isSameStored(as: right.level) else { return false }
-      guard left.kind.isSameStored(as: right.kind) else { return false }
-      guard left.grade.isSameStored(as: right.grade) else { return false }
-      guard left.words.isSameStored(as: right.words) else { return false }
-      guard left.numbers.isSameStored(as: right.numbers) else { return false }
-      guard left.dates.isSameStored(as: right.dates) else { return false }
-      guard left.levels.isSameStored(as: right.levels) else { return false }
-      guard left.address.isSameStored(as: right.address) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      string = values.value("string")
-      bool = values.value("bool")
-      int16 = values.value("int16")
-      int32 = values.value("int32")
-      int64 = values.value("int64")
-      float = values.value("float")
-      double = values.value("double")
-      decimal = values.value("decimal")
-      wholeDecimal = values.value("wholeDecimal")
-      date = values.value("date")
-      now = values.value("now")
-      data = values.value("data")
-      uuid = values.value("uuid")
-      new = values.value("new")
-      url = values.value("url")
-      weather = values.value("weather")
-      level = values.value("level")
-      kind = values.value("kind")
-      grade = values.value("grade")
-      words = values.value("words")
-      numbers = values.value("numbers")
-      dates = values.value("dates")
-      levels = values.value("levels")
-      address = values.value("address")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(string, "string")
-      values.put(bool, "bool")
-      values.put(int16, "int16")
-      values.put(int32, "int32")
-      values.put(int64, "int64")
-      values.put(float, "float")
-      values.put(double, "double")
-      values.put(decimal, "decimal")
-      values.put(wholeDecimal, "wholeDecimal")
-      values.put(date, "date")
-      values.put(now, "now")
-      values.put(data, "data")
-      values.put(uuid, "uuid")
-      values.put(new, "new")
-      values.put(url, "url")
-      values.put(weather, "weather")
-      values.put(level, "level")
-      values.put(kind, "kind")
-      values.put(grade, "grade")
-      values.put(words, "words")
-      values.put(numbers, "numbers")
-      values.put(dates, "dates")
-      values.put(levels, "levels")
-      values.put(address, "address")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: string.storedValue
-      case 1: bool.storedValue
-      case 2: int16.storedValue
-      case 3: int32.storedValue
-      case 4: int64.storedValue
-      case 5: float.storedValue
-      case 6: double.storedValue
-      case 7: decimal.storedValue
-      case 8: wholeDecimal.storedValue
-      case 9: date.storedValue
-      case 10: now.storedValue
-      case 11: data.storedValue
-      case 12: uuid.storedValue
-      case 13: new.storedValue
-      case 14: url.storedValue
-      case 15: weather.storedValue
-      case 16: level.storedValue
-      case 17: kind.storedValue
-      case 18: grade.storedValue
-      case 19: words.storedValue
-      case 20: numbers.storedValue
-      case 21: dates.storedValue
-      case 22: levels.storedValue
-      case 23: address.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Plain
-    public typealias Snapshot = Plain.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Plain) -> Plain.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Plain) -> Plain.Snapshot { object.snapshot }
 
     public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 1) }
@@ -1234,29 +901,6 @@ nonisolated extension Plain {
     public var dates: TrellisRuntime.AttributePath<[Foundation.Date]> { TrellisRuntime.AttributePath(self, 21) }
     public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(self, 22) }
     public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(self, 23) }
-  }
-
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
   }
 
   /// A fetch of objects, as the model declares it.
@@ -1320,7 +964,7 @@ nonisolated extension Plain {
     dates: [Foundation.Date],
     levels: [Level],
     address: Address
-  ) -> FetchRequest {
+  ) -> TrellisRuntime.FetchRequest<Columns> {
     var _list0: [TrellisModel.QueryPredicate] = []
     _list0.append(
       .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text))
@@ -1396,7 +1040,7 @@ nonisolated extension Plain {
     _list0.append(
       .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text))
     )
-    return FetchRequest(predicate: .or(_list0))
+    return TrellisRuntime.FetchRequest(predicate: .or(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
@@ -1460,7 +1104,7 @@ nonisolated extension Plain {
     dates: [[Foundation.Date]],
     levels: [[Level]],
     address: [Address]
-  ) -> FetchRequest {
+  ) -> TrellisRuntime.FetchRequest<Columns> {
     var _list0: [TrellisModel.QueryPredicate] = []
     _list0.append(.isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text))
     _list0.append(.isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer))
@@ -1486,7 +1130,7 @@ nonisolated extension Plain {
     _list0.append(.isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text))
     _list0.append(.isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text))
     _list0.append(.isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text))
-    return FetchRequest(predicate: .and(_list0))
+    return TrellisRuntime.FetchRequest(predicate: .and(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
@@ -1511,8 +1155,8 @@ nonisolated extension Plain {
     float: Swift.ClosedRange<Swift.Float>,
     decimal: Swift.ClosedRange<Foundation.Decimal>,
     date: Swift.ClosedRange<Foundation.Date>
-  ) -> FetchRequest {
-    FetchRequest(
+  ) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .and(
         [
           .not(
@@ -1637,8 +1281,8 @@ nonisolated extension Plain {
   /// In the order in which they were inserted.
   ///
   /// - Parameter number: The value of `$number`.
-  public static func mixed(number: Swift.Int64) -> FetchRequest {
-    FetchRequest(
+  public static func mixed(number: Swift.Int64) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .or(
         [
           .comparison(.init(.path(.init(variable: 0).appending(2)), .less, .value(number.storedValue), kind: .integer)),
@@ -1658,6 +1302,156 @@ nonisolated extension Plain {
         ]
       )
     )
+  }
+}
+
+nonisolated extension Plain.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    string = .read(row, 0)
+    bool = .read(row, 1)
+    int16 = .read(row, 2)
+    int32 = .read(row, 3)
+    int64 = .read(row, 4)
+    float = .read(row, 5)
+    double = .read(row, 6)
+    decimal = .read(row, 7)
+    wholeDecimal = .read(row, 8)
+    date = .read(row, 9)
+    now = .read(row, 10)
+    data = .read(row, 11)
+    uuid = .read(row, 12)
+    new = .read(row, 13)
+    url = .read(row, 14)
+    weather = .read(row, 15)
+    level = .read(row, 16)
+    kind = .read(row, 17)
+    grade = .read(row, 18)
+    words = .read(row, 19)
+    numbers = .read(row, 20)
+    dates = .read(row, 21)
+    levels = .read(row, 22)
+    address = .read(row, 23)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.string.isSameStored(as: right.string) else { return false }
+    guard left.bool.isSameStored(as: right.bool) else { return false }
+    guard left.int16.isSameStored(as: right.int16) else { return false }
+    guard left.int32.isSameStored(as: right.int32) else { return false }
+    guard left.int64.isSameStored(as: right.int64) else { return false }
+    guard left.float.isSameStored(as: right.float) else { return false }
+    guard left.double.isSameStored(as: right.double) else { return false }
+    guard left.decimal.isSameStored(as: right.decimal) else { return false }
+    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+    guard left.date.isSameStored(as: right.date) else { return false }
+    guard left.now.isSameStored(as: right.now) else { return false }
+    guard left.data.isSameStored(as: right.data) else { return false }
+    guard left.uuid.isSameStored(as: right.uuid) else { return false }
+    guard left.new.isSameStored(as: right.new) else { return false }
+    guard left.url.isSameStored(as: right.url) else { return false }
+    guard left.weather.isSameStored(as: right.weather) else { return false }
+    guard left.level.isSameStored(as: right.level) else { return false }
+    guard left.kind.isSameStored(as: right.kind) else { return false }
+    guard left.grade.isSameStored(as: right.grade) else { return false }
+    guard left.words.isSameStored(as: right.words) else { return false }
+    guard left.numbers.isSameStored(as: right.numbers) else { return false }
+    guard left.dates.isSameStored(as: right.dates) else { return false }
+    guard left.levels.isSameStored(as: right.levels) else { return false }
+    guard left.address.isSameStored(as: right.address) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    string = values.value("string")
+    bool = values.value("bool")
+    int16 = values.value("int16")
+    int32 = values.value("int32")
+    int64 = values.value("int64")
+    float = values.value("float")
+    double = values.value("double")
+    decimal = values.value("decimal")
+    wholeDecimal = values.value("wholeDecimal")
+    date = values.value("date")
+    now = values.value("now")
+    data = values.value("data")
+    uuid = values.value("uuid")
+    new = values.value("new")
+    url = values.value("url")
+    weather = values.value("weather")
+    level = values.value("level")
+    kind = values.value("kind")
+    grade = values.value("grade")
+    words = values.value("words")
+    numbers = values.value("numbers")
+    dates = values.value("dates")
+    levels = values.value("levels")
+    address = values.value("address")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(string, "string")
+    values.put(bool, "bool")
+    values.put(int16, "int16")
+    values.put(int32, "int32")
+    values.put(int64, "int64")
+    values.put(float, "float")
+    values.put(double, "double")
+    values.put(decimal, "decimal")
+    values.put(wholeDecimal, "wholeDecimal")
+    values.put(date, "date")
+    values.put(now, "now")
+    values.put(data, "data")
+    values.put(uuid, "uuid")
+    values.put(new, "new")
+    values.put(url, "url")
+    values.put(weather, "weather")
+    values.put(level, "level")
+    values.put(kind, "kind")
+    values.put(grade, "grade")
+    values.put(words, "words")
+    values.put(numbers, "numbers")
+    values.put(dates, "dates")
+    values.put(levels, "levels")
+    values.put(address, "address")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: string.storedValue
+    case 1: bool.storedValue
+    case 2: int16.storedValue
+    case 3: int32.storedValue
+    case 4: int64.storedValue
+    case 5: float.storedValue
+    case 6: double.storedValue
+    case 7: decimal.storedValue
+    case 8: wholeDecimal.storedValue
+    case 9: date.storedValue
+    case 10: now.storedValue
+    case 11: data.storedValue
+    case 12: uuid.storedValue
+    case 13: new.storedValue
+    case 14: url.storedValue
+    case 15: weather.storedValue
+    case 16: level.storedValue
+    case 17: kind.storedValue
+    case 18: grade.storedValue
+    case 19: words.storedValue
+    case 20: numbers.storedValue
+    case 21: dates.storedValue
+    case 22: levels.storedValue
+    case 23: address.storedValue
+    default: nil
+    }
   }
 }
 
@@ -1723,32 +1517,33 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    if string != nil { _markAssigned(0x1) }
-    if bool != nil { _markAssigned(0x2) }
-    if int16 != nil { _markAssigned(0x4) }
-    if int32 != nil { _markAssigned(0x8) }
-    if int64 != nil { _markAssigned(0x10) }
-    if float != nil { _markAssigned(0x20) }
-    if double != nil { _markAssigned(0x40) }
-    if decimal != nil { _markAssigned(0x80) }
-    if wholeDecimal != nil { _markAssigned(0x100) }
-    if date != nil { _markAssigned(0x200) }
-    if now != nil { _markAssigned(0x400) }
-    if data != nil { _markAssigned(0x800) }
-    if uuid != nil { _markAssigned(0x1000) }
-    if new != nil { _markAssigned(0x2000) }
-    if url != nil { _markAssigned(0x4000) }
-    if weather != nil { _markAssigned(0x8000) }
-    if level != nil { _markAssigned(0x10000) }
-    if kind != nil { _markAssigned(0x20000) }
-    if grade != nil { _markAssigned(0x40000) }
-    if words != nil { _markAssigned(0x80000) }
-    if numbers != nil { _markAssigned(0x100000) }
-    if dates != nil { _markAssigned(0x200000) }
-    if levels != nil { _markAssigned(0x400000) }
-    if address != nil { _markAssigned(0x800000) }
+    if string != nil { _markAssigned(0) }
+    if bool != nil { _markAssigned(1) }
+    if int16 != nil { _markAssigned(2) }
+    if int32 != nil { _markAssigned(3) }
+    if int64 != nil { _markAssigned(4) }
+    if float != nil { _markAssigned(5) }
+    if double != nil { _markAssigned(6) }
+    if decimal != nil { _markAssigned(7) }
+    if wholeDecimal != nil { _markAssigned(8) }
+    if date != nil { _markAssigned(9) }
+    if now != nil { _markAssigned(10) }
+    if data != nil { _markAssigned(11) }
+    if uuid != nil { _markAssigned(12) }
+    if new != nil { _markAssigned(13) }
+    if url != nil { _markAssigned(14) }
+    if weather != nil { _markAssigned(15) }
+    if level != nil { _markAssigned(16) }
+    if kind != nil { _markAssigned(17) }
+    if grade != nil { _markAssigned(18) }
+    if words != nil { _markAssigned(19) }
+    if numbers != nil { _markAssigned(20) }
+    if dates != nil { _markAssigned(21) }
+    if levels != nil { _markAssigned(22) }
+    if address != nil { _markAssigned(23) }
   }
 
+  /// Unique.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _row.string }
     set { if _willWrite(0) { unsafe _row.string = newValue } }
@@ -1875,10 +1670,7 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -2031,9 +1823,9 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
   )
 }
 
-nonisolated extension Maybe {
+nonisolated extension Maybe: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Maybe>
     public var string: Swift.String?
     public var bool: Swift.Bool?
@@ -2059,219 +1851,15 @@ nonisolated extension Maybe {
     public var dates: [Foundation.Date]?
     public var levels: [Level]?
     public var address: Address?
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<Maybe>,
-      string: Swift.String?,
-      bool: Swift.Bool?,
-      int16: Swift.Int16?,
-      int32: Swift.Int32?,
-      int64: Swift.Int64?,
-      float: Swift.Float?,
-      double: Swift.Double?,
-      decimal: Foundation.Decimal?,
-      wholeDecimal: Foundation.Decimal?,
-      date: Foundation.Date?,
-      now: Foundation.Date?,
-      data: Foundation.Data?,
-      uuid: Foundation.UUID?,
-      new: Foundation.UUID?,
-      url: Foundation.URL?,
-      weather: Weather?,
-      level: Level?,
-      kind: Kind?,
-      grade: Grade?,
-      words: [Swift.String]?,
-      numbers: [Swift.Int64]?,
-      dates: [Foundation.Date]?,
-      levels: [Level]?,
-      address: Address?
-    ) {
-      self.objectID = objectID
-      self.string = string
-      self.bool = bool
-      self.int16 = int16
-      self.int32 = int32
-      self.int64 = int64
-      self.float = float
-      self.double = double
-      self.decimal = decimal
-      self.wholeDecimal = wholeDecimal
-      self.date = date
-      self.now = now
-      self.data = data
-      self.uuid = uuid
-      self.new = new
-      self.url = url
-      self.weather = weather
-      self.level = level
-      self.kind = kind
-      self.grade = grade
-      self.words = words
-      self.numbers = numbers
-      self.dates = dates
-      self.levels = levels
-      self.address = address
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      string = .read(row, 0)
-      bool = .read(row, 1)
-      int16 = .read(row, 2)
-      int32 = .read(row, 3)
-      int64 = .read(row, 4)
-      float = .read(row, 5)
-      double = .read(row, 6)
-      decimal = .read(row, 7)
-      wholeDecimal = .read(row, 8)
-      date = .read(row, 9)
-      now = .read(row, 10)
-      data = .read(row, 11)
-      uuid = .read(row, 12)
-      new = .read(row, 13)
-      url = .read(row, 14)
-      weather = .read(row, 15)
-      level = .read(row, 16)
-      kind = .read(row, 17)
-      grade = .read(row, 18)
-      words = .read(row, 19)
-      numbers = .read(row, 20)
-      dates = .read(row, 21)
-      levels = .read(row, 22)
-      address = .read(row, 23)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.string.isSameStored(as: right.string) else { return false }
-      guard left.bool.isSameStored(as: right.bool) else { return false }
-      guard left.int16.isSameStored(as: right.int16) else { return false }
-      guard left.int32.isSameStored(as: right.int32) else { return false }
-      guard left.int64.isSameStored(as: right.int64) else { return false }
-      guard left.float.isSameStored(as: right.float) else { return false }
-      guard left.double.isSameStored(as: right.double) else { return false }
-      guard left.decimal.isSameStored(as: right.decimal) else { return false }
-      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-      guard left.date.isSameStored(as: right.date) else { return false }
-      guard left.now.isSameStored(as: right.now) else { return false }
-      guard left.data.isSameStored(as: right.data) else { return false }
-      guard left.uuid.isSameStored(as: right.uuid) else { return false }
-      guard left.new.isSameStored(as: right.new) else { return false }
-      guard left.url.isSameStored(as: right.url) else { return false }
-      guard left.weather.isSameStored(as: right.weather) else { return false }
-      guard left.level.isSameStored(as: right.level) else { return false }
-      guard left.kind.isSameStored(as: right.kind) else { return false }
-      guard left.grade.isSameStored(as: right.grade) else { return false }
-      guard left.words.isSameStored(as: right.words) else { return false }
-      guard left.numbers.isSameStored(as: right.numbers) else { return false }
-      guard left.dates.isSameStored(as: right.dates) else { return false }
-      guard left.levels.isSameStored(as: right.levels) else { return false }
-      guard left.address.isSameStored(as: right.address) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      string = values.valueIfPresent("string")
-      bool = values.valueIfPresent("bool")
-      int16 = values.valueIfPresent("int16")
-      int32 = values.valueIfPresent("int32")
-      int64 = values.valueIfPresent("int64")
-      float = values.valueIfPresent("float")
-      double = values.valueIfPresent("double")
-      decimal = values.valueIfPresent("decimal")
-      wholeDecimal = values.valueIfPresent("wholeDecimal")
-      date = values.valueIfPresent("date")
-      now = values.valueIfPresent("now")
-      data = values.valueIfPresent("data")
-      uuid = values.valueIfPresent("uuid")
-      new = values.valueIfPresent("new")
-      url = values.valueIfPresent("url")
-      weather = values.valueIfPresent("weather")
-      level = values.valueIfPresent("level")
-      kind = values.valueIfPresent("kind")
-      grade = values.valueIfPresent("grade")
-      words = values.valueIfPresent("words")
-      numbers = values.valueIfPresent("numbers")
-      dates = values.valueIfPresent("dates")
-      levels = values.valueIfPresent("levels")
-      address = values.valueIfPresent("address")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.putIfPresent(string, "string")
-      values.putIfPresent(bool, "bool")
-      values.putIfPresent(int16, "int16")
-      values.putIfPresent(int32, "int32")
-      values.putIfPresent(int64, "int64")
-      values.putIfPresent(float, "float")
-      values.putIfPresent(double, "double")
-      values.putIfPresent(decimal, "decimal")
-      values.putIfPresent(wholeDecimal, "wholeDecimal")
-      values.putIfPresent(date, "date")
-      values.putIfPresent(now, "now")
-      values.putIfPresent(data, "data")
-      values.putIfPresent(uuid, "uuid")
-      values.putIfPresent(new, "new")
-      values.putIfPresent(url, "url")
-      values.putIfPresent(weather, "weather")
-      values.putIfPresent(level, "level")
-      values.putIfPresent(kind, "kind")
-      values.putIfPresent(grade, "grade")
-      values.putIfPresent(words, "words")
-      values.putIfPresent(numbers, "numbers")
-      values.putIfPresent(dates, "dates")
-      values.putIfPresent(levels, "levels")
-      values.putIfPresent(address, "address")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: string.storedValue
-      case 1: bool.storedValue
-      case 2: int16.storedValue
-      case 3: int32.storedValue
-      case 4: int64.storedValue
-      case 5: float.storedValue
-      case 6: double.storedValue
-      case 7: decimal.storedValue
-      case 8: wholeDecimal.storedValue
-      case 9: date.storedValue
-      case 10: now.storedValue
-      case 11: data.storedValue
-      case 12: uuid.storedValue
-      case 13: new.storedValue
-      case 14: url.storedValue
-      case 15: weather.storedValue
-      case 16: level.storedValue
-      case 17: kind.storedValue
-      case 18: grade.storedValue
-      case 19: words.storedValue
-      case 20: numbers.storedValue
-      case 21: dates.storedValue
-      case 22: levels.storedValue
-      case 23: address.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Maybe
-    public typealias Snapshot = Maybe.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Maybe) -> Maybe.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Maybe) -> Maybe.Snapshot { object.snapshot }
 
     public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 0) }
     public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(self, 1) }
@@ -2297,29 +1885,6 @@ nonisolated extension Maybe {
     public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 21) }
     public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(self, 22) }
     public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(self, 23) }
-  }
-
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
   }
 
   /// A fetch of objects, as the model declares it.
@@ -2383,7 +1948,7 @@ nonisolated extension Maybe {
     dates: [Foundation.Date],
     levels: [Level],
     address: Address
-  ) -> FetchRequest {
+  ) -> TrellisRuntime.FetchRequest<Columns> {
     var _list0: [TrellisModel.QueryPredicate] = []
     _list0.append(
       .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(string.storedValue), kind: .text))
@@ -2459,7 +2024,7 @@ nonisolated extension Maybe {
     _list0.append(
       .comparison(.init(.path(.init(variable: 0).appending(23)), .equal, .value(address.storedValue), kind: .text))
     )
-    return FetchRequest(predicate: .or(_list0))
+    return TrellisRuntime.FetchRequest(predicate: .or(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
@@ -2523,7 +2088,7 @@ nonisolated extension Maybe {
     dates: [[Foundation.Date]],
     levels: [[Level]],
     address: [Address]
-  ) -> FetchRequest {
+  ) -> TrellisRuntime.FetchRequest<Columns> {
     var _list0: [TrellisModel.QueryPredicate] = []
     _list0.append(.isIn(.path(.init(variable: 0).appending(0)), string.map { $0.storedValue }, .text))
     _list0.append(.isIn(.path(.init(variable: 0).appending(1)), bool.map { $0.storedValue }, .integer))
@@ -2549,7 +2114,7 @@ nonisolated extension Maybe {
     _list0.append(.isIn(.path(.init(variable: 0).appending(21)), dates.map { $0.storedValue }, .text))
     _list0.append(.isIn(.path(.init(variable: 0).appending(22)), levels.map { $0.storedValue }, .text))
     _list0.append(.isIn(.path(.init(variable: 0).appending(23)), address.map { $0.storedValue }, .text))
-    return FetchRequest(predicate: .and(_list0))
+    return TrellisRuntime.FetchRequest(predicate: .and(_list0))
   }
 
   /// A fetch of objects, as the model declares it.
@@ -2574,8 +2139,8 @@ nonisolated extension Maybe {
     float: Swift.ClosedRange<Swift.Float>,
     decimal: Swift.ClosedRange<Foundation.Decimal>,
     date: Swift.ClosedRange<Foundation.Date>
-  ) -> FetchRequest {
-    FetchRequest(
+  ) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .and(
         [
           .not(
@@ -2700,8 +2265,8 @@ nonisolated extension Maybe {
   /// In the order in which they were inserted.
   ///
   /// - Parameter number: The value of `$number`.
-  public static func mixed(number: Swift.Int64) -> FetchRequest {
-    FetchRequest(
+  public static func mixed(number: Swift.Int64) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .or(
         [
           .comparison(.init(.path(.init(variable: 0).appending(2)), .less, .value(number.storedValue), kind: .integer)),
@@ -2721,6 +2286,156 @@ nonisolated extension Maybe {
         ]
       )
     )
+  }
+}
+
+nonisolated extension Maybe.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    string = .read(row, 0)
+    bool = .read(row, 1)
+    int16 = .read(row, 2)
+    int32 = .read(row, 3)
+    int64 = .read(row, 4)
+    float = .read(row, 5)
+    double = .read(row, 6)
+    decimal = .read(row, 7)
+    wholeDecimal = .read(row, 8)
+    date = .read(row, 9)
+    now = .read(row, 10)
+    data = .read(row, 11)
+    uuid = .read(row, 12)
+    new = .read(row, 13)
+    url = .read(row, 14)
+    weather = .read(row, 15)
+    level = .read(row, 16)
+    kind = .read(row, 17)
+    grade = .read(row, 18)
+    words = .read(row, 19)
+    numbers = .read(row, 20)
+    dates = .read(row, 21)
+    levels = .read(row, 22)
+    address = .read(row, 23)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.string.isSameStored(as: right.string) else { return false }
+    guard left.bool.isSameStored(as: right.bool) else { return false }
+    guard left.int16.isSameStored(as: right.int16) else { return false }
+    guard left.int32.isSameStored(as: right.int32) else { return false }
+    guard left.int64.isSameStored(as: right.int64) else { return false }
+    guard left.float.isSameStored(as: right.float) else { return false }
+    guard left.double.isSameStored(as: right.double) else { return false }
+    guard left.decimal.isSameStored(as: right.decimal) else { return false }
+    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+    guard left.date.isSameStored(as: right.date) else { return false }
+    guard left.now.isSameStored(as: right.now) else { return false }
+    guard left.data.isSameStored(as: right.data) else { return false }
+    guard left.uuid.isSameStored(as: right.uuid) else { return false }
+    guard left.new.isSameStored(as: right.new) else { return false }
+    guard left.url.isSameStored(as: right.url) else { return false }
+    guard left.weather.isSameStored(as: right.weather) else { return false }
+    guard left.level.isSameStored(as: right.level) else { return false }
+    guard left.kind.isSameStored(as: right.kind) else { return false }
+    guard left.grade.isSameStored(as: right.grade) else { return false }
+    guard left.words.isSameStored(as: right.words) else { return false }
+    guard left.numbers.isSameStored(as: right.numbers) else { return false }
+    guard left.dates.isSameStored(as: right.dates) else { return false }
+    guard left.levels.isSameStored(as: right.levels) else { return false }
+    guard left.address.isSameStored(as: right.address) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    string = values.valueIfPresent("string")
+    bool = values.valueIfPresent("bool")
+    int16 = values.valueIfPresent("int16")
+    int32 = values.valueIfPresent("int32")
+    int64 = values.valueIfPresent("int64")
+    float = values.valueIfPresent("float")
+    double = values.valueIfPresent("double")
+    decimal = values.valueIfPresent("decimal")
+    wholeDecimal = values.valueIfPresent("wholeDecimal")
+    date = values.valueIfPresent("date")
+    now = values.valueIfPresent("now")
+    data = values.valueIfPresent("data")
+    uuid = values.valueIfPresent("uuid")
+    new = values.valueIfPresent("new")
+    url = values.valueIfPresent("url")
+    weather = values.valueIfPresent("weather")
+    level = values.valueIfPresent("level")
+    kind = values.valueIfPresent("kind")
+    grade = values.valueIfPresent("grade")
+    words = values.valueIfPresent("words")
+    numbers = values.valueIfPresent("numbers")
+    dates = values.valueIfPresent("dates")
+    levels = values.valueIfPresent("levels")
+    address = values.valueIfPresent("address")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.putIfPresent(string, "string")
+    values.putIfPresent(bool, "bool")
+    values.putIfPresent(int16, "int16")
+    values.putIfPresent(int32, "int32")
+    values.putIfPresent(int64, "int64")
+    values.putIfPresent(float, "float")
+    values.putIfPresent(double, "double")
+    values.putIfPresent(decimal, "decimal")
+    values.putIfPresent(wholeDecimal, "wholeDecimal")
+    values.putIfPresent(date, "date")
+    values.putIfPresent(now, "now")
+    values.putIfPresent(data, "data")
+    values.putIfPresent(uuid, "uuid")
+    values.putIfPresent(new, "new")
+    values.putIfPresent(url, "url")
+    values.putIfPresent(weather, "weather")
+    values.putIfPresent(level, "level")
+    values.putIfPresent(kind, "kind")
+    values.putIfPresent(grade, "grade")
+    values.putIfPresent(words, "words")
+    values.putIfPresent(numbers, "numbers")
+    values.putIfPresent(dates, "dates")
+    values.putIfPresent(levels, "levels")
+    values.putIfPresent(address, "address")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: string.storedValue
+    case 1: bool.storedValue
+    case 2: int16.storedValue
+    case 3: int32.storedValue
+    case 4: int64.storedValue
+    case 5: float.storedValue
+    case 6: double.storedValue
+    case 7: decimal.storedValue
+    case 8: wholeDecimal.storedValue
+    case 9: date.storedValue
+    case 10: now.storedValue
+    case 11: data.storedValue
+    case 12: uuid.storedValue
+    case 13: new.storedValue
+    case 14: url.storedValue
+    case 15: weather.storedValue
+    case 16: level.storedValue
+    case 17: kind.storedValue
+    case 18: grade.storedValue
+    case 19: words.storedValue
+    case 20: numbers.storedValue
+    case 21: dates.storedValue
+    case 22: levels.storedValue
+    case 23: address.storedValue
+    default: nil
+    }
   }
 }
 
@@ -2814,32 +2529,32 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    _markAssigned(0x800000)
-    if string != nil { _markAssigned(0x1) }
-    if bool != nil { _markAssigned(0x2) }
-    if int16 != nil { _markAssigned(0x4) }
-    if int32 != nil { _markAssigned(0x8) }
-    if int64 != nil { _markAssigned(0x10) }
-    if float != nil { _markAssigned(0x20) }
-    if double != nil { _markAssigned(0x40) }
-    if decimal != nil { _markAssigned(0x80) }
-    if wholeDecimal != nil { _markAssigned(0x100) }
-    if date != nil { _markAssigned(0x200) }
-    if now != nil { _markAssigned(0x400) }
-    if data != nil { _markAssigned(0x800) }
-    if uuid != nil { _markAssigned(0x1000) }
-    if new != nil { _markAssigned(0x2000) }
-    if url != nil { _markAssigned(0x4000) }
-    if weather != nil { _markAssigned(0x8000) }
-    if level != nil { _markAssigned(0x10000) }
-    if kind != nil { _markAssigned(0x20000) }
-    if grade != nil { _markAssigned(0x40000) }
-    if words != nil { _markAssigned(0x80000) }
-    if numbers != nil { _markAssigned(0x100000) }
-    if dates != nil { _markAssigned(0x200000) }
-    if levels != nil { _markAssigned(0x400000) }
+    if string != nil { _markAssigned(0) }
+    if bool != nil { _markAssigned(1) }
+    if int16 != nil { _markAssigned(2) }
+    if int32 != nil { _markAssigned(3) }
+    if int64 != nil { _markAssigned(4) }
+    if float != nil { _markAssigned(5) }
+    if double != nil { _markAssigned(6) }
+    if decimal != nil { _markAssigned(7) }
+    if wholeDecimal != nil { _markAssigned(8) }
+    if date != nil { _markAssigned(9) }
+    if now != nil { _markAssigned(10) }
+    if data != nil { _markAssigned(11) }
+    if uuid != nil { _markAssigned(12) }
+    if new != nil { _markAssigned(13) }
+    if url != nil { _markAssigned(14) }
+    if weather != nil { _markAssigned(15) }
+    if level != nil { _markAssigned(16) }
+    if kind != nil { _markAssigned(17) }
+    if grade != nil { _markAssigned(18) }
+    if words != nil { _markAssigned(19) }
+    if numbers != nil { _markAssigned(20) }
+    if dates != nil { _markAssigned(21) }
+    if levels != nil { _markAssigned(22) }
   }
 
+  /// Unique.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _row.string }
     set { if _willWrite(0) { unsafe _row.string = newValue } }
@@ -2966,10 +2681,7 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -3094,9 +2806,9 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
   )
 }
 
-nonisolated extension Preset {
+nonisolated extension Preset: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Preset>
     public var string: Swift.String
     public var bool: Swift.Bool
@@ -3122,219 +2834,15 @@ nonisolated extension Preset {
     public var dates: [Foundation.Date]
     public var levels: [Level]
     public var address: Address
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<Preset>,
-      string: Swift.String,
-      bool: Swift.Bool,
-      int16: Swift.Int16,
-      int32: Swift.Int32,
-      int64: Swift.Int64,
-      float: Swift.Float,
-      double: Swift.Double,
-      decimal: Foundation.Decimal,
-      wholeDecimal: Foundation.Decimal,
-      date: Foundation.Date,
-      now: Foundation.Date,
-      data: Foundation.Data,
-      uuid: Foundation.UUID,
-      new: Foundation.UUID,
-      url: Foundation.URL,
-      weather: Weather,
-      level: Level,
-      kind: Kind,
-      grade: Grade,
-      words: [Swift.String],
-      numbers: [Swift.Int64],
-      dates: [Foundation.Date],
-      levels: [Level],
-      address: Address
-    ) {
-      self.objectID = objectID
-      self.string = string
-      self.bool = bool
-      self.int16 = int16
-      self.int32 = int32
-      self.int64 = int64
-      self.float = float
-      self.double = double
-      self.decimal = decimal
-      self.wholeDecimal = wholeDecimal
-      self.date = date
-      self.now = now
-      self.data = data
-      self.uuid = uuid
-      self.new = new
-      self.url = url
-      self.weather = weather
-      self.level = level
-      self.kind = kind
-      self.grade = grade
-      self.words = words
-      self.numbers = numbers
-      self.dates = dates
-      self.levels = levels
-      self.address = address
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      string = .read(row, 0)
-      bool = .read(row, 1)
-      int16 = .read(row, 2)
-      int32 = .read(row, 3)
-      int64 = .read(row, 4)
-      float = .read(row, 5)
-      double = .read(row, 6)
-      decimal = .read(row, 7)
-      wholeDecimal = .read(row, 8)
-      date = .read(row, 9)
-      now = .read(row, 10)
-      data = .read(row, 11)
-      uuid = .read(row, 12)
-      new = .read(row, 13)
-      url = .read(row, 14)
-      weather = .read(row, 15)
-      level = .read(row, 16)
-      kind = .read(row, 17)
-      grade = .read(row, 18)
-      words = .read(row, 19)
-      numbers = .read(row, 20)
-      dates = .read(row, 21)
-      levels = .read(row, 22)
-      address = .read(row, 23)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.string.isSameStored(as: right.string) else { return false }
-      guard left.bool.isSameStored(as: right.bool) else { return false }
-      guard left.int16.isSameStored(as: right.int16) else { return false }
-      guard left.int32.isSameStored(as: right.int32) else { return false }
-      guard left.int64.isSameStored(as: right.int64) else { return false }
-      guard left.float.isSameStored(as: right.float) else { return false }
-      guard left.double.isSameStored(as: right.double) else { return false }
-      guard left.decimal.isSameStored(as: right.decimal) else { return false }
-      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-      guard left.date.isSameStored(as: right.date) else { return false }
-      guard left.now.isSameStored(as: right.now) else { return false }
-      guard left.data.isSameStored(as: right.data) else { return false }
-      guard left.uuid.isSameStored(as: right.uuid) else { return false }
-      guard left.new.isSameStored(as: right.new) else { return false }
-      guard left.url.isSameStored(as: right.url) else { return false }
-      guard left.weather.isSameStored(as: right.weather) else { return false }
-      guard left.level.isSameStored(as: right.level) else { return false }
-      guard left.kind.isSameStored(as: right.kind) else { return false }
-      guard left.grade.isSameStored(as: right.grade) else { return false }
-      guard left.words.isSameStored(as: right.words) else { return false }
-      guard left.numbers.isSameStored(as: right.numbers) else { return false }
-      guard left.dates.isSameStored(as: right.dates) else { return false }
-      guard left.levels.isSameStored(as: right.levels) else { return false }
-      guard left.address.isSameStored(as: right.address) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      string = values.value("string")
-      bool = values.value("bool")
-      int16 = values.value("int16")
-      int32 = values.value("int32")
-      int64 = values.value("int64")
-      float = values.value("float")
-      double = values.value("double")
-      decimal = values.value("decimal")
-      wholeDecimal = values.value("wholeDecimal")
-      date = values.value("date")
-      now = values.value("now")
-      data = values.value("data")
-      uuid = values.value("uuid")
-      new = values.value("new")
-      url = values.value("url")
-      weather = values.value("weather")
-      level = values.value("level")
-      kind = values.value("kind")
-      grade = values.value("grade")
-      words = values.value("words")
-      numbers = values.value("numbers")
-      dates = values.value("dates")
-      levels = values.value("levels")
-      address = values.value("address")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(string, "string")
-      values.put(bool, "bool")
-      values.put(int16, "int16")
-      values.put(int32, "int32")
-      values.put(int64, "int64")
-      values.put(float, "float")
-      values.put(double, "double")
-      values.put(decimal, "decimal")
-      values.put(wholeDecimal, "wholeDecimal")
-      values.put(date, "date")
-      values.put(now, "now")
-      values.put(data, "data")
-      values.put(uuid, "uuid")
-      values.put(new, "new")
-      values.put(url, "url")
-      values.put(weather, "weather")
-      values.put(level, "level")
-      values.put(kind, "kind")
-      values.put(grade, "grade")
-      values.put(words, "words")
-      values.put(numbers, "numbers")
-      values.put(dates, "dates")
-      values.put(levels, "levels")
-      values.put(address, "address")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: string.storedValue
-      case 1: bool.storedValue
-      case 2: int16.storedValue
-      case 3: int32.storedValue
-      case 4: int64.storedValue
-      case 5: float.storedValue
-      case 6: double.storedValue
-      case 7: decimal.storedValue
-      case 8: wholeDecimal.storedValue
-      case 9: date.storedValue
-      case 10: now.storedValue
-      case 11: data.storedValue
-      case 12: uuid.storedValue
-      case 13: new.storedValue
-      case 14: url.storedValue
-      case 15: weather.storedValue
-      case 16: level.storedValue
-      case 17: kind.storedValue
-      case 18: grade.storedValue
-      case 19: words.storedValue
-      case 20: numbers.storedValue
-      case 21: dates.storedValue
-      case 22: levels.storedValue
-      case 23: address.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Preset
-    public typealias Snapshot = Preset.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Preset) -> Preset.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Preset) -> Preset.Snapshot { object.snapshot }
 
     public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 1) }
@@ -3361,28 +2869,155 @@ nonisolated extension Preset {
     public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(self, 22) }
     public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(self, 23) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Preset.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    string = .read(row, 0)
+    bool = .read(row, 1)
+    int16 = .read(row, 2)
+    int32 = .read(row, 3)
+    int64 = .read(row, 4)
+    float = .read(row, 5)
+    double = .read(row, 6)
+    decimal = .read(row, 7)
+    wholeDecimal = .read(row, 8)
+    date = .read(row, 9)
+    now = .read(row, 10)
+    data = .read(row, 11)
+    uuid = .read(row, 12)
+    new = .read(row, 13)
+    url = .read(row, 14)
+    weather = .read(row, 15)
+    level = .read(row, 16)
+    kind = .read(row, 17)
+    grade = .read(row, 18)
+    words = .read(row, 19)
+    numbers = .read(row, 20)
+    dates = .read(row, 21)
+    levels = .read(row, 22)
+    address = .read(row, 23)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.string.isSameStored(as: right.string) else { return false }
+    guard left.bool.isSameStored(as: right.bool) else { return false }
+    guard left.int16.isSameStored(as: right.int16) else { return false }
+    guard left.int32.isSameStored(as: right.int32) else { return false }
+    guard left.int64.isSameStored(as: right.int64) else { return false }
+    guard left.float.isSameStored(as: right.float) else { return false }
+    guard left.double.isSameStored(as: right.double) else { return false }
+    guard left.decimal.isSameStored(as: right.decimal) else { return false }
+    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+    guard left.date.isSameStored(as: right.date) else { return false }
+    guard left.now.isSameStored(as: right.now) else { return false }
+    guard left.data.isSameStored(as: right.data) else { return false }
+    guard left.uuid.isSameStored(as: right.uuid) else { return false }
+    guard left.new.isSameStored(as: right.new) else { return false }
+    guard left.url.isSameStored(as: right.url) else { return false }
+    guard left.weather.isSameStored(as: right.weather) else { return false }
+    guard left.level.isSameStored(as: right.level) else { return false }
+    guard left.kind.isSameStored(as: right.kind) else { return false }
+    guard left.grade.isSameStored(as: right.grade) else { return false }
+    guard left.words.isSameStored(as: right.words) else { return false }
+    guard left.numbers.isSameStored(as: right.numbers) else { return false }
+    guard left.dates.isSameStored(as: right.dates) else { return false }
+    guard left.levels.isSameStored(as: right.levels) else { return false }
+    guard left.address.isSameStored(as: right.address) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    string = values.value("string")
+    bool = values.value("bool")
+    int16 = values.value("int16")
+    int32 = values.value("int32")
+    int64 = values.value("int64")
+    float = values.value("float")
+    double = values.value("double")
+    decimal = values.value("decimal")
+    wholeDecimal = values.value("wholeDecimal")
+    date = values.value("date")
+    now = values.value("now")
+    data = values.value("data")
+    uuid = values.value("uuid")
+    new = values.value("new")
+    url = values.value("url")
+    weather = values.value("weather")
+    level = values.value("level")
+    kind = values.value("kind")
+    grade = values.value("grade")
+    words = values.value("words")
+    numbers = values.value("numbers")
+    dates = values.value("dates")
+    levels = values.value("levels")
+    address = values.value("address")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(string, "string")
+    values.put(bool, "bool")
+    values.put(int16, "int16")
+    values.put(int32, "int32")
+    values.put(int64, "int64")
+    values.put(float, "float")
+    values.put(double, "double")
+    values.put(decimal, "decimal")
+    values.put(wholeDecimal, "wholeDecimal")
+    values.put(date, "date")
+    values.put(now, "now")
+    values.put(data, "data")
+    values.put(uuid, "uuid")
+    values.put(new, "new")
+    values.put(url, "url")
+    values.put(weather, "weather")
+    values.put(level, "level")
+    values.put(kind, "kind")
+    values.put(grade, "grade")
+    values.put(words, "words")
+    values.put(numbers, "numbers")
+    values.put(dates, "dates")
+    values.put(levels, "levels")
+    values.put(address, "address")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: string.storedValue
+    case 1: bool.storedValue
+    case 2: int16.storedValue
+    case 3: int32.storedValue
+    case 4: int64.storedValue
+    case 5: float.storedValue
+    case 6: double.storedValue
+    case 7: decimal.storedValue
+    case 8: wholeDecimal.storedValue
+    case 9: date.storedValue
+    case 10: now.storedValue
+    case 11: data.storedValue
+    case 12: uuid.storedValue
+    case 13: new.storedValue
+    case 14: url.storedValue
+    case 15: weather.storedValue
+    case 16: level.storedValue
+    case 17: kind.storedValue
+    case 18: grade.storedValue
+    case 19: words.storedValue
+    case 20: numbers.storedValue
+    case 21: dates.storedValue
+    case 22: levels.storedValue
+    case 23: address.storedValue
+    default: nil
+    }
   }
 }
 
@@ -3476,32 +3111,33 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
-    if string != nil { _markAssigned(0x1) }
-    if bool != nil { _markAssigned(0x2) }
-    if int16 != nil { _markAssigned(0x4) }
-    if int32 != nil { _markAssigned(0x8) }
-    if int64 != nil { _markAssigned(0x10) }
-    if float != nil { _markAssigned(0x20) }
-    if double != nil { _markAssigned(0x40) }
-    if decimal != nil { _markAssigned(0x80) }
-    if wholeDecimal != nil { _markAssigned(0x100) }
-    if date != nil { _markAssigned(0x200) }
-    if now != nil { _markAssigned(0x400) }
-    if data != nil { _markAssigned(0x800) }
-    if uuid != nil { _markAssigned(0x1000) }
-    if new != nil { _markAssigned(0x2000) }
-    if url != nil { _markAssigned(0x4000) }
-    if weather != nil { _markAssigned(0x8000) }
-    if level != nil { _markAssigned(0x10000) }
-    if kind != nil { _markAssigned(0x20000) }
-    if grade != nil { _markAssigned(0x40000) }
-    if words != nil { _markAssigned(0x80000) }
-    if numbers != nil { _markAssigned(0x100000) }
-    if dates != nil { _markAssigned(0x200000) }
-    if levels != nil { _markAssigned(0x400000) }
-    if address != nil { _markAssigned(0x800000) }
+    if string != nil { _markAssigned(0) }
+    if bool != nil { _markAssigned(1) }
+    if int16 != nil { _markAssigned(2) }
+    if int32 != nil { _markAssigned(3) }
+    if int64 != nil { _markAssigned(4) }
+    if float != nil { _markAssigned(5) }
+    if double != nil { _markAssigned(6) }
+    if decimal != nil { _markAssigned(7) }
+    if wholeDecimal != nil { _markAssigned(8) }
+    if date != nil { _markAssigned(9) }
+    if now != nil { _markAssigned(10) }
+    if data != nil { _markAssigned(11) }
+    if uuid != nil { _markAssigned(12) }
+    if new != nil { _markAssigned(13) }
+    if url != nil { _markAssigned(14) }
+    if weather != nil { _markAssigned(15) }
+    if level != nil { _markAssigned(16) }
+    if kind != nil { _markAssigned(17) }
+    if grade != nil { _markAssigned(18) }
+    if words != nil { _markAssigned(19) }
+    if numbers != nil { _markAssigned(20) }
+    if dates != nil { _markAssigned(21) }
+    if levels != nil { _markAssigned(22) }
+    if address != nil { _markAssigned(23) }
   }
 
+  /// Unique.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _row.string }
     set { if _willWrite(0) { unsafe _row.string = newValue } }
@@ -3628,10 +3264,7 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -3766,9 +3399,9 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
   )
 }
 
-nonisolated extension MaybePreset {
+nonisolated extension MaybePreset: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<MaybePreset>
     public var string: Swift.String?
     public var bool: Swift.Bool?
@@ -3794,219 +3427,15 @@ nonisolated extension MaybePreset {
     public var dates: [Foundation.Date]?
     public var levels: [Level]?
     public var address: Address?
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<MaybePreset>,
-      string: Swift.String?,
-      bool: Swift.Bool?,
-      int16: Swift.Int16?,
-      int32: Swift.Int32?,
-      int64: Swift.Int64?,
-      float: Swift.Float?,
-      double: Swift.Double?,
-      decimal: Foundation.Decimal?,
-      wholeDecimal: Foundation.Decimal?,
-      date: Foundation.Date?,
-      now: Foundation.Date?,
-      data: Foundation.Data?,
-      uuid: Foundation.UUID?,
-      new: Foundation.UUID?,
-      url: Foundation.URL?,
-      weather: Weather?,
-      level: Level?,
-      kind: Kind?,
-      grade: Grade?,
-      words: [Swift.String]?,
-      numbers: [Swift.Int64]?,
-      dates: [Foundation.Date]?,
-      levels: [Level]?,
-      address: Address?
-    ) {
-      self.objectID = objectID
-      self.string = string
-      self.bool = bool
-      self.int16 = int16
-      self.int32 = int32
-      self.int64 = int64
-      self.float = float
-      self.double = double
-      self.decimal = decimal
-      self.wholeDecimal = wholeDecimal
-      self.date = date
-      self.now = now
-      self.data = data
-      self.uuid = uuid
-      self.new = new
-      self.url = url
-      self.weather = weather
-      self.level = level
-      self.kind = kind
-      self.grade = grade
-      self.words = words
-      self.numbers = numbers
-      self.dates = dates
-      self.levels = levels
-      self.address = address
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      string = .read(row, 0)
-      bool = .read(row, 1)
-      int16 = .read(row, 2)
-      int32 = .read(row, 3)
-      int64 = .read(row, 4)
-      float = .read(row, 5)
-      double = .read(row, 6)
-      decimal = .read(row, 7)
-      wholeDecimal = .read(row, 8)
-      date = .read(row, 9)
-      now = .read(row, 10)
-      data = .read(row, 11)
-      uuid = .read(row, 12)
-      new = .read(row, 13)
-      url = .read(row, 14)
-      weather = .read(row, 15)
-      level = .read(row, 16)
-      kind = .read(row, 17)
-      grade = .read(row, 18)
-      words = .read(row, 19)
-      numbers = .read(row, 20)
-      dates = .read(row, 21)
-      levels = .read(row, 22)
-      address = .read(row, 23)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.string.isSameStored(as: right.string) else { return false }
-      guard left.bool.isSameStored(as: right.bool) else { return false }
-      guard left.int16.isSameStored(as: right.int16) else { return false }
-      guard left.int32.isSameStored(as: right.int32) else { return false }
-      guard left.int64.isSameStored(as: right.int64) else { return false }
-      guard left.float.isSameStored(as: right.float) else { return false }
-      guard left.double.isSameStored(as: right.double) else { return false }
-      guard left.decimal.isSameStored(as: right.decimal) else { return false }
-      guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-      guard left.date.isSameStored(as: right.date) else { return false }
-      guard left.now.isSameStored(as: right.now) else { return false }
-      guard left.data.isSameStored(as: right.data) else { return false }
-      guard left.uuid.isSameStored(as: right.uuid) else { return false }
-      guard left.new.isSameStored(as: right.new) else { return false }
-      guard left.url.isSameStored(as: right.url) else { return false }
-      guard left.weather.isSameStored(as: right.weather) else { return false }
-      guard left.level.isSameStored(as: right.level) else { return false }
-      guard left.kind.isSameStored(as: right.kind) else { return false }
-      guard left.grade.isSameStored(as: right.grade) else { return false }
-      guard left.words.isSameStored(as: right.words) else { return false }
-      guard left.numbers.isSameStored(as: right.numbers) else { return false }
-      guard left.dates.isSameStored(as: right.dates) else { return false }
-      guard left.levels.isSameStored(as: right.levels) else { return false }
-      guard left.address.isSameStored(as: right.address) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      string = values.valueIfPresent("string")
-      bool = values.valueIfPresent("bool")
-      int16 = values.valueIfPresent("int16")
-      int32 = values.valueIfPresent("int32")
-      int64 = values.valueIfPresent("int64")
-      float = values.valueIfPresent("float")
-      double = values.valueIfPresent("double")
-      decimal = values.valueIfPresent("decimal")
-      wholeDecimal = values.valueIfPresent("wholeDecimal")
-      date = values.valueIfPresent("date")
-      now = values.valueIfPresent("now")
-      data = values.valueIfPresent("data")
-      uuid = values.valueIfPresent("uuid")
-      new = values.valueIfPresent("new")
-      url = values.valueIfPresent("url")
-      weather = values.valueIfPresent("weather")
-      level = values.valueIfPresent("level")
-      kind = values.valueIfPresent("kind")
-      grade = values.valueIfPresent("grade")
-      words = values.valueIfPresent("words")
-      numbers = values.valueIfPresent("numbers")
-      dates = values.valueIfPresent("dates")
-      levels = values.valueIfPresent("levels")
-      address = values.valueIfPresent("address")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.putIfPresent(string, "string")
-      values.putIfPresent(bool, "bool")
-      values.putIfPresent(int16, "int16")
-      values.putIfPresent(int32, "int32")
-      values.putIfPresent(int64, "int64")
-      values.putIfPresent(float, "float")
-      values.putIfPresent(double, "double")
-      values.putIfPresent(decimal, "decimal")
-      values.putIfPresent(wholeDecimal, "wholeDecimal")
-      values.putIfPresent(date, "date")
-      values.putIfPresent(now, "now")
-      values.putIfPresent(data, "data")
-      values.putIfPresent(uuid, "uuid")
-      values.putIfPresent(new, "new")
-      values.putIfPresent(url, "url")
-      values.putIfPresent(weather, "weather")
-      values.putIfPresent(level, "level")
-      values.putIfPresent(kind, "kind")
-      values.putIfPresent(grade, "grade")
-      values.putIfPresent(words, "words")
-      values.putIfPresent(numbers, "numbers")
-      values.putIfPresent(dates, "dates")
-      values.putIfPresent(levels, "levels")
-      values.putIfPresent(address, "address")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: string.storedValue
-      case 1: bool.storedValue
-      case 2: int16.storedValue
-      case 3: int32.storedValue
-      case 4: int64.storedValue
-      case 5: float.storedValue
-      case 6: double.storedValue
-      case 7: decimal.storedValue
-      case 8: wholeDecimal.storedValue
-      case 9: date.storedValue
-      case 10: now.storedValue
-      case 11: data.storedValue
-      case 12: uuid.storedValue
-      case 13: new.storedValue
-      case 14: url.storedValue
-      case 15: weather.storedValue
-      case 16: level.storedValue
-      case 17: kind.storedValue
-      case 18: grade.storedValue
-      case 19: words.storedValue
-      case 20: numbers.storedValue
-      case 21: dates.storedValue
-      case 22: levels.storedValue
-      case 23: address.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = MaybePreset
-    public typealias Snapshot = MaybePreset.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: MaybePreset) -> MaybePreset.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: MaybePreset) -> MaybePreset.Snapshot { object.snapshot }
 
     public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 0) }
     public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(self, 1) }
@@ -4033,28 +3462,155 @@ nonisolated extension MaybePreset {
     public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(self, 22) }
     public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(self, 23) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension MaybePreset.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    string = .read(row, 0)
+    bool = .read(row, 1)
+    int16 = .read(row, 2)
+    int32 = .read(row, 3)
+    int64 = .read(row, 4)
+    float = .read(row, 5)
+    double = .read(row, 6)
+    decimal = .read(row, 7)
+    wholeDecimal = .read(row, 8)
+    date = .read(row, 9)
+    now = .read(row, 10)
+    data = .read(row, 11)
+    uuid = .read(row, 12)
+    new = .read(row, 13)
+    url = .read(row, 14)
+    weather = .read(row, 15)
+    level = .read(row, 16)
+    kind = .read(row, 17)
+    grade = .read(row, 18)
+    words = .read(row, 19)
+    numbers = .read(row, 20)
+    dates = .read(row, 21)
+    levels = .read(row, 22)
+    address = .read(row, 23)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.string.isSameStored(as: right.string) else { return false }
+    guard left.bool.isSameStored(as: right.bool) else { return false }
+    guard left.int16.isSameStored(as: right.int16) else { return false }
+    guard left.int32.isSameStored(as: right.int32) else { return false }
+    guard left.int64.isSameStored(as: right.int64) else { return false }
+    guard left.float.isSameStored(as: right.float) else { return false }
+    guard left.double.isSameStored(as: right.double) else { return false }
+    guard left.decimal.isSameStored(as: right.decimal) else { return false }
+    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
+    guard left.date.isSameStored(as: right.date) else { return false }
+    guard left.now.isSameStored(as: right.now) else { return false }
+    guard left.data.isSameStored(as: right.data) else { return false }
+    guard left.uuid.isSameStored(as: right.uuid) else { return false }
+    guard left.new.isSameStored(as: right.new) else { return false }
+    guard left.url.isSameStored(as: right.url) else { return false }
+    guard left.weather.isSameStored(as: right.weather) else { return false }
+    guard left.level.isSameStored(as: right.level) else { return false }
+    guard left.kind.isSameStored(as: right.kind) else { return false }
+    guard left.grade.isSameStored(as: right.grade) else { return false }
+    guard left.words.isSameStored(as: right.words) else { return false }
+    guard left.numbers.isSameStored(as: right.numbers) else { return false }
+    guard left.dates.isSameStored(as: right.dates) else { return false }
+    guard left.levels.isSameStored(as: right.levels) else { return false }
+    guard left.address.isSameStored(as: right.address) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    string = values.valueIfPresent("string")
+    bool = values.valueIfPresent("bool")
+    int16 = values.valueIfPresent("int16")
+    int32 = values.valueIfPresent("int32")
+    int64 = values.valueIfPresent("int64")
+    float = values.valueIfPresent("float")
+    double = values.valueIfPresent("double")
+    decimal = values.valueIfPresent("decimal")
+    wholeDecimal = values.valueIfPresent("wholeDecimal")
+    date = values.valueIfPresent("date")
+    now = values.valueIfPresent("now")
+    data = values.valueIfPresent("data")
+    uuid = values.valueIfPresent("uuid")
+    new = values.valueIfPresent("new")
+    url = values.valueIfPresent("url")
+    weather = values.valueIfPresent("weather")
+    level = values.valueIfPresent("level")
+    kind = values.valueIfPresent("kind")
+    grade = values.valueIfPresent("grade")
+    words = values.valueIfPresent("words")
+    numbers = values.valueIfPresent("numbers")
+    dates = values.valueIfPresent("dates")
+    levels = values.valueIfPresent("levels")
+    address = values.valueIfPresent("address")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.putIfPresent(string, "string")
+    values.putIfPresent(bool, "bool")
+    values.putIfPresent(int16, "int16")
+    values.putIfPresent(int32, "int32")
+    values.putIfPresent(int64, "int64")
+    values.putIfPresent(float, "float")
+    values.putIfPresent(double, "double")
+    values.putIfPresent(decimal, "decimal")
+    values.putIfPresent(wholeDecimal, "wholeDecimal")
+    values.putIfPresent(date, "date")
+    values.putIfPresent(now, "now")
+    values.putIfPresent(data, "data")
+    values.putIfPresent(uuid, "uuid")
+    values.putIfPresent(new, "new")
+    values.putIfPresent(url, "url")
+    values.putIfPresent(weather, "weather")
+    values.putIfPresent(level, "level")
+    values.putIfPresent(kind, "kind")
+    values.putIfPresent(grade, "grade")
+    values.putIfPresent(words, "words")
+    values.putIfPresent(numbers, "numbers")
+    values.putIfPresent(dates, "dates")
+    values.putIfPresent(levels, "levels")
+    values.putIfPresent(address, "address")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: string.storedValue
+    case 1: bool.storedValue
+    case 2: int16.storedValue
+    case 3: int32.storedValue
+    case 4: int64.storedValue
+    case 5: float.storedValue
+    case 6: double.storedValue
+    case 7: decimal.storedValue
+    case 8: wholeDecimal.storedValue
+    case 9: date.storedValue
+    case 10: now.storedValue
+    case 11: data.storedValue
+    case 12: uuid.storedValue
+    case 13: new.storedValue
+    case 14: url.storedValue
+    case 15: weather.storedValue
+    case 16: level.storedValue
+    case 17: kind.storedValue
+    case 18: grade.storedValue
+    case 19: words.storedValue
+    case 20: numbers.storedValue
+    case 21: dates.storedValue
+    case 22: levels.storedValue
+    case 23: address.storedValue
+    default: nil
+    }
   }
 }
 
@@ -4144,121 +3700,145 @@ public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Iden
     unsafe _row.objectID = .init(_key)
   }
 
+  /// In memory only.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _string }
     set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
+  /// In memory only.
   public var bool: Swift.Bool {
     get { _willRead(1); return unsafe _bool }
     set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
+  /// In memory only.
   public var int16: Swift.Int16 {
     get { _willRead(2); return unsafe _int16 }
     set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
+  /// In memory only.
   public var int32: Swift.Int32 {
     get { _willRead(3); return unsafe _int32 }
     set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
+  /// In memory only.
   public var int64: Swift.Int64 {
     get { _willRead(4); return unsafe _int64 }
     set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
+  /// In memory only.
   public var float: Swift.Float {
     get { _willRead(5); return unsafe _float }
     set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
+  /// In memory only.
   public var double: Swift.Double {
     get { _willRead(6); return unsafe _double }
     set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
+  /// In memory only.
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return unsafe _decimal }
     set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
+  /// In memory only.
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return unsafe _wholeDecimal }
     set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
+  /// In memory only.
   public var date: Foundation.Date {
     get { _willRead(9); return unsafe _date }
     set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var now: Foundation.Date {
     get { _willRead(10); return unsafe _now }
     set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var data: Foundation.Data {
     get { _willRead(11); return unsafe _data }
     set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
+  /// In memory only.
   public var uuid: Foundation.UUID {
     get { _willRead(12); return unsafe _uuid }
     set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
+  /// In memory only.
   public var new: Foundation.UUID {
     get { _willRead(13); return unsafe _new }
     set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
+  /// In memory only.
   public var url: Foundation.URL {
     get { _willRead(14); return unsafe _url }
     set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
+  /// In memory only.
   public var weather: Weather {
     get { _willRead(15); return unsafe _weather }
     set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
+  /// In memory only.
   public var level: Level {
     get { _willRead(16); return unsafe _level }
     set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
+  /// In memory only.
   public var kind: Kind {
     get { _willRead(17); return unsafe _kind }
     set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
+  /// In memory only.
   public var grade: Grade {
     get { _willRead(18); return unsafe _grade }
     set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
+  /// In memory only.
   public var words: [Swift.String] {
     get { _willRead(19); return unsafe _words }
     set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
+  /// In memory only.
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return unsafe _numbers }
     set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
+  /// In memory only.
   public var dates: [Foundation.Date] {
     get { _willRead(21); return unsafe _dates }
     set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
+  /// In memory only.
   public var levels: [Level] {
     get { _willRead(22); return unsafe _levels }
     set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
+  /// In memory only.
   public var address: Address {
     get { _willRead(23); return unsafe _address }
     set { if _willWrite(23) { unsafe _address = newValue } }
@@ -4270,10 +3850,7 @@ public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Iden
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -4468,76 +4045,49 @@ public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Iden
   )
 }
 
-nonisolated extension Passing {
+nonisolated extension Passing: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Passing>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Passing>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Passing
-    public typealias Snapshot = Passing.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Passing) -> Passing.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Passing) -> Passing.Snapshot { object.snapshot }
+  }
+}
+
+nonisolated extension Passing.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
   }
 }
 
@@ -4627,121 +4177,145 @@ public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift
     unsafe _row.objectID = .init(_key)
   }
 
+  /// In memory only.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _string }
     set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
+  /// In memory only.
   public var bool: Swift.Bool? {
     get { _willRead(1); return unsafe _bool }
     set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
+  /// In memory only.
   public var int16: Swift.Int16? {
     get { _willRead(2); return unsafe _int16 }
     set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
+  /// In memory only.
   public var int32: Swift.Int32? {
     get { _willRead(3); return unsafe _int32 }
     set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
+  /// In memory only.
   public var int64: Swift.Int64? {
     get { _willRead(4); return unsafe _int64 }
     set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
+  /// In memory only.
   public var float: Swift.Float? {
     get { _willRead(5); return unsafe _float }
     set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
+  /// In memory only.
   public var double: Swift.Double? {
     get { _willRead(6); return unsafe _double }
     set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
+  /// In memory only.
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return unsafe _decimal }
     set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
+  /// In memory only.
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return unsafe _wholeDecimal }
     set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
+  /// In memory only.
   public var date: Foundation.Date? {
     get { _willRead(9); return unsafe _date }
     set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var now: Foundation.Date? {
     get { _willRead(10); return unsafe _now }
     set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var data: Foundation.Data? {
     get { _willRead(11); return unsafe _data }
     set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
+  /// In memory only.
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return unsafe _uuid }
     set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
+  /// In memory only.
   public var new: Foundation.UUID? {
     get { _willRead(13); return unsafe _new }
     set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
+  /// In memory only.
   public var url: Foundation.URL? {
     get { _willRead(14); return unsafe _url }
     set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
+  /// In memory only.
   public var weather: Weather? {
     get { _willRead(15); return unsafe _weather }
     set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
+  /// In memory only.
   public var level: Level? {
     get { _willRead(16); return unsafe _level }
     set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
+  /// In memory only.
   public var kind: Kind? {
     get { _willRead(17); return unsafe _kind }
     set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
+  /// In memory only.
   public var grade: Grade? {
     get { _willRead(18); return unsafe _grade }
     set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
+  /// In memory only.
   public var words: [Swift.String]? {
     get { _willRead(19); return unsafe _words }
     set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
+  /// In memory only.
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return unsafe _numbers }
     set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
+  /// In memory only.
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return unsafe _dates }
     set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
+  /// In memory only.
   public var levels: [Level]? {
     get { _willRead(22); return unsafe _levels }
     set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
+  /// In memory only.
   public var address: Address? {
     get { _willRead(23); return unsafe _address }
     set { if _willWrite(23) { unsafe _address = newValue } }
@@ -4753,10 +4327,7 @@ public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -4951,76 +4522,49 @@ public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift
   )
 }
 
-nonisolated extension MaybePassing {
+nonisolated extension MaybePassing: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<MaybePassing>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<MaybePassing>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = MaybePassing
-    public typealias Snapshot = MaybePassing.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: MaybePassing) -> MaybePassing.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: MaybePassing) -> MaybePassing.Snapshot { object.snapshot }
+  }
+}
+
+nonisolated extension MaybePassing.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
   }
 }
 
@@ -5054,206 +4598,201 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
   @exclusivity(unchecked) private final var _address: Address
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - string: `"a \"quote\", a \\, a line\nand 가"` unless given.
-  ///   - bool: `true` unless given.
-  ///   - int16: `-32768` unless given.
-  ///   - int32: `7` unless given.
-  ///   - int64: `-9223372036854775808` unless given.
-  ///   - float: `0.1` unless given.
-  ///   - double: `-1e+300` unless given.
-  ///   - decimal: The model's default unless given.
-  ///   - wholeDecimal: `12` unless given.
-  ///   - date: The model's default unless given.
-  ///   - now: The moment of insertion unless given.
-  ///   - data: The model's default unless given.
-  ///   - uuid: The model's default unless given.
-  ///   - new: A new UUID unless given.
-  ///   - url: The model's default unless given.
-  ///   - weather: `Weather.default` unless given.
-  ///   - level: `Level.high` unless given.
-  ///   - kind: `Kind.only` unless given.
-  ///   - grade: `Grade.switch` unless given.
-  ///   - words: `["a", "b"]` unless given.
-  ///   - numbers: `[1, -2]` unless given.
-  ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
-  ///   - levels: `[]` unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
-    string: Swift.String? = nil,
-    bool: Swift.Bool? = nil,
-    int16: Swift.Int16? = nil,
-    int32: Swift.Int32? = nil,
-    int64: Swift.Int64? = nil,
-    float: Swift.Float? = nil,
-    double: Swift.Double? = nil,
-    decimal: Foundation.Decimal? = nil,
-    wholeDecimal: Foundation.Decimal? = nil,
-    date: Foundation.Date? = nil,
-    now: Foundation.Date? = nil,
-    data: Foundation.Data? = nil,
-    uuid: Foundation.UUID? = nil,
-    new: Foundation.UUID? = nil,
-    url: Foundation.URL? = nil,
-    weather: Weather? = nil,
-    level: Level? = nil,
-    kind: Kind? = nil,
-    grade: Grade? = nil,
-    words: [Swift.String]? = nil,
-    numbers: [Swift.Int64]? = nil,
-    dates: [Foundation.Date]? = nil,
-    levels: [Level]? = nil,
+    string: Swift.String = "a \"quote\", a \\, a line\nand 가",
+    bool: Swift.Bool = true,
+    int16: Swift.Int16 = -32768,
+    int32: Swift.Int32 = 7,
+    int64: Swift.Int64 = -9223372036854775808,
+    float: Swift.Float = 0.1,
+    double: Swift.Double = -1e+300,
+    decimal: Foundation.Decimal = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0),
+    wholeDecimal: Foundation.Decimal = 12,
+    date: Foundation.Date = Foundation.Date(storedMicroseconds: 1700000000123456),
+    now: Foundation.Date = Foundation.Date(),
+    data: Foundation.Data = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data()),
+    uuid: Foundation.UUID = Foundation.UUID(uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)),
+    new: Foundation.UUID = Foundation.UUID(),
+    url: Foundation.URL = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder),
+    weather: Weather = Weather.default,
+    level: Level = Level.high,
+    kind: Kind = Kind.only,
+    grade: Grade = Grade.switch,
+    words: [Swift.String] = ["a", "b"],
+    numbers: [Swift.Int64] = [1, -2],
+    dates: [Foundation.Date] = [Foundation.Date(storedMicroseconds: 0)],
+    levels: [Level] = [],
     address: Address
   ) {
     unsafe _row = Snapshot(objectID: .unassigned)
-    unsafe _string = string ?? "a \"quote\", a \\, a line\nand 가"
-    unsafe _bool = bool ?? true
-    unsafe _int16 = int16 ?? -32768
-    unsafe _int32 = int32 ?? 7
-    unsafe _int64 = int64 ?? -9223372036854775808
-    unsafe _float = float ?? 0.1
-    unsafe _double = double ?? -1e+300
-    unsafe _decimal = decimal ?? (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
-    unsafe _wholeDecimal = wholeDecimal ?? 12
-    unsafe _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456)).roundedToMicroseconds
-    unsafe _now = (now ?? Foundation.Date()).roundedToMicroseconds
-    unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
-    unsafe _uuid =
-      uuid
-      ?? Foundation.UUID(
-        uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
-      )
-    unsafe _new = new ?? Foundation.UUID()
-    unsafe _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
-    unsafe _weather = weather ?? Weather.default
-    unsafe _level = level ?? Level.high
-    unsafe _kind = kind ?? Kind.only
-    unsafe _grade = grade ?? Grade.switch
-    unsafe _words = words ?? ["a", "b"]
-    unsafe _numbers = numbers ?? [1, -2]
-    unsafe _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)]).map { $0.roundedToMicroseconds }
-    unsafe _levels = levels ?? []
+    unsafe _string = string
+    unsafe _bool = bool
+    unsafe _int16 = int16
+    unsafe _int32 = int32
+    unsafe _int64 = int64
+    unsafe _float = float
+    unsafe _double = double
+    unsafe _decimal = decimal
+    unsafe _wholeDecimal = wholeDecimal
+    unsafe _date = date.roundedToMicroseconds
+    unsafe _now = now.roundedToMicroseconds
+    unsafe _data = data
+    unsafe _uuid = uuid
+    unsafe _new = new
+    unsafe _url = url
+    unsafe _weather = weather
+    unsafe _level = level
+    unsafe _kind = kind
+    unsafe _grade = grade
+    unsafe _words = words
+    unsafe _numbers = numbers
+    unsafe _dates = dates.map { $0.roundedToMicroseconds }
+    unsafe _levels = levels
     unsafe _address = address
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
   }
 
+  /// In memory only.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _string }
     set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
+  /// In memory only.
   public var bool: Swift.Bool {
     get { _willRead(1); return unsafe _bool }
     set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
+  /// In memory only.
   public var int16: Swift.Int16 {
     get { _willRead(2); return unsafe _int16 }
     set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
+  /// In memory only.
   public var int32: Swift.Int32 {
     get { _willRead(3); return unsafe _int32 }
     set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
+  /// In memory only.
   public var int64: Swift.Int64 {
     get { _willRead(4); return unsafe _int64 }
     set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
+  /// In memory only.
   public var float: Swift.Float {
     get { _willRead(5); return unsafe _float }
     set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
+  /// In memory only.
   public var double: Swift.Double {
     get { _willRead(6); return unsafe _double }
     set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
+  /// In memory only.
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return unsafe _decimal }
     set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
+  /// In memory only.
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return unsafe _wholeDecimal }
     set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
+  /// In memory only.
   public var date: Foundation.Date {
     get { _willRead(9); return unsafe _date }
     set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var now: Foundation.Date {
     get { _willRead(10); return unsafe _now }
     set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var data: Foundation.Data {
     get { _willRead(11); return unsafe _data }
     set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
+  /// In memory only.
   public var uuid: Foundation.UUID {
     get { _willRead(12); return unsafe _uuid }
     set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
+  /// In memory only.
   public var new: Foundation.UUID {
     get { _willRead(13); return unsafe _new }
     set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
+  /// In memory only.
   public var url: Foundation.URL {
     get { _willRead(14); return unsafe _url }
     set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
+  /// In memory only.
   public var weather: Weather {
     get { _willRead(15); return unsafe _weather }
     set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
+  /// In memory only.
   public var level: Level {
     get { _willRead(16); return unsafe _level }
     set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
+  /// In memory only.
   public var kind: Kind {
     get { _willRead(17); return unsafe _kind }
     set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
+  /// In memory only.
   public var grade: Grade {
     get { _willRead(18); return unsafe _grade }
     set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
+  /// In memory only.
   public var words: [Swift.String] {
     get { _willRead(19); return unsafe _words }
     set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
+  /// In memory only.
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return unsafe _numbers }
     set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
+  /// In memory only.
   public var dates: [Foundation.Date] {
     get { _willRead(21); return unsafe _dates }
     set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
+  /// In memory only.
   public var levels: [Level] {
     get { _willRead(22); return unsafe _levels }
     set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
+  /// In memory only.
   public var address: Address {
     get { _willRead(23); return unsafe _address }
     set { if _willWrite(23) { unsafe _address = newValue } }
@@ -5265,10 +4804,7 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -5481,76 +5017,49 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
   )
 }
 
-nonisolated extension PassingPreset {
+nonisolated extension PassingPreset: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<PassingPreset>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<PassingPreset>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = PassingPreset
-    public typealias Snapshot = PassingPreset.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: PassingPreset) -> PassingPreset.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: PassingPreset) -> PassingPreset.Snapshot { object.snapshot }
+  }
+}
+
+nonisolated extension PassingPreset.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
   }
 }
 
@@ -5584,206 +5093,201 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
   @exclusivity(unchecked) private final var _address: Address?
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - string: `"a \"quote\", a \\, a line\nand 가"` unless given.
-  ///   - bool: `true` unless given.
-  ///   - int16: `-32768` unless given.
-  ///   - int32: `7` unless given.
-  ///   - int64: `-9223372036854775808` unless given.
-  ///   - float: `0.1` unless given.
-  ///   - double: `-1e+300` unless given.
-  ///   - decimal: The model's default unless given.
-  ///   - wholeDecimal: `12` unless given.
-  ///   - date: The model's default unless given.
-  ///   - now: The moment of insertion unless given.
-  ///   - data: The model's default unless given.
-  ///   - uuid: The model's default unless given.
-  ///   - new: A new UUID unless given.
-  ///   - url: The model's default unless given.
-  ///   - weather: `Weather.default` unless given.
-  ///   - level: `Level.high` unless given.
-  ///   - kind: `Kind.only` unless given.
-  ///   - grade: `Grade.switch` unless given.
-  ///   - words: `["a", "b"]` unless given.
-  ///   - numbers: `[1, -2]` unless given.
-  ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
-  ///   - levels: `[]` unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
-    string: Swift.String?? = .none,
-    bool: Swift.Bool?? = .none,
-    int16: Swift.Int16?? = .none,
-    int32: Swift.Int32?? = .none,
-    int64: Swift.Int64?? = .none,
-    float: Swift.Float?? = .none,
-    double: Swift.Double?? = .none,
-    decimal: Foundation.Decimal?? = .none,
-    wholeDecimal: Foundation.Decimal?? = .none,
-    date: Foundation.Date?? = .none,
-    now: Foundation.Date?? = .none,
-    data: Foundation.Data?? = .none,
-    uuid: Foundation.UUID?? = .none,
-    new: Foundation.UUID?? = .none,
-    url: Foundation.URL?? = .none,
-    weather: Weather?? = .none,
-    level: Level?? = .none,
-    kind: Kind?? = .none,
-    grade: Grade?? = .none,
-    words: [Swift.String]?? = .none,
-    numbers: [Swift.Int64]?? = .none,
-    dates: [Foundation.Date]?? = .none,
-    levels: [Level]?? = .none,
+    string: Swift.String? = "a \"quote\", a \\, a line\nand 가",
+    bool: Swift.Bool? = true,
+    int16: Swift.Int16? = -32768,
+    int32: Swift.Int32? = 7,
+    int64: Swift.Int64? = -9223372036854775808,
+    float: Swift.Float? = 0.1,
+    double: Swift.Double? = -1e+300,
+    decimal: Foundation.Decimal? = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0),
+    wholeDecimal: Foundation.Decimal? = 12,
+    date: Foundation.Date? = Foundation.Date(storedMicroseconds: 1700000000123456),
+    now: Foundation.Date? = Foundation.Date(),
+    data: Foundation.Data? = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data()),
+    uuid: Foundation.UUID? = Foundation.UUID(uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)),
+    new: Foundation.UUID? = Foundation.UUID(),
+    url: Foundation.URL? = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder),
+    weather: Weather? = Weather.default,
+    level: Level? = Level.high,
+    kind: Kind? = Kind.only,
+    grade: Grade? = Grade.switch,
+    words: [Swift.String]? = ["a", "b"],
+    numbers: [Swift.Int64]? = [1, -2],
+    dates: [Foundation.Date]? = [Foundation.Date(storedMicroseconds: 0)],
+    levels: [Level]? = [],
     address: Address? = nil
   ) {
     unsafe _row = Snapshot(objectID: .unassigned)
-    unsafe _string = string ?? "a \"quote\", a \\, a line\nand 가"
-    unsafe _bool = bool ?? true
-    unsafe _int16 = int16 ?? -32768
-    unsafe _int32 = int32 ?? 7
-    unsafe _int64 = int64 ?? -9223372036854775808
-    unsafe _float = float ?? 0.1
-    unsafe _double = double ?? -1e+300
-    unsafe _decimal = decimal ?? (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0)
-    unsafe _wholeDecimal = wholeDecimal ?? 12
-    unsafe _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456))?.roundedToMicroseconds
-    unsafe _now = (now ?? Foundation.Date())?.roundedToMicroseconds
-    unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
-    unsafe _uuid =
-      uuid
-      ?? Foundation.UUID(
-        uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
-      )
-    unsafe _new = new ?? Foundation.UUID()
-    unsafe _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
-    unsafe _weather = weather ?? Weather.default
-    unsafe _level = level ?? Level.high
-    unsafe _kind = kind ?? Kind.only
-    unsafe _grade = grade ?? Grade.switch
-    unsafe _words = words ?? ["a", "b"]
-    unsafe _numbers = numbers ?? [1, -2]
-    unsafe _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)])?.map { $0.roundedToMicroseconds }
-    unsafe _levels = levels ?? []
+    unsafe _string = string
+    unsafe _bool = bool
+    unsafe _int16 = int16
+    unsafe _int32 = int32
+    unsafe _int64 = int64
+    unsafe _float = float
+    unsafe _double = double
+    unsafe _decimal = decimal
+    unsafe _wholeDecimal = wholeDecimal
+    unsafe _date = date?.roundedToMicroseconds
+    unsafe _now = now?.roundedToMicroseconds
+    unsafe _data = data
+    unsafe _uuid = uuid
+    unsafe _new = new
+    unsafe _url = url
+    unsafe _weather = weather
+    unsafe _level = level
+    unsafe _kind = kind
+    unsafe _grade = grade
+    unsafe _words = words
+    unsafe _numbers = numbers
+    unsafe _dates = dates?.map { $0.roundedToMicroseconds }
+    unsafe _levels = levels
     unsafe _address = address
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
   }
 
+  /// In memory only.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _string }
     set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
+  /// In memory only.
   public var bool: Swift.Bool? {
     get { _willRead(1); return unsafe _bool }
     set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
+  /// In memory only.
   public var int16: Swift.Int16? {
     get { _willRead(2); return unsafe _int16 }
     set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
+  /// In memory only.
   public var int32: Swift.Int32? {
     get { _willRead(3); return unsafe _int32 }
     set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
+  /// In memory only.
   public var int64: Swift.Int64? {
     get { _willRead(4); return unsafe _int64 }
     set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
+  /// In memory only.
   public var float: Swift.Float? {
     get { _willRead(5); return unsafe _float }
     set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
+  /// In memory only.
   public var double: Swift.Double? {
     get { _willRead(6); return unsafe _double }
     set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
+  /// In memory only.
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return unsafe _decimal }
     set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
+  /// In memory only.
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return unsafe _wholeDecimal }
     set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
+  /// In memory only.
   public var date: Foundation.Date? {
     get { _willRead(9); return unsafe _date }
     set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var now: Foundation.Date? {
     get { _willRead(10); return unsafe _now }
     set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var data: Foundation.Data? {
     get { _willRead(11); return unsafe _data }
     set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
+  /// In memory only.
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return unsafe _uuid }
     set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
+  /// In memory only.
   public var new: Foundation.UUID? {
     get { _willRead(13); return unsafe _new }
     set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
+  /// In memory only.
   public var url: Foundation.URL? {
     get { _willRead(14); return unsafe _url }
     set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
+  /// In memory only.
   public var weather: Weather? {
     get { _willRead(15); return unsafe _weather }
     set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
+  /// In memory only.
   public var level: Level? {
     get { _willRead(16); return unsafe _level }
     set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
+  /// In memory only.
   public var kind: Kind? {
     get { _willRead(17); return unsafe _kind }
     set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
+  /// In memory only.
   public var grade: Grade? {
     get { _willRead(18); return unsafe _grade }
     set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
+  /// In memory only.
   public var words: [Swift.String]? {
     get { _willRead(19); return unsafe _words }
     set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
+  /// In memory only.
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return unsafe _numbers }
     set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
+  /// In memory only.
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return unsafe _dates }
     set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
+  /// In memory only.
   public var levels: [Level]? {
     get { _willRead(22); return unsafe _levels }
     set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
+  /// In memory only.
   public var address: Address? {
     get { _willRead(23); return unsafe _address }
     set { if _willWrite(23) { unsafe _address = newValue } }
@@ -5795,10 +5299,7 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -6033,75 +5534,50 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
   )
 }
 
-nonisolated extension MaybePassingPreset {
+nonisolated extension MaybePassingPreset: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<MaybePassingPreset>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<MaybePassingPreset>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = MaybePassingPreset
-    public typealias Snapshot = MaybePassingPreset.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: MaybePassingPreset) -> MaybePassingPreset.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: MaybePassingPreset) -> MaybePassingPreset.Snapshot {
+      object.snapshot
+    }
+  }
+}
+
+nonisolated extension MaybePassingPreset.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
   }
 }

@@ -51,16 +51,12 @@ public nonisolated class Puppy: Dog {
   @exclusivity(unchecked) private final var _row: _Fields
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - legs: `4` unless given.
-  ///   - mood: `"calm"` unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
-    legs: Swift.Int16? = nil,
+    legs: Swift.Int16 = 4,
     born: Foundation.Date? = nil,
-    mood: Swift.String? = nil,
+    mood: Swift.String = "calm",
     breed: Swift.String? = nil,
     weeks: Swift.Int16,
     keeper: Keeper? = nil,
@@ -148,7 +144,7 @@ public nonisolated class Puppy: Dog {
 
 nonisolated extension Puppy {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Puppy>
     public var name: Swift.String
     /// How many it has.
@@ -160,108 +156,20 @@ nonisolated extension Puppy {
     public var master: TrellisRuntime.ObjectID<Keeper>?
     public var rival: TrellisRuntime.ObjectID<Dog>?
     public var weeks: Swift.Int16
-
-    fileprivate init(_ inherited: Dog.Snapshot, _ own: _Fields) {
-      self.objectID = .init(inherited.objectID.key)
-      self.name = inherited.name
-      self.legs = inherited.legs
-      self.born = inherited.born
-      self.keeper = inherited.keeper
-      self.cage = inherited.cage
-      self.breed = inherited.breed
-      self.master = inherited.master
-      self.rival = inherited.rival
-      self.weeks = own.weeks
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-      legs = .read(row, 1)
-      born = .read(row, 2)
-      keeper = .read(row, 3)
-      cage = .read(row, 4)
-      breed = .read(row, 7)
-      master = .read(row, 8)
-      rival = .read(row, 9)
-      weeks = .read(row, 11)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      guard left.legs.isSameStored(as: right.legs) else { return false }
-      guard left.born.isSameStored(as: right.born) else { return false }
-      guard left.keeper.isSameStored(as: right.keeper) else { return false }
-      guard left.cage.isSameStored(as: right.cage) else { return false }
-      guard left.breed.isSameStored(as: right.breed) else { return false }
-      guard left.master.isSameStored(as: right.master) else { return false }
-      guard left.rival.isSameStored(as: right.rival) else { return false }
-      guard left.weeks.isSameStored(as: right.weeks) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      legs = values.value("legs")
-      born = values.valueIfPresent("born")
-      keeper = values.valueIfPresent("keeper")
-      cage = values.valueIfPresent("cage")
-      breed = values.valueIfPresent("breed")
-      master = values.valueIfPresent("master")
-      rival = values.valueIfPresent("rival")
-      weeks = values.value("weeks")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      values.put(legs, "legs")
-      values.putIfPresent(born, "born")
-      values.putIfPresent(keeper, "keeper")
-      values.putIfPresent(cage, "cage")
-      values.putIfPresent(breed, "breed")
-      values.putIfPresent(master, "master")
-      values.putIfPresent(rival, "rival")
-      values.put(weeks, "weeks")
-      try values.finish()
-    }
   }
 
   /// What the class adds to the one above.
-  fileprivate struct _Fields: TrellisRuntime.StoredFields {
+  fileprivate struct _Fields {
     var weeks: Swift.Int16
-
-    init(weeks: Swift.Int16) {
-      self.weeks = weeks
-    }
-
-    init(_ row: borrowing TrellisStorage.RowReader) {
-      weeks = .read(row, 11)
-    }
-
-    func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 9: weeks.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Puppy
-    public typealias Snapshot = Puppy.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Puppy) -> Puppy.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Puppy) -> Puppy.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
@@ -275,31 +183,95 @@ nonisolated extension Puppy {
     public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 9) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+}
 
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  @_disfavoredOverload
-  public static func `where`<Level1>(
-    _: Level1.Type = Swift.Never.self,
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Puppy.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Dog.Snapshot, _ own: Puppy._Fields) {
+    self.objectID = .init(inherited.objectID.key)
+    self.name = inherited.name
+    self.legs = inherited.legs
+    self.born = inherited.born
+    self.keeper = inherited.keeper
+    self.cage = inherited.cage
+    self.breed = inherited.breed
+    self.master = inherited.master
+    self.rival = inherited.rival
+    self.weeks = own.weeks
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  @_disfavoredOverload
-  public static func `where`<Level1>(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...,
-    _level1: Level1.Type = Swift.Never.self
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    legs = .read(row, 1)
+    born = .read(row, 2)
+    keeper = .read(row, 3)
+    cage = .read(row, 4)
+    breed = .read(row, 7)
+    master = .read(row, 8)
+    rival = .read(row, 9)
+    weeks = .read(row, 11)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.legs.isSameStored(as: right.legs) else { return false }
+    guard left.born.isSameStored(as: right.born) else { return false }
+    guard left.keeper.isSameStored(as: right.keeper) else { return false }
+    guard left.cage.isSameStored(as: right.cage) else { return false }
+    guard left.breed.isSameStored(as: right.breed) else { return false }
+    guard left.master.isSameStored(as: right.master) else { return false }
+    guard left.rival.isSameStored(as: right.rival) else { return false }
+    guard left.weeks.isSameStored(as: right.weeks) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    legs = values.value("legs")
+    born = values.valueIfPresent("born")
+    keeper = values.valueIfPresent("keeper")
+    cage = values.valueIfPresent("cage")
+    breed = values.valueIfPresent("breed")
+    master = values.valueIfPresent("master")
+    rival = values.valueIfPresent("rival")
+    weeks = values.value("weeks")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(legs, "legs")
+    values.putIfPresent(born, "born")
+    values.putIfPresent(keeper, "keeper")
+    values.putIfPresent(cage, "cage")
+    values.putIfPresent(breed, "breed")
+    values.putIfPresent(master, "master")
+    values.putIfPresent(rival, "rival")
+    values.put(weeks, "weeks")
+    try values.finish()
+  }
+}
+
+nonisolated extension Puppy._Fields: TrellisRuntime.StoredFields {
+  init(_ row: borrowing TrellisStorage.RowReader) {
+    weeks = .read(row, 11)
+  }
+
+  func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 9: weeks.storedValue
+    default: nil
+    }
   }
 }
 
@@ -309,6 +281,26 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Puppy {
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Puppy.Snapshot? { _puppyCommitted() }
+}
+
+nonisolated extension TrellisRuntime.FetchableObject where Self: Puppy {
+  /// A fetch of every object.
+  public static var all: Puppy.FetchRequest { Puppy.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Puppy.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Puppy.FetchRequest {
+    Puppy.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Puppy.FetchRequest {
+    Puppy.FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Animal
@@ -325,21 +317,21 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
   fileprivate init(
     in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
-    legs: Swift.Int16? = nil,
+    legs: Swift.Int16 = 4,
     born: Foundation.Date? = nil,
-    mood: Swift.String? = nil,
+    mood: Swift.String = "calm",
     keeper: Keeper? = nil,
     cage: Cage? = nil
   ) {
     unsafe _row = Snapshot(
       objectID: .unassigned,
       name: name,
-      legs: legs ?? 4,
+      legs: legs,
       born: born?.roundedToMicroseconds,
       keeper: nil,
       cage: nil
     )
-    unsafe _mood = mood ?? "calm"
+    unsafe _mood = mood
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
     if let keeper { self.keeper = keeper }
@@ -362,6 +354,7 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
     set { if _willWrite(2) { unsafe _row.born = newValue?.roundedToMicroseconds } }
   }
 
+  /// In memory only.
   public var mood: Swift.String {
     get { _willRead(3); return unsafe _mood }
     set { if _willWrite(3) { unsafe _mood = newValue } }
@@ -384,10 +377,7 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
     return unsafe _row
   }
 
-  fileprivate final func _animalCommitted() -> Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row
-  }
+  fileprivate final func _animalCommitted() -> Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -557,9 +547,9 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
   )
 }
 
-nonisolated extension Animal {
+nonisolated extension Animal: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Animal>
     public var name: Swift.String
     /// How many it has.
@@ -567,86 +557,15 @@ nonisolated extension Animal {
     public var born: Foundation.Date?
     public var keeper: TrellisRuntime.ObjectID<Keeper>?
     public var cage: TrellisRuntime.ObjectID<Cage>?
-
-    fileprivate init(
-      objectID: TrellisRuntime.ObjectID<Animal>,
-      name: Swift.String,
-      legs: Swift.Int16,
-      born: Foundation.Date?,
-      keeper: TrellisRuntime.ObjectID<Keeper>?,
-      cage: TrellisRuntime.ObjectID<Cage>?
-    ) {
-      self.objectID = objectID
-      self.name = name
-      self.legs = legs
-      self.born = born
-      self.keeper = keeper
-      self.cage = cage
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-      legs = .read(row, 1)
-      born = .read(row, 2)
-      keeper = .read(row, 3)
-      cage = .read(row, 4)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      guard left.legs.isSameStored(as: right.legs) else { return false }
-      guard left.born.isSameStored(as: right.born) else { return false }
-      guard left.keeper.isSameStored(as: right.keeper) else { return false }
-      guard left.cage.isSameStored(as: right.cage) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      legs = values.value("legs")
-      born = values.valueIfPresent("born")
-      keeper = values.valueIfPresent("keeper")
-      cage = values.valueIfPresent("cage")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      values.put(legs, "legs")
-      values.putIfPresent(born, "born")
-      values.putIfPresent(keeper, "keeper")
-      values.putIfPresent(cage, "cage")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: name.storedValue
-      case 1: legs.storedValue
-      case 2: born.storedValue
-      case 4: keeper.storedValue
-      case 5: cage.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Animal
-    public typealias Snapshot = Animal.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Animal) -> Animal.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Animal) -> Animal.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
@@ -654,37 +573,6 @@ nonisolated extension Animal {
     public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
     public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
     public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
-  }
-
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  @_disfavoredOverload
-  public static func `where`<Level1, Level2, Level3>(
-    _: Level1.Type = Swift.Never.self,
-    _: Level2.Type = Swift.Never.self,
-    _: Level3.Type = Swift.Never.self,
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  @_disfavoredOverload
-  public static func `where`<Level1, Level2, Level3>(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...,
-    _level1: Level1.Type = Swift.Never.self,
-    _level2: Level2.Type = Swift.Never.self,
-    _level3: Level3.Type = Swift.Never.self
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
   }
 
   /// Animals of a name.
@@ -695,8 +583,8 @@ nonisolated extension Animal {
   /// In the order in which they were inserted.
   ///
   /// - Parameter name: The value of `$name`.
-  public static func named(name: Swift.String) -> FetchRequest {
-    FetchRequest(
+  public static func named(name: Swift.String) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .comparison(
         .init(
           .path(.init(variable: 0).appending(0)), .equal, .value(name.storedValue), kind: .text,
@@ -709,8 +597,8 @@ nonisolated extension Animal {
   /// A fetch of objects, as the model declares it.
   ///
   /// In the order in which they were inserted.
-  public static func everyone() -> FetchRequest {
-    FetchRequest(predicate: nil)
+  public static func everyone() -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(predicate: nil)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Animal`.
@@ -723,6 +611,61 @@ nonisolated extension Animal {
     static func validateInsert(_ object: Animal) throws
     static func validateUpdate(_ object: Animal) throws
     static func validateDelete(_ object: Animal) throws
+  }
+}
+
+nonisolated extension Animal.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    legs = .read(row, 1)
+    born = .read(row, 2)
+    keeper = .read(row, 3)
+    cage = .read(row, 4)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.legs.isSameStored(as: right.legs) else { return false }
+    guard left.born.isSameStored(as: right.born) else { return false }
+    guard left.keeper.isSameStored(as: right.keeper) else { return false }
+    guard left.cage.isSameStored(as: right.cage) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    legs = values.value("legs")
+    born = values.valueIfPresent("born")
+    keeper = values.valueIfPresent("keeper")
+    cage = values.valueIfPresent("cage")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(legs, "legs")
+    values.putIfPresent(born, "born")
+    values.putIfPresent(keeper, "keeper")
+    values.putIfPresent(cage, "cage")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: name.storedValue
+    case 1: legs.storedValue
+    case 2: born.storedValue
+    case 4: keeper.storedValue
+    case 5: cage.storedValue
+    default: nil
+    }
   }
 }
 
@@ -744,16 +687,12 @@ public nonisolated class Dog: Animal {
   @exclusivity(unchecked) private final var _masterPlace: Swift.Int64?
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - legs: `4` unless given.
-  ///   - mood: `"calm"` unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
-    legs: Swift.Int16? = nil,
+    legs: Swift.Int16 = 4,
     born: Foundation.Date? = nil,
-    mood: Swift.String? = nil,
+    mood: Swift.String = "calm",
     breed: Swift.String? = nil,
     keeper: Keeper? = nil,
     cage: Cage? = nil,
@@ -892,7 +831,7 @@ public nonisolated class Dog: Animal {
 
 nonisolated extension Dog {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Dog>
     public var name: Swift.String
     /// How many it has.
@@ -903,111 +842,22 @@ nonisolated extension Dog {
     public var breed: Swift.String?
     public var master: TrellisRuntime.ObjectID<Keeper>?
     public var rival: TrellisRuntime.ObjectID<Dog>?
-
-    fileprivate init(_ inherited: Animal.Snapshot, _ own: _Fields) {
-      self.objectID = .init(inherited.objectID.key)
-      self.name = inherited.name
-      self.legs = inherited.legs
-      self.born = inherited.born
-      self.keeper = inherited.keeper
-      self.cage = inherited.cage
-      self.breed = own.breed
-      self.master = own.master
-      self.rival = own.rival
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-      legs = .read(row, 1)
-      born = .read(row, 2)
-      keeper = .read(row, 3)
-      cage = .read(row, 4)
-      breed = .read(row, 7)
-      master = .read(row, 8)
-      rival = .read(row, 9)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      guard left.legs.isSameStored(as: right.legs) else { return false }
-      guard left.born.isSameStored(as: right.born) else { return false }
-      guard left.keeper.isSameStored(as: right.keeper) else { return false }
-      guard left.cage.isSameStored(as: right.cage) else { return false }
-      guard left.breed.isSameStored(as: right.breed) else { return false }
-      guard left.master.isSameStored(as: right.master) else { return false }
-      guard left.rival.isSameStored(as: right.rival) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      legs = values.value("legs")
-      born = values.valueIfPresent("born")
-      keeper = values.valueIfPresent("keeper")
-      cage = values.valueIfPresent("cage")
-      breed = values.valueIfPresent("breed")
-      master = values.valueIfPresent("master")
-      rival = values.valueIfPresent("rival")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      values.put(legs, "legs")
-      values.putIfPresent(born, "born")
-      values.putIfPresent(keeper, "keeper")
-      values.putIfPresent(cage, "cage")
-      values.putIfPresent(breed, "breed")
-      values.putIfPresent(master, "master")
-      values.putIfPresent(rival, "rival")
-      try values.finish()
-    }
   }
 
   /// What the class adds to the one above.
-  fileprivate struct _Fields: TrellisRuntime.StoredFields {
+  fileprivate struct _Fields {
     var breed: Swift.String?
     var master: TrellisRuntime.ObjectID<Keeper>?
     var rival: TrellisRuntime.ObjectID<Dog>?
-
-    init(breed: Swift.String?, master: TrellisRuntime.ObjectID<Keeper>?, rival: TrellisRuntime.ObjectID<Dog>?) {
-      self.breed = breed
-      self.master = master
-      self.rival = rival
-    }
-
-    init(_ row: borrowing TrellisStorage.RowReader) {
-      breed = .read(row, 7)
-      master = .read(row, 8)
-      rival = .read(row, 9)
-    }
-
-    func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 6: breed.storedValue
-      case 7: master.storedValue
-      case 8: rival.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Dog
-    public typealias Snapshot = Dog.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Dog) -> Dog.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Dog) -> Dog.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
@@ -1020,34 +870,10 @@ nonisolated extension Dog {
     public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  @_disfavoredOverload
-  public static func `where`<Level1, Level2>(
-    _: Level1.Type = Swift.Never.self,
-    _: Level2.Type = Swift.Never.self,
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  @_disfavoredOverload
-  public static func `where`<Level1, Level2>(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...,
-    _level1: Level1.Type = Swift.Never.self,
-    _level2: Level2.Type = Swift.Never.self
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
-  }
 
   /// Dogs of a name.
   ///
@@ -1057,8 +883,8 @@ nonisolated extension Dog {
   /// In the order in which they were inserted.
   ///
   /// - Parameter name: The value of `$name`.
-  public static func pedigree(name: Swift.String) -> FetchRequest {
-    FetchRequest(
+  public static func pedigree(name: Swift.String) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .and(
         [
           .comparison(
@@ -1085,8 +911,8 @@ nonisolated extension Dog {
   ///   - keeper: The value of `$keeper`.
   ///   - in: The values of `$in`, of which one has to equal.
   ///   - class: The values of `$class`, of which one has to equal.
-  public static func kept(keeper: Keeper, in: [Keeper], class: [Swift.String]) -> FetchRequest {
-    FetchRequest(
+  public static func kept(keeper: Keeper, in: [Keeper], class: [Swift.String]) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .or(
         [
           .comparison(
@@ -1115,6 +941,91 @@ nonisolated extension Dog {
   }
 }
 
+nonisolated extension Dog.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Animal.Snapshot, _ own: Dog._Fields) {
+    self.objectID = .init(inherited.objectID.key)
+    self.name = inherited.name
+    self.legs = inherited.legs
+    self.born = inherited.born
+    self.keeper = inherited.keeper
+    self.cage = inherited.cage
+    self.breed = own.breed
+    self.master = own.master
+    self.rival = own.rival
+  }
+
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    legs = .read(row, 1)
+    born = .read(row, 2)
+    keeper = .read(row, 3)
+    cage = .read(row, 4)
+    breed = .read(row, 7)
+    master = .read(row, 8)
+    rival = .read(row, 9)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.legs.isSameStored(as: right.legs) else { return false }
+    guard left.born.isSameStored(as: right.born) else { return false }
+    guard left.keeper.isSameStored(as: right.keeper) else { return false }
+    guard left.cage.isSameStored(as: right.cage) else { return false }
+    guard left.breed.isSameStored(as: right.breed) else { return false }
+    guard left.master.isSameStored(as: right.master) else { return false }
+    guard left.rival.isSameStored(as: right.rival) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    legs = values.value("legs")
+    born = values.valueIfPresent("born")
+    keeper = values.valueIfPresent("keeper")
+    cage = values.valueIfPresent("cage")
+    breed = values.valueIfPresent("breed")
+    master = values.valueIfPresent("master")
+    rival = values.valueIfPresent("rival")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(legs, "legs")
+    values.putIfPresent(born, "born")
+    values.putIfPresent(keeper, "keeper")
+    values.putIfPresent(cage, "cage")
+    values.putIfPresent(breed, "breed")
+    values.putIfPresent(master, "master")
+    values.putIfPresent(rival, "rival")
+    try values.finish()
+  }
+}
+
+nonisolated extension Dog._Fields: TrellisRuntime.StoredFields {
+  init(_ row: borrowing TrellisStorage.RowReader) {
+    breed = .read(row, 7)
+    master = .read(row, 8)
+    rival = .read(row, 9)
+  }
+
+  func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 6: breed.storedValue
+    case 7: master.storedValue
+    case 8: rival.storedValue
+    default: nil
+    }
+  }
+}
+
 nonisolated extension TrellisRuntime.IdentifiedObject where Self: Dog {
   /// The stored values as they are now.
   public var snapshot: Dog.Snapshot { _dogSnapshot() }
@@ -1123,20 +1034,36 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Dog {
   public var committed: Dog.Snapshot? { _dogCommitted() }
 }
 
+nonisolated extension TrellisRuntime.FetchableObject where Self: Dog {
+  /// A fetch of every object.
+  public static var all: Dog.FetchRequest { Dog.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Dog.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Dog.FetchRequest {
+    Dog.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Dog.FetchRequest {
+    Dog.FetchRequest().where(format, arguments: arguments)
+  }
+}
+
 // MARK: - Cat
 
 public nonisolated class Cat: Animal {
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - legs: `4` unless given.
-  ///   - mood: `"calm"` unless given.
   public override init(
     in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
-    legs: Swift.Int16? = nil,
+    legs: Swift.Int16 = 4,
     born: Foundation.Date? = nil,
-    mood: Swift.String? = nil,
+    mood: Swift.String = "calm",
     keeper: Keeper? = nil,
     cage: Cage? = nil
   ) {
@@ -1183,7 +1110,7 @@ public nonisolated class Cat: Animal {
 
 nonisolated extension Cat {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Cat>
     public var name: Swift.String
     /// How many it has.
@@ -1191,68 +1118,15 @@ nonisolated extension Cat {
     public var born: Foundation.Date?
     public var keeper: TrellisRuntime.ObjectID<Keeper>?
     public var cage: TrellisRuntime.ObjectID<Cage>?
-
-    fileprivate init(_ inherited: Animal.Snapshot) {
-      self.objectID = .init(inherited.objectID.key)
-      self.name = inherited.name
-      self.legs = inherited.legs
-      self.born = inherited.born
-      self.keeper = inherited.keeper
-      self.cage = inherited.cage
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-      legs = .read(row, 1)
-      born = .read(row, 2)
-      keeper = .read(row, 3)
-      cage = .read(row, 4)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      guard left.legs.isSameStored(as: right.legs) else { return false }
-      guard left.born.isSameStored(as: right.born) else { return false }
-      guard left.keeper.isSameStored(as: right.keeper) else { return false }
-      guard left.cage.isSameStored(as: right.cage) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      legs = values.value("legs")
-      born = values.valueIfPresent("born")
-      keeper = values.valueIfPresent("keeper")
-      cage = values.valueIfPresent("cage")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      values.put(legs, "legs")
-      values.putIfPresent(born, "born")
-      values.putIfPresent(keeper, "keeper")
-      values.putIfPresent(cage, "cage")
-      try values.finish()
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Cat
-    public typealias Snapshot = Cat.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Cat) -> Cat.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Cat) -> Cat.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
@@ -1262,30 +1136,10 @@ nonisolated extension Cat {
     public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  @_disfavoredOverload
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  @_disfavoredOverload
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
-  }
 
   /// Cats of one of many names.
   ///
@@ -1299,7 +1153,7 @@ nonisolated extension Cat {
   /// 3 at most.
   ///
   /// - Parameter name: The value of `$name`.
-  public static func oneOfMany(name: Swift.String) -> FetchRequest {
+  public static func oneOfMany(name: Swift.String) -> TrellisRuntime.FetchRequest<Columns> {
     var _list0: [TrellisModel.StoredValue] = []
     _list0.append(.integer(0))
     _list0.append(.integer(1))
@@ -1385,10 +1239,63 @@ nonisolated extension Cat {
     _list1.append(
       .comparison(.init(.path(.init(variable: 0).appending(0)), .equal, .value(name.storedValue), kind: .text))
     )
-    return FetchRequest(
+    return TrellisRuntime.FetchRequest(
       predicate: .and([.isIn(.path(.init(variable: 0).appending(1)), _list0, .integer), .or(_list1)]),
       limit: 3
     )
+  }
+}
+
+nonisolated extension Cat.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Animal.Snapshot) {
+    self.objectID = .init(inherited.objectID.key)
+    self.name = inherited.name
+    self.legs = inherited.legs
+    self.born = inherited.born
+    self.keeper = inherited.keeper
+    self.cage = inherited.cage
+  }
+
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    legs = .read(row, 1)
+    born = .read(row, 2)
+    keeper = .read(row, 3)
+    cage = .read(row, 4)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.legs.isSameStored(as: right.legs) else { return false }
+    guard left.born.isSameStored(as: right.born) else { return false }
+    guard left.keeper.isSameStored(as: right.keeper) else { return false }
+    guard left.cage.isSameStored(as: right.cage) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    legs = values.value("legs")
+    born = values.valueIfPresent("born")
+    keeper = values.valueIfPresent("keeper")
+    cage = values.valueIfPresent("cage")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(legs, "legs")
+    values.putIfPresent(born, "born")
+    values.putIfPresent(keeper, "keeper")
+    values.putIfPresent(cage, "cage")
+    try values.finish()
   }
 }
 
@@ -1400,22 +1307,38 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Cat {
   public var committed: Cat.Snapshot? { _catCommitted() }
 }
 
+nonisolated extension TrellisRuntime.FetchableObject where Self: Cat {
+  /// A fetch of every object.
+  public static var all: Cat.FetchRequest { Cat.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Cat.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Cat.FetchRequest {
+    Cat.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Cat.FetchRequest {
+    Cat.FetchRequest().where(format, arguments: arguments)
+  }
+}
+
 // MARK: - Siamese
 
 public nonisolated final class Siamese: Cat {
   @exclusivity(unchecked) private final var _blue: Swift.Bool
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - legs: `4` unless given.
-  ///   - mood: `"calm"` unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
-    legs: Swift.Int16? = nil,
+    legs: Swift.Int16 = 4,
     born: Foundation.Date? = nil,
-    mood: Swift.String? = nil,
+    mood: Swift.String = "calm",
     blue: Swift.Bool,
     keeper: Keeper? = nil,
     cage: Cage? = nil
@@ -1425,6 +1348,7 @@ public nonisolated final class Siamese: Cat {
     _finishInsert()
   }
 
+  /// In memory only.
   public var blue: Swift.Bool {
     get { _willRead(6); return unsafe _blue }
     set { if _willWrite(6) { unsafe _blue = newValue } }
@@ -1500,7 +1424,7 @@ public nonisolated final class Siamese: Cat {
 
 nonisolated extension Siamese {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Siamese>
     public var name: Swift.String
     /// How many it has.
@@ -1508,68 +1432,15 @@ nonisolated extension Siamese {
     public var born: Foundation.Date?
     public var keeper: TrellisRuntime.ObjectID<Keeper>?
     public var cage: TrellisRuntime.ObjectID<Cage>?
-
-    fileprivate init(_ inherited: Cat.Snapshot) {
-      self.objectID = .init(inherited.objectID.key)
-      self.name = inherited.name
-      self.legs = inherited.legs
-      self.born = inherited.born
-      self.keeper = inherited.keeper
-      self.cage = inherited.cage
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-      legs = .read(row, 1)
-      born = .read(row, 2)
-      keeper = .read(row, 3)
-      cage = .read(row, 4)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      guard left.legs.isSameStored(as: right.legs) else { return false }
-      guard left.born.isSameStored(as: right.born) else { return false }
-      guard left.keeper.isSameStored(as: right.keeper) else { return false }
-      guard left.cage.isSameStored(as: right.cage) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      legs = values.value("legs")
-      born = values.valueIfPresent("born")
-      keeper = values.valueIfPresent("keeper")
-      cage = values.valueIfPresent("cage")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      values.put(legs, "legs")
-      values.putIfPresent(born, "born")
-      values.putIfPresent(keeper, "keeper")
-      values.putIfPresent(cage, "cage")
-      try values.finish()
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Siamese
-    public typealias Snapshot = Siamese.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Siamese) -> Siamese.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Siamese) -> Siamese.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
@@ -1579,34 +1450,69 @@ nonisolated extension Siamese {
     public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
-  }
 
   /// The hooks that the model lists: write these functions in an extension of `Siamese`.
   nonisolated protocol Hooks {
     static func willSave(_ object: Siamese) throws
     static func didFetch(_ object: Siamese)
     static func validateUpdate(_ object: Siamese) throws
+  }
+}
+
+nonisolated extension Siamese.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Cat.Snapshot) {
+    self.objectID = .init(inherited.objectID.key)
+    self.name = inherited.name
+    self.legs = inherited.legs
+    self.born = inherited.born
+    self.keeper = inherited.keeper
+    self.cage = inherited.cage
+  }
+
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    legs = .read(row, 1)
+    born = .read(row, 2)
+    keeper = .read(row, 3)
+    cage = .read(row, 4)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.legs.isSameStored(as: right.legs) else { return false }
+    guard left.born.isSameStored(as: right.born) else { return false }
+    guard left.keeper.isSameStored(as: right.keeper) else { return false }
+    guard left.cage.isSameStored(as: right.cage) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    legs = values.value("legs")
+    born = values.valueIfPresent("born")
+    keeper = values.valueIfPresent("keeper")
+    cage = values.valueIfPresent("cage")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(legs, "legs")
+    values.putIfPresent(born, "born")
+    values.putIfPresent(keeper, "keeper")
+    values.putIfPresent(cage, "cage")
+    try values.finish()
   }
 }
 
@@ -1620,20 +1526,36 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Siamese {
   public var committed: Siamese.Snapshot? { _siameseCommitted() }
 }
 
+nonisolated extension TrellisRuntime.FetchableObject where Self: Siamese {
+  /// A fetch of every object.
+  public static var all: Siamese.FetchRequest { Siamese.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Siamese.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Siamese.FetchRequest {
+    Siamese.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Siamese.FetchRequest {
+    Siamese.FetchRequest().where(format, arguments: arguments)
+  }
+}
+
 // MARK: - Newborn
 
 public nonisolated class Newborn: Puppy {
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - legs: `4` unless given.
-  ///   - mood: `"calm"` unless given.
   public override init(
     in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
-    legs: Swift.Int16? = nil,
+    legs: Swift.Int16 = 4,
     born: Foundation.Date? = nil,
-    mood: Swift.String? = nil,
+    mood: Swift.String = "calm",
     breed: Swift.String? = nil,
     weeks: Swift.Int16,
     keeper: Keeper? = nil,
@@ -1689,7 +1611,7 @@ public nonisolated class Newborn: Puppy {
 
 nonisolated extension Newborn {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Newborn>
     public var name: Swift.String
     /// How many it has.
@@ -1701,88 +1623,15 @@ nonisolated extension Newborn {
     public var master: TrellisRuntime.ObjectID<Keeper>?
     public var rival: TrellisRuntime.ObjectID<Dog>?
     public var weeks: Swift.Int16
-
-    fileprivate init(_ inherited: Puppy.Snapshot) {
-      self.objectID = .init(inherited.objectID.key)
-      self.name = inherited.name
-      self.legs = inherited.legs
-      self.born = inherited.born
-      self.keeper = inherited.keeper
-      self.cage = inherited.cage
-      self.breed = inherited.breed
-      self.master = inherited.master
-      self.rival = inherited.rival
-      self.weeks = inherited.weeks
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-      legs = .read(row, 1)
-      born = .read(row, 2)
-      keeper = .read(row, 3)
-      cage = .read(row, 4)
-      breed = .read(row, 7)
-      master = .read(row, 8)
-      rival = .read(row, 9)
-      weeks = .read(row, 11)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      guard left.legs.isSameStored(as: right.legs) else { return false }
-      guard left.born.isSameStored(as: right.born) else { return false }
-      guard left.keeper.isSameStored(as: right.keeper) else { return false }
-      guard left.cage.isSameStored(as: right.cage) else { return false }
-      guard left.breed.isSameStored(as: right.breed) else { return false }
-      guard left.master.isSameStored(as: right.master) else { return false }
-      guard left.rival.isSameStored(as: right.rival) else { return false }
-      guard left.weeks.isSameStored(as: right.weeks) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      legs = values.value("legs")
-      born = values.valueIfPresent("born")
-      keeper = values.valueIfPresent("keeper")
-      cage = values.valueIfPresent("cage")
-      breed = values.valueIfPresent("breed")
-      master = values.valueIfPresent("master")
-      rival = values.valueIfPresent("rival")
-      weeks = values.value("weeks")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      values.put(legs, "legs")
-      values.putIfPresent(born, "born")
-      values.putIfPresent(keeper, "keeper")
-      values.putIfPresent(cage, "cage")
-      values.putIfPresent(breed, "breed")
-      values.putIfPresent(master, "master")
-      values.putIfPresent(rival, "rival")
-      values.put(weeks, "weeks")
-      try values.finish()
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Newborn
-    public typealias Snapshot = Newborn.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Newborn) -> Newborn.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Newborn) -> Newborn.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
@@ -1797,29 +1646,82 @@ nonisolated extension Newborn {
     public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(self, 10) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+}
 
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  @_disfavoredOverload
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Newborn.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Puppy.Snapshot) {
+    self.objectID = .init(inherited.objectID.key)
+    self.name = inherited.name
+    self.legs = inherited.legs
+    self.born = inherited.born
+    self.keeper = inherited.keeper
+    self.cage = inherited.cage
+    self.breed = inherited.breed
+    self.master = inherited.master
+    self.rival = inherited.rival
+    self.weeks = inherited.weeks
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  @_disfavoredOverload
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    legs = .read(row, 1)
+    born = .read(row, 2)
+    keeper = .read(row, 3)
+    cage = .read(row, 4)
+    breed = .read(row, 7)
+    master = .read(row, 8)
+    rival = .read(row, 9)
+    weeks = .read(row, 11)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.legs.isSameStored(as: right.legs) else { return false }
+    guard left.born.isSameStored(as: right.born) else { return false }
+    guard left.keeper.isSameStored(as: right.keeper) else { return false }
+    guard left.cage.isSameStored(as: right.cage) else { return false }
+    guard left.breed.isSameStored(as: right.breed) else { return false }
+    guard left.master.isSameStored(as: right.master) else { return false }
+    guard left.rival.isSameStored(as: right.rival) else { return false }
+    guard left.weeks.isSameStored(as: right.weeks) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    legs = values.value("legs")
+    born = values.valueIfPresent("born")
+    keeper = values.valueIfPresent("keeper")
+    cage = values.valueIfPresent("cage")
+    breed = values.valueIfPresent("breed")
+    master = values.valueIfPresent("master")
+    rival = values.valueIfPresent("rival")
+    weeks = values.value("weeks")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(legs, "legs")
+    values.putIfPresent(born, "born")
+    values.putIfPresent(keeper, "keeper")
+    values.putIfPresent(cage, "cage")
+    values.putIfPresent(breed, "breed")
+    values.putIfPresent(master, "master")
+    values.putIfPresent(rival, "rival")
+    values.put(weeks, "weeks")
+    try values.finish()
   }
 }
 
@@ -1831,20 +1733,36 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Newborn {
   public var committed: Newborn.Snapshot? { _newbornCommitted() }
 }
 
+nonisolated extension TrellisRuntime.FetchableObject where Self: Newborn {
+  /// A fetch of every object.
+  public static var all: Newborn.FetchRequest { Newborn.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Newborn.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Newborn.FetchRequest {
+    Newborn.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Newborn.FetchRequest {
+    Newborn.FetchRequest().where(format, arguments: arguments)
+  }
+}
+
 // MARK: - Runt
 
 public nonisolated final class Runt: Newborn {
   /// Inserts a new object into a context.
-  ///
-  /// - Parameters:
-  ///   - legs: `4` unless given.
-  ///   - mood: `"calm"` unless given.
   public override init(
     in context: TrellisRuntime.ManagedObjectContext,
     name: Swift.String,
-    legs: Swift.Int16? = nil,
+    legs: Swift.Int16 = 4,
     born: Foundation.Date? = nil,
-    mood: Swift.String? = nil,
+    mood: Swift.String = "calm",
     breed: Swift.String? = nil,
     weeks: Swift.Int16,
     keeper: Keeper? = nil,
@@ -1891,7 +1809,7 @@ public nonisolated final class Runt: Newborn {
 
 nonisolated extension Runt {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Runt>
     public var name: Swift.String
     /// How many it has.
@@ -1903,88 +1821,15 @@ nonisolated extension Runt {
     public var master: TrellisRuntime.ObjectID<Keeper>?
     public var rival: TrellisRuntime.ObjectID<Dog>?
     public var weeks: Swift.Int16
-
-    fileprivate init(_ inherited: Newborn.Snapshot) {
-      self.objectID = .init(inherited.objectID.key)
-      self.name = inherited.name
-      self.legs = inherited.legs
-      self.born = inherited.born
-      self.keeper = inherited.keeper
-      self.cage = inherited.cage
-      self.breed = inherited.breed
-      self.master = inherited.master
-      self.rival = inherited.rival
-      self.weeks = inherited.weeks
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      name = .read(row, 0)
-      legs = .read(row, 1)
-      born = .read(row, 2)
-      keeper = .read(row, 3)
-      cage = .read(row, 4)
-      breed = .read(row, 7)
-      master = .read(row, 8)
-      rival = .read(row, 9)
-      weeks = .read(row, 11)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.name.isSameStored(as: right.name) else { return false }
-      guard left.legs.isSameStored(as: right.legs) else { return false }
-      guard left.born.isSameStored(as: right.born) else { return false }
-      guard left.keeper.isSameStored(as: right.keeper) else { return false }
-      guard left.cage.isSameStored(as: right.cage) else { return false }
-      guard left.breed.isSameStored(as: right.breed) else { return false }
-      guard left.master.isSameStored(as: right.master) else { return false }
-      guard left.rival.isSameStored(as: right.rival) else { return false }
-      guard left.weeks.isSameStored(as: right.weeks) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      name = values.value("name")
-      legs = values.value("legs")
-      born = values.valueIfPresent("born")
-      keeper = values.valueIfPresent("keeper")
-      cage = values.valueIfPresent("cage")
-      breed = values.valueIfPresent("breed")
-      master = values.valueIfPresent("master")
-      rival = values.valueIfPresent("rival")
-      weeks = values.value("weeks")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(name, "name")
-      values.put(legs, "legs")
-      values.putIfPresent(born, "born")
-      values.putIfPresent(keeper, "keeper")
-      values.putIfPresent(cage, "cage")
-      values.putIfPresent(breed, "breed")
-      values.putIfPresent(master, "master")
-      values.putIfPresent(rival, "rival")
-      values.put(weeks, "weeks")
-      try values.finish()
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Runt
-    public typealias Snapshot = Runt.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Runt) -> Runt.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Runt) -> Runt.Snapshot { object.snapshot }
 
     public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     /// How many it has.
@@ -1999,27 +1844,82 @@ nonisolated extension Runt {
     public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(self, 10) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+}
 
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Runt.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Newborn.Snapshot) {
+    self.objectID = .init(inherited.objectID.key)
+    self.name = inherited.name
+    self.legs = inherited.legs
+    self.born = inherited.born
+    self.keeper = inherited.keeper
+    self.cage = inherited.cage
+    self.breed = inherited.breed
+    self.master = inherited.master
+    self.rival = inherited.rival
+    self.weeks = inherited.weeks
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    legs = .read(row, 1)
+    born = .read(row, 2)
+    keeper = .read(row, 3)
+    cage = .read(row, 4)
+    breed = .read(row, 7)
+    master = .read(row, 8)
+    rival = .read(row, 9)
+    weeks = .read(row, 11)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.legs.isSameStored(as: right.legs) else { return false }
+    guard left.born.isSameStored(as: right.born) else { return false }
+    guard left.keeper.isSameStored(as: right.keeper) else { return false }
+    guard left.cage.isSameStored(as: right.cage) else { return false }
+    guard left.breed.isSameStored(as: right.breed) else { return false }
+    guard left.master.isSameStored(as: right.master) else { return false }
+    guard left.rival.isSameStored(as: right.rival) else { return false }
+    guard left.weeks.isSameStored(as: right.weeks) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    legs = values.value("legs")
+    born = values.valueIfPresent("born")
+    keeper = values.valueIfPresent("keeper")
+    cage = values.valueIfPresent("cage")
+    breed = values.valueIfPresent("breed")
+    master = values.valueIfPresent("master")
+    rival = values.valueIfPresent("rival")
+    weeks = values.value("weeks")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(legs, "legs")
+    values.putIfPresent(born, "born")
+    values.putIfPresent(keeper, "keeper")
+    values.putIfPresent(cage, "cage")
+    values.putIfPresent(breed, "breed")
+    values.putIfPresent(master, "master")
+    values.putIfPresent(rival, "rival")
+    values.put(weeks, "weeks")
+    try values.finish()
   }
 }
 
@@ -2029,6 +1929,26 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Runt {
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Runt.Snapshot? { _runtCommitted() }
+}
+
+nonisolated extension TrellisRuntime.FetchableObject where Self: Runt {
+  /// A fetch of every object.
+  public static var all: Runt.FetchRequest { Runt.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Runt.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Runt.FetchRequest {
+    Runt.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Runt.FetchRequest {
+    Runt.FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Keeper
@@ -2043,11 +1963,13 @@ public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Ident
     unsafe _row.objectID = .init(_key)
   }
 
+  /// Ordered.
   public var animals: TrellisRuntime.OrderedToMany<Animal> {
     get { TrellisRuntime.OrderedToMany(self, 0) }
     set { newValue._assign(to: self, 0) }
   }
 
+  /// Ordered.
   public var dogs: TrellisRuntime.OrderedToMany<Dog> {
     get { TrellisRuntime.OrderedToMany(self, 1) }
     set { newValue._assign(to: self, 1) }
@@ -2059,10 +1981,7 @@ public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Ident
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -2103,79 +2022,22 @@ public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Ident
   )
 }
 
-nonisolated extension Keeper {
+nonisolated extension Keeper: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Keeper>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Keeper>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Keeper
-    public typealias Snapshot = Keeper.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Keeper) -> Keeper.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Keeper) -> Keeper.Snapshot { object.snapshot }
 
     public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(self, 0) }
     public var dogs: TrellisRuntime.ToManyPath<Dog.Columns> { TrellisRuntime.ToManyPath(self, 1) }
-  }
-
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
   }
 
   /// A fetch of objects, as the model declares it.
@@ -2188,8 +2050,8 @@ nonisolated extension Keeper {
   /// - Parameters:
   ///   - animal: The value of `$animal`.
   ///   - dogs: The values of `$dogs`, of which one has to equal.
-  public static func holding(animal: Animal, dogs: [Dog]) -> FetchRequest {
-    FetchRequest(
+  public static func holding(animal: Animal, dogs: [Dog]) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .or(
         [
           .quantified(
@@ -2220,8 +2082,8 @@ nonisolated extension Keeper {
   /// - Parameters:
   ///   - legs: The value of `$legs`.
   ///   - breed: The value of `$breed`.
-  public static func busy(legs: Swift.Int64, breed: Swift.String) -> FetchRequest {
-    FetchRequest(
+  public static func busy(legs: Swift.Int64, breed: Swift.String) -> TrellisRuntime.FetchRequest<Columns> {
+    TrellisRuntime.FetchRequest(
       predicate: .and(
         [
           .comparison(
@@ -2289,6 +2151,36 @@ nonisolated extension Keeper {
   }
 }
 
+nonisolated extension Keeper.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
+  }
+}
+
 // MARK: - Cage
 
 public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identifiable {
@@ -2301,6 +2193,7 @@ public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identif
     unsafe _row.objectID = .init(_key)
   }
 
+  /// Ordered.
   public var animals: TrellisRuntime.OrderedToMany<Animal> {
     get { TrellisRuntime.OrderedToMany(self, 0) }
     set { newValue._assign(to: self, 0) }
@@ -2312,10 +2205,7 @@ public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identif
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -2345,78 +2235,51 @@ public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identif
   )
 }
 
-nonisolated extension Cage {
+nonisolated extension Cage: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Cage>
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Cage>) {
-      self.objectID = objectID
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Cage
-    public typealias Snapshot = Cage.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Cage) -> Cage.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Cage) -> Cage.Snapshot { object.snapshot }
 
     public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(self, 0) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Cage.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    default: nil
+    }
   }
 }
 
@@ -2443,10 +2306,7 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
     return unsafe _row
   }
 
-  fileprivate final func _plantCommitted() -> Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : _committed?.part(Snapshot.self) ?? _row
-  }
+  fileprivate final func _plantCommitted() -> Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -2499,94 +2359,62 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
   )
 }
 
-nonisolated extension Plant {
+nonisolated extension Plant: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Plant>
     public var height: Swift.Double
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Plant>, height: Swift.Double) {
-      self.objectID = objectID
-      self.height = height
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      height = .read(row, 0)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.height.isSameStored(as: right.height) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      height = values.value("height")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(height, "height")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: height.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Plant
-    public typealias Snapshot = Plant.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Plant) -> Plant.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Plant) -> Plant.Snapshot { object.snapshot }
 
     public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
-  }
-
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  @_disfavoredOverload
-  public static func `where`<Level1>(
-    _: Level1.Type = Swift.Never.self,
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
-  }
-
-  /// A fetch of the objects for which a predicate in a format string holds.
-  @_disfavoredOverload
-  public static func `where`<Level1>(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...,
-    _level1: Level1.Type = Swift.Never.self
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Plant`.
   nonisolated protocol Hooks {
     static func didInsert(_ object: Plant)
+  }
+}
+
+nonisolated extension Plant.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    height = .read(row, 0)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.height.isSameStored(as: right.height) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    height = values.value("height")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(height, "height")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: height.storedValue
+    default: nil
+    }
   }
 }
 
@@ -2676,105 +2504,83 @@ public nonisolated class Tree: Plant, Swift.Identifiable {
 
 nonisolated extension Tree {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Tree>
     public var height: Swift.Double
     public var id: Swift.Int64
-
-    fileprivate init(_ inherited: Plant.Snapshot, _ own: _Fields) {
-      self.objectID = .init(inherited.objectID.key)
-      self.height = inherited.height
-      self.id = own.id
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      height = .read(row, 0)
-      id = .read(row, 1)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.height.isSameStored(as: right.height) else { return false }
-      guard left.id.isSameStored(as: right.id) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      height = values.value("height")
-      id = values.value("id")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(height, "height")
-      values.put(id, "id")
-      try values.finish()
-    }
   }
 
   /// What the class adds to the one above.
-  fileprivate struct _Fields: TrellisRuntime.StoredFields {
+  fileprivate struct _Fields {
     var id: Swift.Int64
-
-    init(id: Swift.Int64) {
-      self.id = id
-    }
-
-    init(_ row: borrowing TrellisStorage.RowReader) {
-      id = .read(row, 1)
-    }
-
-    func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 1: id.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Tree
-    public typealias Snapshot = Tree.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Tree) -> Tree.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Tree) -> Tree.Snapshot { object.snapshot }
 
     public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
     public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 1) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+}
 
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  @_disfavoredOverload
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Tree.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Plant.Snapshot, _ own: Tree._Fields) {
+    self.objectID = .init(inherited.objectID.key)
+    self.height = inherited.height
+    self.id = own.id
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  @_disfavoredOverload
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    height = .read(row, 0)
+    id = .read(row, 1)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.height.isSameStored(as: right.height) else { return false }
+    guard left.id.isSameStored(as: right.id) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    height = values.value("height")
+    id = values.value("id")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(height, "height")
+    values.put(id, "id")
+    try values.finish()
+  }
+}
+
+nonisolated extension Tree._Fields: TrellisRuntime.StoredFields {
+  init(_ row: borrowing TrellisStorage.RowReader) {
+    id = .read(row, 1)
+  }
+
+  func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 1: id.storedValue
+    default: nil
+    }
   }
 }
 
@@ -2784,6 +2590,26 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Tree {
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Tree.Snapshot? { _treeCommitted() }
+}
+
+nonisolated extension TrellisRuntime.FetchableObject where Self: Tree {
+  /// A fetch of every object.
+  public static var all: Tree.FetchRequest { Tree.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Tree.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Tree.FetchRequest {
+    Tree.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Tree.FetchRequest {
+    Tree.FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Oak
@@ -2818,83 +2644,65 @@ public nonisolated final class Oak: Tree {
 
 nonisolated extension Oak {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Oak>
     public var height: Swift.Double
     public var id: Swift.Int64
-
-    fileprivate init(_ inherited: Tree.Snapshot) {
-      self.objectID = .init(inherited.objectID.key)
-      self.height = inherited.height
-      self.id = inherited.id
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      height = .read(row, 0)
-      id = .read(row, 1)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.height.isSameStored(as: right.height) else { return false }
-      guard left.id.isSameStored(as: right.id) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      height = values.value("height")
-      id = values.value("id")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(height, "height")
-      values.put(id, "id")
-      try values.finish()
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Oak
-    public typealias Snapshot = Oak.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Oak) -> Oak.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Oak) -> Oak.Snapshot { object.snapshot }
 
     public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
     public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 1) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+}
 
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Oak.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Tree.Snapshot) {
+    self.objectID = .init(inherited.objectID.key)
+    self.height = inherited.height
+    self.id = inherited.id
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    height = .read(row, 0)
+    id = .read(row, 1)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.height.isSameStored(as: right.height) else { return false }
+    guard left.id.isSameStored(as: right.id) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    height = values.value("height")
+    id = values.value("id")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(height, "height")
+    values.put(id, "id")
+    try values.finish()
   }
 }
 
@@ -2904,6 +2712,26 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Oak {
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Oak.Snapshot? { _oakCommitted() }
+}
+
+nonisolated extension TrellisRuntime.FetchableObject where Self: Oak {
+  /// A fetch of every object.
+  public static var all: Oak.FetchRequest { Oak.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Oak.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Oak.FetchRequest {
+    Oak.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Oak.FetchRequest {
+    Oak.FetchRequest().where(format, arguments: arguments)
+  }
 }
 
 // MARK: - Flower
@@ -2940,76 +2768,58 @@ public nonisolated final class Flower: Plant, Swift.Identifiable {
 
 nonisolated extension Flower {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Flower>
     public var height: Swift.Double
-
-    fileprivate init(_ inherited: Plant.Snapshot) {
-      self.objectID = .init(inherited.objectID.key)
-      self.height = inherited.height
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      height = .read(row, 0)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.height.isSameStored(as: right.height) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      height = values.value("height")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(height, "height")
-      try values.finish()
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Flower
-    public typealias Snapshot = Flower.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Flower) -> Flower.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Flower) -> Flower.Snapshot { object.snapshot }
 
     public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
   }
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
+  /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
   /// The results of a request, kept up to date.
   public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+}
 
-  /// A fetch of every object.
-  @_nonoverride public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Flower.Snapshot: TrellisRuntime.EntitySnapshot {
+  fileprivate init(_ inherited: Plant.Snapshot) {
+    self.objectID = .init(inherited.objectID.key)
+    self.height = inherited.height
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    height = .read(row, 0)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.height.isSameStored(as: right.height) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    height = values.value("height")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(height, "height")
+    try values.finish()
   }
 }
 
@@ -3019,4 +2829,24 @@ nonisolated extension TrellisRuntime.IdentifiedObject where Self: Flower {
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
   public var committed: Flower.Snapshot? { _flowerCommitted() }
+}
+
+nonisolated extension TrellisRuntime.FetchableObject where Self: Flower {
+  /// A fetch of every object.
+  public static var all: Flower.FetchRequest { Flower.FetchRequest() }
+
+  /// A fetch of the objects for which all of the conditions hold.
+  public static func `where`(
+    @TrellisRuntime.ConditionBuilder _ conditions: (Flower.Columns) -> TrellisRuntime.QueryCondition
+  ) -> Flower.FetchRequest {
+    Flower.FetchRequest(conditions)
+  }
+
+  /// A fetch of the objects for which a predicate in a format string holds.
+  public static func `where`(
+    _ format: TrellisRuntime.PredicateFormat,
+    _ arguments: any TrellisStorage.PredicateArgument...
+  ) -> Flower.FetchRequest {
+    Flower.FetchRequest().where(format, arguments: arguments)
+  }
 }

@@ -20,14 +20,12 @@ public nonisolated final class Note: TrellisRuntime.ManagedObject, Swift.Identif
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
-  ///
-  /// - Parameter writtenAt: The moment of insertion unless given.
-  public init(in context: TrellisRuntime.ManagedObjectContext, text: Swift.String, writtenAt: Foundation.Date? = nil) {
-    unsafe _row = Snapshot(
-      objectID: .unassigned,
-      text: text,
-      writtenAt: (writtenAt ?? Foundation.Date()).roundedToMicroseconds
-    )
+  public init(
+    in context: TrellisRuntime.ManagedObjectContext,
+    text: Swift.String,
+    writtenAt: Foundation.Date = Foundation.Date()
+  ) {
+    unsafe _row = Snapshot(objectID: .unassigned, text: text, writtenAt: writtenAt.roundedToMicroseconds)
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
   }
@@ -48,10 +46,7 @@ public nonisolated final class Note: TrellisRuntime.ManagedObject, Swift.Identif
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
   /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? {
-    _willRead(-1)
-    return unsafe _isInserted ? nil : (_committed as? TrellisRuntime.RowCopy<Snapshot>)?.row ?? _row
-  }
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -103,92 +98,63 @@ public nonisolated final class Note: TrellisRuntime.ManagedObject, Swift.Identif
   )
 }
 
-nonisolated extension Note {
+nonisolated extension Note: TrellisRuntime.FetchableObject {
   /// The stored values of one object: a value that may go anywhere.
-  public struct Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  public struct Snapshot {
     public var objectID: TrellisRuntime.ObjectID<Note>
     public var text: Swift.String
     public var writtenAt: Foundation.Date
-
-    fileprivate init(objectID: TrellisRuntime.ObjectID<Note>, text: Swift.String, writtenAt: Foundation.Date) {
-      self.objectID = objectID
-      self.text = text
-      self.writtenAt = writtenAt
-    }
-
-    @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
-      objectID = .init(row.key)
-      text = .read(row, 0)
-      writtenAt = .read(row, 1)
-    }
-
-    /// Whether both would be stored alike: texts are compared by their bytes.
-    public static func == (left: Snapshot, right: Snapshot) -> Swift.Bool {
-      guard left.objectID == right.objectID else { return false }
-      guard left.text.isSameStored(as: right.text) else { return false }
-      guard left.writtenAt.isSameStored(as: right.writtenAt) else { return false }
-      return true
-    }
-
-    public init(from decoder: any Swift.Decoder) throws {
-      let values = try TrellisRuntime.SnapshotDecoder(decoder)
-      objectID = values.value("objectID")
-      text = values.value("text")
-      writtenAt = values.value("writtenAt")
-      try values.finish()
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-      let values = TrellisRuntime.SnapshotEncoder(encoder)
-      values.put(objectID, "objectID")
-      values.put(text, "text")
-      values.put(writtenAt, "writtenAt")
-      try values.finish()
-    }
-
-    @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
-      switch property {
-      case 0: text.storedValue
-      case 1: writtenAt.storedValue
-      default: nil
-      }
-    }
   }
 
   /// The properties by name, for predicates and sorts.
   public struct Columns: TrellisRuntime.EntityColumns {
-    public typealias Object = Note
-    public typealias Snapshot = Note.Snapshot
-    public let path: TrellisModel.PropertyPath
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
 
-    public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
 
-    public static func snapshot(of object: Note) -> Note.Snapshot { object.snapshot }
+    @_spi(Generated) public static func snapshot(of object: Note) -> Note.Snapshot { object.snapshot }
 
     public var text: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
     public var writtenAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 1) }
   }
+}
 
-  /// What to fetch: requests of this class's objects, to be kept and passed on.
-  public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
-
-  /// A fetch of every object.
-  public static var all: FetchRequest { FetchRequest() }
-
-  /// A fetch of the objects for which all of the conditions hold.
-  public static func `where`(
-    @TrellisRuntime.ConditionBuilder _ conditions: (Columns) -> TrellisRuntime.QueryCondition
-  ) -> FetchRequest {
-    FetchRequest(conditions)
+nonisolated extension Note.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    text = .read(row, 0)
+    writtenAt = .read(row, 1)
   }
 
-  /// A fetch of the objects for which a predicate in a format string holds.
-  public static func `where`(
-    _ format: TrellisRuntime.PredicateFormat,
-    _ arguments: any TrellisStorage.PredicateArgument...
-  ) -> FetchRequest {
-    FetchRequest().where(format, arguments: arguments)
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.text.isSameStored(as: right.text) else { return false }
+    guard left.writtenAt.isSameStored(as: right.writtenAt) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    text = values.value("text")
+    writtenAt = values.value("writtenAt")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(text, "text")
+    values.put(writtenAt, "writtenAt")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: text.storedValue
+    case 1: writtenAt.storedValue
+    default: nil
+    }
   }
 }
