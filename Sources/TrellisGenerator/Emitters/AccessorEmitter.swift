@@ -29,8 +29,7 @@ enum InitialiserEmitter {
     guard let value = plan.defaults[field.number] else {
       return "\(name): \(field.type)\(attribute.isOptional ? " = nil" : "")"
     }
-    // Whether the argument was given matters if another object may have the same unique key.
-    guard plan.notesAssigned else { return "\(name): \(field.type) = \(value.flat)" }
+    if plan.hasDefaultArgument(field) { return "\(name): \(field.type) = \(value.flat)" }
     return "\(name): \(field.type)? = \(attribute.isOptional ? ".none" : "nil")"
   }
 
@@ -80,7 +79,7 @@ enum InitialiserEmitter {
     guard let attribute = field.attribute else { return .plain("nil") }
     let name = field.name.spelled
     let rounding = field.rounding(isOptional: attribute.isOptional)
-    guard let value = plan.defaults[field.number], plan.notesAssigned else {
+    guard let value = plan.defaults[field.number], !plan.hasDefaultArgument(field) else {
       return .plain(field.kept(name, isOptional: attribute.isOptional))
     }
     if field.isExternal && attribute.isOptional {
@@ -105,7 +104,7 @@ enum InitialiserEmitter {
   }
 
   private static func note(_ field: Field, _ plan: EntityPlan) -> String? {
-    guard plan.notesAssigned, let value = field.attribute?.description.defaultValue else { return nil }
+    guard let value = field.attribute?.description.defaultValue, !plan.hasDefaultArgument(field) else { return nil }
     switch value {
     case .now: return "The moment of insertion unless given."
     case .new: return "A new UUID unless given."

@@ -142,7 +142,8 @@ enum ColumnsEmitter {
       emitPath(plan, to: &writer)
       writer.blank()
       writer.function(
-        "@_spi(Generated) public static func snapshot", ["of object: \(name)"], " -> \(name).Snapshot", returning: "object.snapshot")
+        "@_spi(Generated) public static func snapshot", ["of object: \(name)"], " -> \(name).Snapshot",
+        returning: "object.snapshot")
       let fields = plan.fields.filter(isStored)
       if !fields.isEmpty { writer.blank() }
       for field in fields {
@@ -177,8 +178,9 @@ enum ColumnsEmitter {
     let isTaken = plan.fields.contains { $0.name.name == "path" }
     let name = isTaken ? "_path" : "path"
     let prefix = isTaken ? "@_implements(\(TypeName.entityColumns),path) " : ""
-    writer.line("\(prefix)@_spi(Generated) public let \(name): \(TypeName.propertyPath)")
+    let spi = "@_spi(Generated) public"
+    writer.line("\(prefix)\(spi) let \(name): \(TypeName.propertyPath)")
     writer.blank()
-    writer.line("@_spi(Generated) public init(_ path: \(TypeName.propertyPath)) { self.\(name) = path }")
+    writer.line("\(spi) init(_ path: \(TypeName.propertyPath)) { self.\(name) = path }")
   }
 }

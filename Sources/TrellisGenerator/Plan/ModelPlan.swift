@@ -147,6 +147,13 @@ extension EntityPlan {
   /// Whether the class has a row of its own. A root always has one, because it contains the object's identity.
   var hasRow: Bool { isRoot || !ownRowFields.isEmpty }
   var inheritedRowFields: ArraySlice<Field> { rowFields.prefix(rowFields.count - ownRowFields.count) }
+  /// Whether the initializer has an attribute's default as the default of its argument. Otherwise the argument is optional:
+  /// whether it was given matters if another object may have the same unique key, and a long default is no line of its
+  /// own.
+  func hasDefaultArgument(_ field: Field) -> Bool {
+    guard !notesAssigned, let value = defaults[field.number] else { return false }
+    return value.flat.utf8.count <= 60
+  }
   var ownTransients: [Field] { ownFields.filter(\.isTransient) }
   /// The class's own references with an order column.
   var ownPlaces: [Field] { ownFields.filter { $0.placeColumn != nil } }

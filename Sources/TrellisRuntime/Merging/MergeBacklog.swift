@@ -142,6 +142,7 @@ extension ManagedObjectContext {
       guard let partner = map[object._reference(relationship.property)], partner !== object, partner.isAlive,
         partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key,
         partner.extras?.committed?.value(relationship.property).key == object._key
+          || backlog.conflicts[partner._key]?.contains(relationship.property) == true
       else { continue }
       unlink(object, relationship, partner._key)
     }

@@ -192,23 +192,105 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
   @exclusivity(unchecked) private final var _row: Snapshot
 
   /// Inserts a new object into a context.
+  ///
+  /// - Parameters:
+  ///   - string: The model's default unless given.
+  ///   - data: The model's default unless given.
+  ///   - url: The model's default unless given.
+  ///   - numbers: The model's default unless given.
+  ///   - dates: The model's default unless given.
+  ///   - uuids: The model's default unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
-    string: Swift.String = "some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" ",
-    data: Foundation.Data = (Foundation.Data(base64Encoded: "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=") ?? Foundation.Data()),
-    url: Foundation.URL = (Foundation.URL(string: "https://example.org/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/") ?? Foundation.URL.placeholder),
-    numbers: [Swift.Int64] = [0, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000, 11000, 12000, 13000, 14000, 15000, 16000, 17000, 18000, 19000, 20000, 21000, 22000, 23000, 24000, 25000, 26000, 27000, 28000, 29000, 30000, 31000, 32000, 33000, 34000, 35000, 36000, 37000, 38000, 39000],
-    dates: [Foundation.Date]? = [Foundation.Date(storedMicroseconds: 0), Foundation.Date(storedMicroseconds: 1), Foundation.Date(storedMicroseconds: 2), Foundation.Date(storedMicroseconds: 3)],
-    uuids: [Foundation.UUID] = [Foundation.UUID(uuid: (0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F)), Foundation.UUID(uuid: (0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F))]
+    string: Swift.String? = nil,
+    data: Foundation.Data? = nil,
+    url: Foundation.URL? = nil,
+    numbers: [Swift.Int64]? = nil,
+    dates: [Foundation.Date]?? = .none,
+    uuids: [Foundation.UUID]? = nil
   ) {
     unsafe _row = Snapshot(
       objectID: .unassigned,
-      string: string,
-      data: data,
-      url: url,
-      numbers: numbers,
-      dates: dates?.map { $0.roundedToMicroseconds },
+      string: string
+        ?? """
+        some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \
+        \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \
+        \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some words \\ and \"quotes\" some \
+        words \\ and \"quotes\"\u{20}
+        """,
+      data: data
+        ?? (Foundation.Data(
+          base64Encoded: """
+            BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\
+            BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\
+            BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=
+            """
+        ) ?? Foundation.Data()),
+      url: url
+        ?? (Foundation.URL(
+          string: """
+            https://example.org/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/path/pat\
+            h/path/path/path/path/path/path/path/path/path/path/path/path/
+            """
+        ) ?? Foundation.URL.placeholder),
+      numbers: numbers
+        ?? [
+          0,
+          1000,
+          2000,
+          3000,
+          4000,
+          5000,
+          6000,
+          7000,
+          8000,
+          9000,
+          10000,
+          11000,
+          12000,
+          13000,
+          14000,
+          15000,
+          16000,
+          17000,
+          18000,
+          19000,
+          20000,
+          21000,
+          22000,
+          23000,
+          24000,
+          25000,
+          26000,
+          27000,
+          28000,
+          29000,
+          30000,
+          31000,
+          32000,
+          33000,
+          34000,
+          35000,
+          36000,
+          37000,
+          38000,
+          39000,
+        ],
+      dates: (dates ?? [
+        Foundation.Date(storedMicroseconds: 0),
+        Foundation.Date(storedMicroseconds: 1),
+        Foundation.Date(storedMicroseconds: 2),
+        Foundation.Date(storedMicroseconds: 3),
+      ])?.map { $0.roundedToMicroseconds },
       uuids: uuids
+        ?? [
+          Foundation.UUID(
+            uuid: (0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F)
+          ),
+          Foundation.UUID(
+            uuid: (0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F)
+          ),
+        ]
     )
     super.init(_insertedInto: context)
     unsafe _row.objectID = .init(_key)
@@ -4598,6 +4680,11 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
   @exclusivity(unchecked) private final var _address: Address
 
   /// Inserts a new object into a context.
+  ///
+  /// - Parameters:
+  ///   - data: The model's default unless given.
+  ///   - uuid: The model's default unless given.
+  ///   - url: The model's default unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String = "a \"quote\", a \\, a line\nand 가",
@@ -4611,10 +4698,10 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     wholeDecimal: Foundation.Decimal = 12,
     date: Foundation.Date = Foundation.Date(storedMicroseconds: 1700000000123456),
     now: Foundation.Date = Foundation.Date(),
-    data: Foundation.Data = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data()),
-    uuid: Foundation.UUID = Foundation.UUID(uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)),
+    data: Foundation.Data? = nil,
+    uuid: Foundation.UUID? = nil,
     new: Foundation.UUID = Foundation.UUID(),
-    url: Foundation.URL = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder),
+    url: Foundation.URL? = nil,
     weather: Weather = Weather.default,
     level: Level = Level.high,
     kind: Kind = Kind.only,
@@ -4637,10 +4724,14 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     unsafe _wholeDecimal = wholeDecimal
     unsafe _date = date.roundedToMicroseconds
     unsafe _now = now.roundedToMicroseconds
-    unsafe _data = data
-    unsafe _uuid = uuid
+    unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
+    unsafe _uuid =
+      uuid
+      ?? Foundation.UUID(
+        uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
+      )
     unsafe _new = new
-    unsafe _url = url
+    unsafe _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
     unsafe _weather = weather
     unsafe _level = level
     unsafe _kind = kind
@@ -5093,6 +5184,11 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
   @exclusivity(unchecked) private final var _address: Address?
 
   /// Inserts a new object into a context.
+  ///
+  /// - Parameters:
+  ///   - data: The model's default unless given.
+  ///   - uuid: The model's default unless given.
+  ///   - url: The model's default unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String? = "a \"quote\", a \\, a line\nand 가",
@@ -5106,10 +5202,10 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     wholeDecimal: Foundation.Decimal? = 12,
     date: Foundation.Date? = Foundation.Date(storedMicroseconds: 1700000000123456),
     now: Foundation.Date? = Foundation.Date(),
-    data: Foundation.Data? = (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data()),
-    uuid: Foundation.UUID? = Foundation.UUID(uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)),
+    data: Foundation.Data?? = .none,
+    uuid: Foundation.UUID?? = .none,
     new: Foundation.UUID? = Foundation.UUID(),
-    url: Foundation.URL? = (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder),
+    url: Foundation.URL?? = .none,
     weather: Weather? = Weather.default,
     level: Level? = Level.high,
     kind: Kind? = Kind.only,
@@ -5132,10 +5228,14 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     unsafe _wholeDecimal = wholeDecimal
     unsafe _date = date?.roundedToMicroseconds
     unsafe _now = now?.roundedToMicroseconds
-    unsafe _data = data
-    unsafe _uuid = uuid
+    unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
+    unsafe _uuid =
+      uuid
+      ?? Foundation.UUID(
+        uuid: (0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
+      )
     unsafe _new = new
-    unsafe _url = url
+    unsafe _url = url ?? (Foundation.URL(string: "https://example.org/?a=b") ?? Foundation.URL.placeholder)
     unsafe _weather = weather
     unsafe _level = level
     unsafe _kind = kind
