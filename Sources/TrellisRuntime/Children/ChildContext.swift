@@ -130,21 +130,28 @@ final class ParentConnection: StoreConnection {
 
   /// The partners of some of the parent's objects, loaded in a few statements.
   private func partners(
-    of owners: [Int64], _ number: RelationshipNumber
+    of keys: [Int64], _ number: RelationshipNumber
   ) throws -> [(owner: Int64, destination: Int, keys: [Int64])] {
     guard let relationship = parent.runtime.relationship(number) else { return [] }
-    let owners = try objects(owners, of: relationship.entity)
+    let owners = try objects(keys, of: relationship.entity)
     if relationship.isToMany {
       let unloaded = owners.filter { !parent.list(of: $0, relationship).isLoaded }
       if !unloaded.isEmpty { try parent.loadMembers(of: unloaded, relationship) }
     }
-    return try owners.map { owner in
+    let present = try owners.map { owner in
       if relationship.isToMany {
         return (owner._key, relationship.destination, Array(parent.shownKeys(parent.list(of: owner, relationship))))
       }
       let partner = try parent.partnerKey(of: owner, relationship)
       return (owner._key, relationship.destination, partner > 0 ? [partner] : [])
     }
+    let isLeft = relationship.deleteRule == .noAction && owners.count < keys.count
+    guard isLeft, let inverse = parent.runtime.inverse(of: relationship), inverse.isColumn else { return present }
+    // Objects that the parent has deleted may still be referred to.
+    return try present
+      + Set(keys).subtracting(owners.map(\._key)).sorted().map { key in
+        (key, relationship.destination, try parent.referencesLeft(to: key, relationship, inverse))
+      }
   }
 
   /// The present row of an object of the parent.

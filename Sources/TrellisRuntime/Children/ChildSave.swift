@@ -121,6 +121,8 @@ struct ChildSave {
       made._setPlace(relationship.property, nil)
     }
     parent.registerInserted(made)
+    // An object that is inserted again after its delete was saved here.
+    if child.backlog.returning.contains(object._key) { try parent.showReferencesLeft(to: made) }
     return Pair(
       object: object, twin: made, properties: properties.filter { info.relationships[$0] != nil }, isWhole: true)
   }

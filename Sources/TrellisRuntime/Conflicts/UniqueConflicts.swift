@@ -419,6 +419,8 @@ struct OneToOneConflictFinder {
       try context.connection().members(of: number, owners: takers.keys.sorted()) { partner, row in
         let holder = try context.object(of: row, batch: 0)
         guard let object = takers[partner], holder !== object, keeps(holder, wanted.relationship) else { return }
+        // A parent may show a pair of a relationship that is its own inverse although the other half was edited there.
+        if wanted.relationship.isOwnInverse, holder._reference(wanted.relationship.property) != partner { return }
         found.append(wanted.clash(object, partner, holder, isStored: true))
       }
     }

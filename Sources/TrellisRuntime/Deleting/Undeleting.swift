@@ -16,6 +16,12 @@ struct DeletedClosure {
     let victim: Int64
     /// What a to-many held of the victim before.
     let trace: MemberTrace?
+    /// The list of a to-many that was found only later to contain the victim. Once the list is dropped, the store tells
+    /// whether the victim is a member.
+    var list: MemberList?
+
+    /// Whether the owner still has the list that this was noted of.
+    var isCurrent: Bool { list == nil || owner.extras?.list(relationship.property) === list }
   }
 
   private(set) var victims: [Victim] = []
@@ -63,7 +69,8 @@ struct PendingDeletes {
   ) {
     late[victim, default: []].append(
       DeletedClosure.Link(
-        owner: owner, relationship: relationship, victim: victim, trace: MemberTrace(ofDeleted: victim, in: order)))
+        owner: owner, relationship: relationship, victim: victim, trace: MemberTrace(ofDeleted: victim, in: order),
+        list: owner.extras?.list(relationship.property)))
   }
 
   /// Drops the links of a to-many to victims, since its members are read from the store again.
@@ -92,7 +99,7 @@ struct PendingDeletes {
   ///
   /// - Returns: these links.
   mutating func takeLate(_ victim: Int64) -> [DeletedClosure.Link] {
-    late.isEmpty ? [] : late.removeValue(forKey: victim) ?? []
+    late.isEmpty ? [] : (late.removeValue(forKey: victim) ?? []).filter(\.isCurrent)
   }
 }
 

@@ -23,14 +23,52 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Invalidates the to-manys whose recorded members have no edited row here: such rows are as the store has them.
+  /// Invalidates the to-manys whose recorded members' rows do not confirm them: a row that is not loaded is as the store
+  /// has it, and a loaded one contradicts the list.
   func forgetUnconfirmed(_ members: some Sequence<RecordedMember>) {
     for member in members {
-      guard member.relationship.home == .inverseColumn, let owner = member.owner, owner.isAlive,
-        map[member.trace.key]?.accessFlags.contains(.fault) != false
-      else { continue }
+      guard member.relationship.home == .inverseColumn, let owner = member.owner, owner.isAlive else { continue }
+      if let object = map[member.trace.key], !object.accessFlags.contains(.fault) {
+        guard object.phase == .persistent, let inverse = runtime.inverse(of: member.relationship),
+          let list = owner.extras?.list(member.relationship.property), list.isLoaded
+        else { continue }
+        let isMember = object._reference(inverse.property) == owner._key
+        if isMember == list.contains(object._key) || object.hasOwnReference(inverse) { continue }
+      }
       forgetViews(of: [(owner, member.relationship)])
     }
+  }
+
+  /// Makes an object that was inserted again show the objects that the delete rule `noAction` has left referring to it.
+  ///
+  /// - Complexity: linear in the number of objects in memory, and one read of the store, for each such relationship.
+  func showReferencesLeft(to object: ManagedObject) throws {
+    for relationship in info(of: object).allRelationships where relationship.deleteRule == .noAction {
+      guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { continue }
+      for key in try referencesLeft(to: object._key, relationship, inverse) {
+        if relationship.isToMany || object.extras?.partner(relationship.property) ?? 0 == 0 {
+          show(key, at: object, relationship)
+        }
+      }
+    }
+  }
+
+  /// The keys of the objects that refer to a deleted object, in ascending order.
+  func referencesLeft(
+    to key: Int64, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+  ) throws -> [Int64] {
+    var found: Set<Int64> = []
+    try connection(reading: relationship.destination).memberKeys(of: number(of: relationship), owners: [key]) {
+      _, member, _ in
+      if map[member]?.accessFlags.contains(.fault) != false { found.insert(member) }
+    }
+    map.forEach { member in
+      guard member.isAlive, !member.accessFlags.contains(.fault), info(of: member).relationships.contains(inverse),
+        member._reference(inverse.property) == key
+      else { return }
+      found.insert(member._key)
+    }
+    return found.sorted()
   }
 
   /// Makes the partner in an object's row show the object.

@@ -249,7 +249,10 @@ private struct ChangeReverter {
       context.pending.moveToEnd(ofInserted: reinserted)
       context.recorder?.forgetInserts(of: context)
       try context.forgetLostPartners(of: reinserted)
-      for object in reinserted { try context.reunite(object) }
+      for object in reinserted {
+        try context.reunite(object)
+        try context.showReferencesLeft(to: object)
+      }
     }
     try forgetLost()
     if !isExact { showOwners() }

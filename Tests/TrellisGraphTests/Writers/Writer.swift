@@ -65,6 +65,15 @@ final class Writer: GraphSide {
     return !object.isInserted && !object.changedProperties.contains(property)
   }
 
+  /// Whether the parent has edited the other half of the pair that the store holds. A child that sets its half to what the parent
+  /// has read gives it to the store, and the parent's edit of the other half parts the two.
+  func hasUnlinkedStoredHalf(of number: Int, _ shape: Shape, at place: Int) throws -> Bool {
+    guard let parent, shape.inverse == shape.index, let partner = try village.truth().objects[number]?.partners[place].first,
+      let object = try parent.find(partner)
+    else { return false }
+    return object.changedProperties.contains(shape.name)
+  }
+
   /// Whether the parent may drop an object of a child: one that lives on there, although others have deleted it, goes when nothing
   /// of it is edited there any more.
   func parentMayDrop(_ number: Int) throws -> Bool { try parent != nil && village.truth().objects[number] == nil }
