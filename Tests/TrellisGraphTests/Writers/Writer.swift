@@ -65,10 +65,11 @@ final class Writer: GraphSide {
     return !object.isInserted && !object.changedProperties.contains(property)
   }
 
-  /// Whether the parent has edited the other half of the pair that the store holds. A child that sets its half to what the parent
-  /// has read gives it to the store, and the parent's edit of the other half parts the two.
+  /// Whether the parent has edited the other half of the pair that the store holds. A child that sets its half to what
+  /// the parent has read gives it to the store, and the parent's edit of the other half parts the two.
   func hasUnlinkedStoredHalf(of number: Int, _ shape: Shape, at place: Int) throws -> Bool {
-    guard let parent, shape.inverse == shape.index, let partner = try village.truth().objects[number]?.partners[place].first,
+    guard let parent, shape.inverse == shape.index,
+      let partner = try village.truth().objects[number]?.partners[place].first,
       let object = try parent.find(partner)
     else { return false }
     return object.changedProperties.contains(shape.name)
