@@ -1,7 +1,7 @@
 public import Foundation
 import TrellisModel
 @_spi(Generated) import TrellisRuntime
-import TrellisStorage
+@_spi(Generated) import TrellisStorage
 
 extension PredicateExpressions.KeyPath: ImportableExpression {
   func term(_ reading: inout PredicateReading) throws(PredicateImportError) -> ImportedTerm {

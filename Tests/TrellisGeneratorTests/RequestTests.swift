@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import Trellis
+@_spi(Generated) import Trellis
 import TrellisGenerator
 import TrellisModel
 

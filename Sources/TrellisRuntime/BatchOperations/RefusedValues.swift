@@ -1,5 +1,5 @@
 import TrellisModel
-import TrellisStorage
+@_spi(Generated) import TrellisStorage
 
 /// The new value of one property in a change of many objects; see ``ManagedObjectContext/updateAll(_:_:)``.
 public struct PropertyChange: Sendable {

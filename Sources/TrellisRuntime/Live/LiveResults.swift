@@ -136,6 +136,11 @@ public struct LiveChanges<Columns: EntityColumns>: AsyncSequence {
   }
 }
 
+extension FetchableObject {
+  /// The results of a request, kept up to date.
+  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
+}
+
 extension ManagedObjectContext {
   /// The results of a request, kept up to date with saves.
   ///

@@ -1,6 +1,6 @@
 public import Observation
 import TrellisModel
-public import TrellisStorage
+@_spi(Generated) public import TrellisStorage
 
 /// Sorted keys with their sort values, in blocks: a change copies and moves one block, independent of the number of
 /// rows. Copies share the blocks.

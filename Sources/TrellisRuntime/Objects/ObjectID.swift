@@ -1,5 +1,5 @@
 public import TrellisModel
-public import TrellisStorage
+@_spi(Generated) public import TrellisStorage
 
 /// The identifier of an object: permanent from its creation, never changed, never reused.
 ///
@@ -42,11 +42,11 @@ extension ObjectID: Codable {
 }
 
 extension ObjectID: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .integer }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
   public static var placeholder: ObjectID { ObjectID(0) }
-  public static func read(_ row: RowReader, _ column: Int) -> ObjectID { ObjectID(row.integer(column)) }
-  @inlinable public func write(to row: RowWriter) { row.integer(key) }
-  @inlinable public var storedValue: StoredValue { .integer(key) }
+  @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> ObjectID { ObjectID(row.integer(column)) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(key) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(key) }
 }
 
 extension ObjectID: CustomStringConvertible {

@@ -1,6 +1,6 @@
 public import Foundation
 public import TrellisModel
-public import TrellisStorage
+@_spi(Generated) public import TrellisStorage
 
 /// A number or value computed from a property of many objects. Nil values are ignored, except by
 /// ``EntityColumns/count``, which counts all objects.

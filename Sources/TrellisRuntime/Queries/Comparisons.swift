@@ -1,6 +1,6 @@
 public import Foundation
 public import TrellisModel
-public import TrellisStorage
+@_spi(Generated) public import TrellisStorage
 
 extension AttributePath {
   func compared(

@@ -1,6 +1,6 @@
 public import Foundation
 public import TrellisModel
-public import TrellisStorage
+@_spi(Generated) public import TrellisStorage
 
 /// A value of an object in a predicate: an attribute, or a value computed from attributes.
 ///

@@ -1,5 +1,5 @@
 public import TrellisModel
-public import TrellisStorage
+@_spi(Generated) public import TrellisStorage
 
 /// The properties of an entity by name, for predicates and sort keys. The generated code contains one type for each
 /// entity.
@@ -28,8 +28,6 @@ public protocol FetchableObject: IdentifiedObject {
 extension FetchableObject {
   /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
-  /// The results of a request, kept up to date.
-  public typealias LiveResults = TrellisRuntime.LiveResults<Columns>
 
   /// A fetch of every object.
   public static var all: FetchRequest { FetchRequest() }

@@ -1,5 +1,5 @@
 public import TrellisModel
-public import TrellisStorage
+@_spi(Generated) public import TrellisStorage
 
 /// A condition on objects, made of comparisons. It belongs to the entity of its properties.
 public struct QueryCondition: Sendable {
@@ -422,7 +422,7 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
 
 extension ManagedObject: PredicateArgument {
   /// The object's key as a format argument.
-  public var formatArgument: FormatArgument { .value(.integer(_key), .object(Self.numberForFormats(type(of: self)))) }
+  @_spi(Generated) public var formatArgument: FormatArgument { .value(.integer(_key), .object(Self.numberForFormats(type(of: self)))) }
 
   fileprivate static func numberForFormats(_ type: ManagedObject.Type) -> Int? {
     type._entity < 0 ? nil : type._entity
@@ -431,12 +431,12 @@ extension ManagedObject: PredicateArgument {
 
 extension ObjectID {
   /// The key as a format argument.
-  public var formatArgument: FormatArgument {
+  @_spi(Generated) public var formatArgument: FormatArgument {
     .value(.integer(key), .object(ManagedObject.numberForFormats(Object.self)))
   }
 }
 
 extension AnyObjectID: PredicateArgument {
   /// The key as a format argument.
-  public var formatArgument: FormatArgument { .value(.integer(key), .object(nil)) }
+  @_spi(Generated) public var formatArgument: FormatArgument { .value(.integer(key), .object(nil)) }
 }

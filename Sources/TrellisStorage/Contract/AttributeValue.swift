@@ -8,19 +8,19 @@ public protocol AttributeValue: Hashable, Sendable, PredicateArgument {
   /// The value that an attribute of this type reads as while the object's row is not loaded.
   static var placeholder: Self { get }
   /// Reads a column. If the value is invalid, reports it to the row and returns the placeholder.
-  static func read(_ row: RowReader, _ column: Int) -> Self
+  @_spi(Generated) static func read(_ row: RowReader, _ column: Int) -> Self
   /// Writes the value as the row's next column.
-  func write(to row: RowWriter)
+  @_spi(Generated) func write(to row: RowWriter)
   /// The value in its stored form.
-  var storedValue: StoredValue { get }
+  @_spi(Generated) var storedValue: StoredValue { get }
   /// The order and equality of values of this type in predicates and sorts.
-  static var valueKind: ValueKind { get }
+  @_spi(Generated) static var valueKind: ValueKind { get }
   /// Whether both values have the same stored form. Unlike `==`, this compares texts by their bytes.
-  func isSameStored(as other: Self) -> Bool
+  @_spi(Generated) func isSameStored(as other: Self) -> Bool
 }
 
 extension AttributeValue {
-  @inlinable public func isSameStored(as other: Self) -> Bool { self == other }
+  @_spi(Generated) @inlinable public func isSameStored(as other: Self) -> Bool { self == other }
 }
 
 /// A type that a fetch can sort by: every attribute type except lists, data and `Codable` structs.
@@ -37,19 +37,19 @@ extension Optional: SortableAttributeValue where Wrapped: SortableAttributeValue
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
   @inlinable public static var placeholder: Wrapped? { nil }
-  @inlinable public static var valueKind: ValueKind { Wrapped.valueKind }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { Wrapped.valueKind }
 
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Wrapped? {
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Wrapped? {
     row.isNull(column) ? nil : Wrapped.read(row, column)
   }
 
-  @inlinable public func write(to row: RowWriter) {
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) {
     if let self { self.write(to: row) } else { row.null() }
   }
 
-  @inlinable public var storedValue: StoredValue { self?.storedValue ?? .null }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { self?.storedValue ?? .null }
 
-  @inlinable public func isSameStored(as other: Wrapped?) -> Bool {
+  @_spi(Generated) @inlinable public func isSameStored(as other: Wrapped?) -> Bool {
     switch (self, other) {
     case (nil, nil): true
     case (let a?, let b?): a.isSameStored(as: b)
@@ -72,9 +72,9 @@ public protocol ModelEnum: SortableAttributeValue, Codable {
 }
 
 extension ModelEnum {
-  @inlinable public static var valueKind: ValueKind { RawValue.valueKind }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { RawValue.valueKind }
 
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Self {
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Self {
     if let value = Self(stored: RawValue.read(row, column)) { return value }
     row.report(
       column, "the stored raw value is no case of \(Self.self)",
@@ -82,8 +82,8 @@ extension ModelEnum {
     return placeholder
   }
 
-  @inlinable public func write(to row: RowWriter) { rawValue.write(to: row) }
-  @inlinable public var storedValue: StoredValue { rawValue.storedValue }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { rawValue.write(to: row) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { rawValue.storedValue }
 
   public init(from decoder: any Decoder) throws {
     let rawValue = try decoder.singleValueContainer().decode(RawValue.self)
@@ -116,21 +116,21 @@ public struct UnknownRawValue<RawValue: AttributeValue>: Hashable, Sendable {
 /// A bound value is never parsed as part of the format.
 public protocol PredicateArgument {
   /// The value in the form that the format checker uses.
-  var formatArgument: FormatArgument { get }
+  @_spi(Generated) var formatArgument: FormatArgument { get }
 }
 
 extension AttributeValue {
   /// The value as an argument of a format string.
-  public var formatArgument: FormatArgument { .value(storedValue, FormatType(Self.valueKind)) }
+  @_spi(Generated) public var formatArgument: FormatArgument { .value(storedValue, FormatType(Self.valueKind)) }
 }
 
-extension Bool { public var formatArgument: FormatArgument { .value(storedValue, .bool) } }
-extension Date { public var formatArgument: FormatArgument { .value(storedValue, .date) } }
-extension UUID { public var formatArgument: FormatArgument { .value(storedValue, .uuid) } }
-extension URL { public var formatArgument: FormatArgument { .value(storedValue, .url) } }
+extension Bool { @_spi(Generated) public var formatArgument: FormatArgument { .value(storedValue, .bool) } }
+extension Date { @_spi(Generated) public var formatArgument: FormatArgument { .value(storedValue, .date) } }
+extension UUID { @_spi(Generated) public var formatArgument: FormatArgument { .value(storedValue, .uuid) } }
+extension URL { @_spi(Generated) public var formatArgument: FormatArgument { .value(storedValue, .url) } }
 extension ModelEnum {
   /// The raw value as an argument of a format string.
-  public var formatArgument: FormatArgument { .value(storedValue, .enumeration(nil)) }
+  @_spi(Generated) public var formatArgument: FormatArgument { .value(storedValue, .enumeration(nil)) }
 }
 extension CodableAttribute {
   /// The value as an argument of a format string.
@@ -138,24 +138,24 @@ extension CodableAttribute {
 }
 
 extension Optional: PredicateArgument where Wrapped: PredicateArgument {
-  public var formatArgument: FormatArgument { self?.formatArgument ?? .null }
+  @_spi(Generated) public var formatArgument: FormatArgument { self?.formatArgument ?? .null }
 }
 
 extension Array: PredicateArgument where Element: PredicateArgument {
-  public var formatArgument: FormatArgument { .list(map(\.formatArgument)) }
+  @_spi(Generated) public var formatArgument: FormatArgument { .list(map(\.formatArgument)) }
 }
 
 extension Set: PredicateArgument where Element: PredicateArgument {
-  public var formatArgument: FormatArgument { .list(map(\.formatArgument)) }
+  @_spi(Generated) public var formatArgument: FormatArgument { .list(map(\.formatArgument)) }
 }
 
 extension Substring: PredicateArgument {
-  public var formatArgument: FormatArgument { String(self).formatArgument }
+  @_spi(Generated) public var formatArgument: FormatArgument { String(self).formatArgument }
 }
 
 extension PredicateArgument where Self: BinaryInteger {
   /// An integer beyond 64 bits becomes a decimal.
-  public var formatArgument: FormatArgument {
+  @_spi(Generated) public var formatArgument: FormatArgument {
     Int64(exactly: self).map { .value(.integer($0), .integer) } ?? .value(.text("\(self)"), .decimal)
   }
 }
@@ -169,13 +169,13 @@ extension UInt32: PredicateArgument {}
 extension UInt64: PredicateArgument {}
 
 extension ClosedRange: PredicateArgument where Bound: PredicateArgument {
-  public var formatArgument: FormatArgument {
+  @_spi(Generated) public var formatArgument: FormatArgument {
     .range(lowerBound.formatArgument, upperBound.formatArgument, isClosed: true)
   }
 }
 
 extension Range: PredicateArgument where Bound: PredicateArgument {
-  public var formatArgument: FormatArgument {
+  @_spi(Generated) public var formatArgument: FormatArgument {
     .range(lowerBound.formatArgument, upperBound.formatArgument, isClosed: false)
   }
 }
@@ -208,29 +208,34 @@ extension FormatArgument {
 /// ```
 public protocol CodableAttribute: AttributeValue, Codable {}
 
+// These are no SPI, because a conforming type of the app, whose file does not import the SPI, gets them as its own.
 extension CodableAttribute {
+  /// The kind of the stored form.
   public static var valueKind: ValueKind { .text }
 
-  public static func read(_ row: RowReader, _ column: Int) -> Self {
-    JSONText.decode(row, column) ?? placeholder
-  }
+  /// Reads a column of JSON text.
+  public static func read(_ row: RowReader, _ column: Int) -> Self { JSONText.decode(row, column) ?? placeholder }
 
+  /// Writes the value as JSON text.
   public func write(to row: RowWriter) { row.text(JSONText.encode(self)) }
+  /// The value as JSON text.
   public var storedValue: StoredValue { .text(JSONText.encode(self)) }
+  /// Whether both values are equal.
+  public func isSameStored(as other: Self) -> Bool { self == other }
 }
 
 extension Array: AttributeValue where Element: AttributeValue & Codable {
   public static var placeholder: [Element] { [] }
-  public static var valueKind: ValueKind { .text }
+  @_spi(Generated) public static var valueKind: ValueKind { .text }
 
-  public static func read(_ row: RowReader, _ column: Int) -> [Element] {
+  @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> [Element] {
     JSONText.decode(row, column) ?? []
   }
 
-  public func write(to row: RowWriter) { row.text(JSONText.encode(self)) }
-  public var storedValue: StoredValue { .text(JSONText.encode(self)) }
+  @_spi(Generated) public func write(to row: RowWriter) { row.text(JSONText.encode(self)) }
+  @_spi(Generated) public var storedValue: StoredValue { .text(JSONText.encode(self)) }
 
-  public func isSameStored(as other: [Element]) -> Bool {
+  @_spi(Generated) public func isSameStored(as other: [Element]) -> Bool {
     count == other.count && zip(self, other).allSatisfy { $0.isSameStored(as: $1) }
   }
 }
@@ -259,56 +264,56 @@ enum JSONText {
 // MARK: - Attribute types
 
 extension Bool: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .integer }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Bool { false }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Bool { row.integer(column) != 0 }
-  @inlinable public func write(to row: RowWriter) { row.integer(self ? 1 : 0) }
-  @inlinable public var storedValue: StoredValue { .integer(self ? 1 : 0) }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Bool { row.integer(column) != 0 }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(self ? 1 : 0) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(self ? 1 : 0) }
 }
 
 extension Int64: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .integer }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Int64 { 0 }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int64 { row.integer(column) }
-  @inlinable public func write(to row: RowWriter) { row.integer(self) }
-  @inlinable public var storedValue: StoredValue { .integer(self) }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int64 { row.integer(column) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(self) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(self) }
 }
 
 extension Int32: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .integer }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Int32 { 0 }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int32 { narrowed(row, column) }
-  @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
-  @inlinable public var storedValue: StoredValue { .integer(Int64(self)) }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int32 { narrowed(row, column) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(Int64(self)) }
 }
 
 extension Int16: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .integer }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
   @inlinable public static var placeholder: Int16 { 0 }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int16 { narrowed(row, column) }
-  @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
-  @inlinable public var storedValue: StoredValue { .integer(Int64(self)) }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int16 { narrowed(row, column) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(Int64(self)) }
 }
 
 extension Double: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .real }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .real }
   @inlinable public static var placeholder: Double { 0 }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Double { row.real(column) }
-  @inlinable public func write(to row: RowWriter) { row.real(self) }
-  @inlinable public var storedValue: StoredValue { .real(self) }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Double { row.real(column) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.real(self) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .real(self) }
 }
 
 extension Float: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .real }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .real }
   @inlinable public static var placeholder: Float { 0 }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Float {
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Float {
     let value = row.real(column)
     let narrow = Float(value)
     if narrow.isInfinite && value.isFinite { row.report(column, "the stored number does not fit Float") }
     return narrow
   }
-  @inlinable public func write(to row: RowWriter) { row.real(Double(self)) }
-  @inlinable public var storedValue: StoredValue { .real(Double(self)) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.real(Double(self)) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .real(Double(self)) }
 }
 
 /// Reads an integer of a type narrower than the stored one.
@@ -322,12 +327,12 @@ extension Float: AttributeValue {
 // MARK: - Texts
 
 extension String: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .text }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .text }
   @inlinable public static var placeholder: String { "" }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> String { row.text(column) }
-  @inlinable public func write(to row: RowWriter) { row.text(self) }
-  @inlinable public var storedValue: StoredValue { .text(self) }
-  @inlinable public func isSameStored(as other: String) -> Bool { TextBytes.areEqual(self, other) }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> String { row.text(column) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.text(self) }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .text(self) }
+  @_spi(Generated) @inlinable public func isSameStored(as other: String) -> Bool { TextBytes.areEqual(self, other) }
 }
 
 // MARK: - Foundation types
@@ -338,10 +343,10 @@ extension URL: SortableAttributeValue {}
 extension UUID: SortableAttributeValue {}
 
 extension UUID: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .blob }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .blob }
   @inlinable public static var placeholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> UUID {
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> UUID {
     let bytes = row.bytes(column)
     guard bytes.count == 16 else {
       row.report(column, "a UUID has 16 bytes")
@@ -350,52 +355,52 @@ extension UUID: AttributeValue {
     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }
 
-  @inlinable public func write(to row: RowWriter) { withUnsafeBytes(of: uuid) { row.blob($0) } }
-  @inlinable public var storedValue: StoredValue { withUnsafeBytes(of: uuid) { .blob([UInt8]($0)) } }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { withUnsafeBytes(of: uuid) { row.blob($0) } }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { withUnsafeBytes(of: uuid) { .blob([UInt8]($0)) } }
 }
 
 extension Data: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .blob }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .blob }
   @inlinable public static var placeholder: Data { Data() }
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Data { Data(row.bytes(column)) }
-  @inlinable public func write(to row: RowWriter) { withUnsafeBytes { row.blob($0) } }
-  @inlinable public var storedValue: StoredValue { .blob([UInt8](self)) }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Data { Data(row.bytes(column)) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { withUnsafeBytes { row.blob($0) } }
+  @_spi(Generated) @inlinable public var storedValue: StoredValue { .blob([UInt8](self)) }
 }
 
 extension URL: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .text }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .text }
   /// `about:blank`.
   public static let placeholder = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
 
-  public static func read(_ row: RowReader, _ column: Int) -> URL {
+  @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> URL {
     if let url = URL(string: row.text(column)) { return url }
     row.report(column, "the stored text is no URL")
     return placeholder
   }
 
-  public func write(to row: RowWriter) { row.text(absoluteString) }
-  public var storedValue: StoredValue { .text(absoluteString) }
-  public func isSameStored(as other: URL) -> Bool { absoluteString.isSameStored(as: other.absoluteString) }
+  @_spi(Generated) public func write(to row: RowWriter) { row.text(absoluteString) }
+  @_spi(Generated) public var storedValue: StoredValue { .text(absoluteString) }
+  @_spi(Generated) public func isSameStored(as other: URL) -> Bool { absoluteString.isSameStored(as: other.absoluteString) }
 }
 
 extension Date: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .integer }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
   /// The start of 1970 in UTC.
   @inlinable public static var placeholder: Date { Date(timeIntervalSinceReferenceDate: -978_307_200) }
 
-  @inlinable public static func read(_ row: RowReader, _ column: Int) -> Date {
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Date {
     let micros = row.integer(column)
     if micros.magnitude > mostMicroseconds { row.report(column, "the date lies beyond what can be kept") }
     return Date(storedMicroseconds: micros)
   }
 
-  @inlinable public func write(to row: RowWriter) { row.integer(storedMicroseconds) }
+  @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(storedMicroseconds) }
   /// The stored form; NaN for a date that cannot be stored.
-  @inlinable public var storedValue: StoredValue {
+  @_spi(Generated) @inlinable public var storedValue: StoredValue {
     let micros = storedMicroseconds
     return micros == .min ? .real(.nan) : .integer(micros)
   }
-  @inlinable public func isSameStored(as other: Date) -> Bool { storedMicroseconds == other.storedMicroseconds }
+  @_spi(Generated) @inlinable public func isSameStored(as other: Date) -> Bool { storedMicroseconds == other.storedMicroseconds }
 
   /// The greatest distance of a date from 1970 that can be stored: some 292,000 years.
   @usableFromInline static var mostMicroseconds: UInt64 { 9_222_000_000_000_000_000 }
@@ -428,10 +433,10 @@ extension Date: AttributeValue {
 // MARK: - Decimal value
 
 extension Decimal: AttributeValue {
-  @inlinable public static var valueKind: ValueKind { .decimal }
+  @_spi(Generated) @inlinable public static var valueKind: ValueKind { .decimal }
   @inlinable public static var placeholder: Decimal { 0 }
 
-  public static func read(_ row: RowReader, _ column: Int) -> Decimal {
+  @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> Decimal {
     let text = row.text(column)
     // Foundation stops at the first unknown character, and rounds a number with too many digits.
     if isPlain(text), let value = Decimal(string: text, locale: nil),
@@ -458,8 +463,8 @@ extension Decimal: AttributeValue {
     return digits > 0
   }
 
-  public func write(to row: RowWriter) { row.text(canonicalText) }
-  public var storedValue: StoredValue { .text(canonicalText) }
+  @_spi(Generated) public func write(to row: RowWriter) { row.text(canonicalText) }
+  @_spi(Generated) public var storedValue: StoredValue { .text(canonicalText) }
 
   /// The number in plain digits, with a point if needed: no exponent, no redundant zeros, `0` without a sign.
   ///

@@ -91,12 +91,12 @@ extension ExternalData: Hashable {
 }
 
 extension ExternalData: AttributeValue {
-  public static var valueKind: ValueKind { .blob }
+  @_spi(Generated) public static var valueKind: ValueKind { .blob }
   public static let placeholder = ExternalData(Data())
-  public static func read(_ row: RowReader, _ column: Int) -> ExternalData { row.external(column) }
-  public func write(to row: RowWriter) { row.external(self) }
+  @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> ExternalData { row.external(column) }
+  @_spi(Generated) public func write(to row: RowWriter) { row.external(self) }
 
-  public var storedValue: StoredValue {
+  @_spi(Generated) public var storedValue: StoredValue {
     switch place {
     case .memory(let bytes): .blob([UInt8](bytes))
     case .file(let file): .file(file)
