@@ -147,12 +147,16 @@ extension EntityPlan {
   /// Whether the class has a row of its own. A root always has one, because it contains the object's identity.
   var hasRow: Bool { isRoot || !ownRowFields.isEmpty }
   var inheritedRowFields: ArraySlice<Field> { rowFields.prefix(rowFields.count - ownRowFields.count) }
-  /// Whether the initializer has an attribute's default as the default of its argument. Otherwise the argument is optional:
-  /// whether it was given matters if another object may have the same unique key, and a long default is no line of its
-  /// own.
+  /// Whether the initializer has an attribute's default as the default of its argument. Otherwise the argument is
+  /// optional: whether it was given matters if another object may have the same unique key, a default argument may not
+  /// use what only generated code may, and a long one is not read.
   func hasDefaultArgument(_ field: Field) -> Bool {
-    guard !notesAssigned, let value = defaults[field.number] else { return false }
-    return value.flat.utf8.count <= 60
+    guard !notesAssigned, let code = defaults[field.number], let attribute = field.attribute else { return false }
+    switch (attribute.description.defaultValue, attribute.type) {
+    case (.now, _), (.new, _): return true
+    case (_, .date), (_, .url), (_, .array(.date)), (_, .array(.url)): return false
+    default: return code.flat.utf8.count <= 60
+    }
   }
   var ownTransients: [Field] { ownFields.filter(\.isTransient) }
   /// The class's own references with an order column.

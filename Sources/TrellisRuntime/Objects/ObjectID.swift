@@ -43,8 +43,10 @@ extension ObjectID: Codable {
 
 extension ObjectID: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
-  public static var placeholder: ObjectID { ObjectID(0) }
-  @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> ObjectID { ObjectID(row.integer(column)) }
+  @_spi(Generated) public static var placeholder: ObjectID { ObjectID(0) }
+  @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> ObjectID {
+    ObjectID(row.integer(column))
+  }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(key) }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(key) }
 }

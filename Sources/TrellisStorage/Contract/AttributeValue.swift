@@ -6,7 +6,7 @@ public import TrellisModel
 /// The model's own types conform already. A `Codable` struct of the app conforms to ``CodableAttribute`` instead.
 public protocol AttributeValue: Hashable, Sendable, PredicateArgument {
   /// The value that an attribute of this type reads as while the object's row is not loaded.
-  static var placeholder: Self { get }
+  @_spi(Generated) static var placeholder: Self { get }
   /// Reads a column. If the value is invalid, reports it to the row and returns the placeholder.
   @_spi(Generated) static func read(_ row: RowReader, _ column: Int) -> Self
   /// Writes the value as the row's next column.
@@ -36,7 +36,7 @@ extension String: SortableAttributeValue {}
 extension Optional: SortableAttributeValue where Wrapped: SortableAttributeValue {}
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
-  @inlinable public static var placeholder: Wrapped? { nil }
+  @_spi(Generated) @inlinable public static var placeholder: Wrapped? { nil }
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { Wrapped.valueKind }
 
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Wrapped? {
@@ -206,7 +206,10 @@ extension FormatArgument {
 ///   }
 /// }
 /// ```
-public protocol CodableAttribute: AttributeValue, Codable {}
+public protocol CodableAttribute: AttributeValue, Codable {
+  /// The value that an attribute of this type reads as while the object's row is not loaded.
+  static var placeholder: Self { get }
+}
 
 // These are no SPI, because a conforming type of the app, whose file does not import the SPI, gets them as its own.
 extension CodableAttribute {
@@ -225,7 +228,7 @@ extension CodableAttribute {
 }
 
 extension Array: AttributeValue where Element: AttributeValue & Codable {
-  public static var placeholder: [Element] { [] }
+  @_spi(Generated) public static var placeholder: [Element] { [] }
   @_spi(Generated) public static var valueKind: ValueKind { .text }
 
   @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> [Element] {
@@ -265,15 +268,17 @@ enum JSONText {
 
 extension Bool: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
-  @inlinable public static var placeholder: Bool { false }
-  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Bool { row.integer(column) != 0 }
+  @_spi(Generated) @inlinable public static var placeholder: Bool { false }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Bool {
+    row.integer(column) != 0
+  }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(self ? 1 : 0) }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(self ? 1 : 0) }
 }
 
 extension Int64: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
-  @inlinable public static var placeholder: Int64 { 0 }
+  @_spi(Generated) @inlinable public static var placeholder: Int64 { 0 }
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int64 { row.integer(column) }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(self) }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(self) }
@@ -281,23 +286,27 @@ extension Int64: AttributeValue {
 
 extension Int32: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
-  @inlinable public static var placeholder: Int32 { 0 }
-  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int32 { narrowed(row, column) }
+  @_spi(Generated) @inlinable public static var placeholder: Int32 { 0 }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int32 {
+    narrowed(row, column)
+  }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(Int64(self)) }
 }
 
 extension Int16: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
-  @inlinable public static var placeholder: Int16 { 0 }
-  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int16 { narrowed(row, column) }
+  @_spi(Generated) @inlinable public static var placeholder: Int16 { 0 }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Int16 {
+    narrowed(row, column)
+  }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.integer(Int64(self)) }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .integer(Int64(self)) }
 }
 
 extension Double: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .real }
-  @inlinable public static var placeholder: Double { 0 }
+  @_spi(Generated) @inlinable public static var placeholder: Double { 0 }
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Double { row.real(column) }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.real(self) }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .real(self) }
@@ -305,7 +314,7 @@ extension Double: AttributeValue {
 
 extension Float: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .real }
-  @inlinable public static var placeholder: Float { 0 }
+  @_spi(Generated) @inlinable public static var placeholder: Float { 0 }
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Float {
     let value = row.real(column)
     let narrow = Float(value)
@@ -328,7 +337,7 @@ extension Float: AttributeValue {
 
 extension String: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .text }
-  @inlinable public static var placeholder: String { "" }
+  @_spi(Generated) @inlinable public static var placeholder: String { "" }
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> String { row.text(column) }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { row.text(self) }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .text(self) }
@@ -344,7 +353,9 @@ extension UUID: SortableAttributeValue {}
 
 extension UUID: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .blob }
-  @inlinable public static var placeholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+  @_spi(Generated) @inlinable public static var placeholder: UUID {
+    UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+  }
 
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> UUID {
     let bytes = row.bytes(column)
@@ -361,8 +372,10 @@ extension UUID: AttributeValue {
 
 extension Data: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .blob }
-  @inlinable public static var placeholder: Data { Data() }
-  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Data { Data(row.bytes(column)) }
+  @_spi(Generated) @inlinable public static var placeholder: Data { Data() }
+  @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Data {
+    Data(row.bytes(column))
+  }
   @_spi(Generated) @inlinable public func write(to row: RowWriter) { withUnsafeBytes { row.blob($0) } }
   @_spi(Generated) @inlinable public var storedValue: StoredValue { .blob([UInt8](self)) }
 }
@@ -370,7 +383,7 @@ extension Data: AttributeValue {
 extension URL: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .text }
   /// `about:blank`.
-  public static let placeholder = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
+  @_spi(Generated) public static let placeholder = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
 
   @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> URL {
     if let url = URL(string: row.text(column)) { return url }
@@ -380,13 +393,15 @@ extension URL: AttributeValue {
 
   @_spi(Generated) public func write(to row: RowWriter) { row.text(absoluteString) }
   @_spi(Generated) public var storedValue: StoredValue { .text(absoluteString) }
-  @_spi(Generated) public func isSameStored(as other: URL) -> Bool { absoluteString.isSameStored(as: other.absoluteString) }
+  @_spi(Generated) public func isSameStored(as other: URL) -> Bool {
+    absoluteString.isSameStored(as: other.absoluteString)
+  }
 }
 
 extension Date: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .integer }
   /// The start of 1970 in UTC.
-  @inlinable public static var placeholder: Date { Date(timeIntervalSinceReferenceDate: -978_307_200) }
+  @_spi(Generated) @inlinable public static var placeholder: Date { Date(timeIntervalSinceReferenceDate: -978_307_200) }
 
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Date {
     let micros = row.integer(column)
@@ -400,14 +415,16 @@ extension Date: AttributeValue {
     let micros = storedMicroseconds
     return micros == .min ? .real(.nan) : .integer(micros)
   }
-  @_spi(Generated) @inlinable public func isSameStored(as other: Date) -> Bool { storedMicroseconds == other.storedMicroseconds }
+  @_spi(Generated) @inlinable public func isSameStored(as other: Date) -> Bool {
+    storedMicroseconds == other.storedMicroseconds
+  }
 
   /// The greatest distance of a date from 1970 that can be stored: some 292,000 years.
   @usableFromInline static var mostMicroseconds: UInt64 { 9_222_000_000_000_000_000 }
 
   /// Microseconds since 1970-01-01T00:00:00Z, rounded. `Int64.min` stands for a date that cannot be stored and that a
   /// save refuses: NaN, infinity, or a date more than 292,000 years from 1970.
-  @inlinable public var storedMicroseconds: Int64 {
+  @_spi(Generated) @inlinable public var storedMicroseconds: Int64 {
     let micros = (timeIntervalSinceReferenceDate * 1_000_000).rounded()
     // This is also false for NaN.
     guard micros.magnitude < 9.2229e18 else { return .min }
@@ -416,14 +433,14 @@ extension Date: AttributeValue {
   }
 
   /// Creates a date from its stored number of microseconds.
-  @inlinable public init(storedMicroseconds micros: Int64) {
+  @_spi(Generated) @inlinable public init(storedMicroseconds micros: Int64) {
     let sinceReference = micros.subtractingReportingOverflow(978_307_200_000_000)
     let bounded = sinceReference.overflow ? Int64.min : sinceReference.partialValue
     self.init(timeIntervalSinceReferenceDate: Double(bounded) / 1_000_000)
   }
 
   /// The date as a store returns it: rounded to whole microseconds.
-  @inlinable public var roundedToMicroseconds: Date {
+  @_spi(Generated) @inlinable public var roundedToMicroseconds: Date {
     let micros = storedMicroseconds
     // A date that cannot be stored stays unchanged, so that the save can refuse it.
     return micros == .min ? self : Date(storedMicroseconds: micros)
@@ -434,7 +451,7 @@ extension Date: AttributeValue {
 
 extension Decimal: AttributeValue {
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { .decimal }
-  @inlinable public static var placeholder: Decimal { 0 }
+  @_spi(Generated) @inlinable public static var placeholder: Decimal { 0 }
 
   @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> Decimal {
     let text = row.text(column)
@@ -469,7 +486,7 @@ extension Decimal: AttributeValue {
   /// The number in plain digits, with a point if needed: no exponent, no redundant zeros, `0` without a sign.
   ///
   /// Equal numbers have equal texts, so a store needs no arithmetic for uniqueness and equality.
-  public var canonicalText: String {
+  @_spi(Generated) public var canonicalText: String {
     // Foundation already prints the shortest plain form. NaN stays recognizable and is refused on save.
     isZero ? "0" : description
   }

@@ -92,7 +92,7 @@ extension ExternalData: Hashable {
 
 extension ExternalData: AttributeValue {
   @_spi(Generated) public static var valueKind: ValueKind { .blob }
-  public static let placeholder = ExternalData(Data())
+  @_spi(Generated) public static let placeholder = ExternalData(Data())
   @_spi(Generated) public static func read(_ row: RowReader, _ column: Int) -> ExternalData { row.external(column) }
   @_spi(Generated) public func write(to row: RowWriter) { row.external(self) }
 

@@ -4682,9 +4682,11 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
   /// Inserts a new object into a context.
   ///
   /// - Parameters:
+  ///   - date: The model's default unless given.
   ///   - data: The model's default unless given.
   ///   - uuid: The model's default unless given.
   ///   - url: The model's default unless given.
+  ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String = "a \"quote\", a \\, a line\nand 가",
@@ -4696,7 +4698,7 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     double: Swift.Double = -1e+300,
     decimal: Foundation.Decimal = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0),
     wholeDecimal: Foundation.Decimal = 12,
-    date: Foundation.Date = Foundation.Date(storedMicroseconds: 1700000000123456),
+    date: Foundation.Date? = nil,
     now: Foundation.Date = Foundation.Date(),
     data: Foundation.Data? = nil,
     uuid: Foundation.UUID? = nil,
@@ -4708,7 +4710,7 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     grade: Grade = Grade.switch,
     words: [Swift.String] = ["a", "b"],
     numbers: [Swift.Int64] = [1, -2],
-    dates: [Foundation.Date] = [Foundation.Date(storedMicroseconds: 0)],
+    dates: [Foundation.Date]? = nil,
     levels: [Level] = [],
     address: Address
   ) {
@@ -4722,7 +4724,7 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     unsafe _double = double
     unsafe _decimal = decimal
     unsafe _wholeDecimal = wholeDecimal
-    unsafe _date = date.roundedToMicroseconds
+    unsafe _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456)).roundedToMicroseconds
     unsafe _now = now.roundedToMicroseconds
     unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
     unsafe _uuid =
@@ -4738,7 +4740,7 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     unsafe _grade = grade
     unsafe _words = words
     unsafe _numbers = numbers
-    unsafe _dates = dates.map { $0.roundedToMicroseconds }
+    unsafe _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)]).map { $0.roundedToMicroseconds }
     unsafe _levels = levels
     unsafe _address = address
     super.init(_insertedInto: context)
@@ -5186,9 +5188,11 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
   /// Inserts a new object into a context.
   ///
   /// - Parameters:
+  ///   - date: The model's default unless given.
   ///   - data: The model's default unless given.
   ///   - uuid: The model's default unless given.
   ///   - url: The model's default unless given.
+  ///   - dates: `[Foundation.Date(storedMicroseconds: 0)]` unless given.
   public init(
     in context: TrellisRuntime.ManagedObjectContext,
     string: Swift.String? = "a \"quote\", a \\, a line\nand 가",
@@ -5200,7 +5204,7 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     double: Swift.Double? = -1e+300,
     decimal: Foundation.Decimal? = (Foundation.Decimal(string: "-1.50", locale: nil) ?? 0),
     wholeDecimal: Foundation.Decimal? = 12,
-    date: Foundation.Date? = Foundation.Date(storedMicroseconds: 1700000000123456),
+    date: Foundation.Date?? = .none,
     now: Foundation.Date? = Foundation.Date(),
     data: Foundation.Data?? = .none,
     uuid: Foundation.UUID?? = .none,
@@ -5212,7 +5216,7 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     grade: Grade? = Grade.switch,
     words: [Swift.String]? = ["a", "b"],
     numbers: [Swift.Int64]? = [1, -2],
-    dates: [Foundation.Date]? = [Foundation.Date(storedMicroseconds: 0)],
+    dates: [Foundation.Date]?? = .none,
     levels: [Level]? = [],
     address: Address? = nil
   ) {
@@ -5226,7 +5230,7 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     unsafe _double = double
     unsafe _decimal = decimal
     unsafe _wholeDecimal = wholeDecimal
-    unsafe _date = date?.roundedToMicroseconds
+    unsafe _date = (date ?? Foundation.Date(storedMicroseconds: 1700000000123456))?.roundedToMicroseconds
     unsafe _now = now?.roundedToMicroseconds
     unsafe _data = data ?? (Foundation.Data(base64Encoded: "AAH+/w==") ?? Foundation.Data())
     unsafe _uuid =
@@ -5242,7 +5246,7 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     unsafe _grade = grade
     unsafe _words = words
     unsafe _numbers = numbers
-    unsafe _dates = dates?.map { $0.roundedToMicroseconds }
+    unsafe _dates = (dates ?? [Foundation.Date(storedMicroseconds: 0)])?.map { $0.roundedToMicroseconds }
     unsafe _levels = levels
     unsafe _address = address
     super.init(_insertedInto: context)
