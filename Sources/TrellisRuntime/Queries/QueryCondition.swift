@@ -422,7 +422,9 @@ public struct PredicateFormat: Sendable, ExpressibleByStringInterpolation {
 
 extension ManagedObject: PredicateArgument {
   /// The object's key as a format argument.
-  @_spi(Generated) public var formatArgument: FormatArgument { .value(.integer(_key), .object(Self.numberForFormats(type(of: self)))) }
+  @_spi(Generated) public var formatArgument: FormatArgument {
+    .value(.integer(_key), .object(Self.numberForFormats(type(of: self))))
+  }
 
   fileprivate static func numberForFormats(_ type: ManagedObject.Type) -> Int? {
     type._entity < 0 ? nil : type._entity
