@@ -34,6 +34,24 @@ import TrellisTestSupport
     return connection.statistics.run - before
   }
 
+  @Test("asking whether a property has changed loads nothing: no row, no partner, no member, no file")
+  func asking() throws {
+    let file = try DiaryFile(diaries: 2)
+    let context = file.container.newContext()
+    let diary = try #require(try context.fetch(EmotionDiary.all).first)
+    let image = try #require(try context.fetch(DiaryImage.all).first)
+    let count = try statements(context) {
+      #expect(!image.hasChanges(\.diary) && !image.hasChanges(\.diary?.content) && !image.hasChanges(\.data))
+      #expect(!diary.hasChanges(\.images) && !diary.hasChanges(\.images.count) && !diary.hasChanges(\.tags))
+      context.refreshAll()
+      #expect(!diary.hasChanges(\.content) && diary.isFault)
+    }
+    #expect(count == 0)
+    diary.content = "anew"
+    image.diary = nil
+    #expect(diary.hasChanges(\.content) && image.hasChanges(\.diary) && diary.hasChanges(\.images))
+  }
+
   @Test("walking from 300,000 images to their diaries takes ten statements")
   func traverse() throws {
     let file = try DiaryFile(diaries: 100_000)

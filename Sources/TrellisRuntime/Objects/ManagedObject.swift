@@ -118,9 +118,9 @@ extension ManagedObject {
   }
 
   @_spi(Generated) @inline(never) public final func _slowRead(_ property: Int) {
+    if isProbed(reading: property) { return }
     if accessFlags.contains(.fault) { fulfilFault(property) }
     if accessFlags.contains(.fetched) { runDidFetch() }
-    if accessFlags.contains(.probed) { link.context?.probed.append(property) }
     noteRead(property)
   }
 
@@ -148,6 +148,13 @@ extension ManagedObject {
     guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
     if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
     context.noteChanged(self)
+  }
+
+  /// Whether a property is read only to learn its number, which is noted. Nothing is loaded for such a read.
+  final func isProbed(reading property: Int) -> Bool {
+    guard accessFlags.contains(.probed) else { return false }
+    link.context?.probed.append(property)
+    return true
   }
 
   private final func fulfilFault(_ property: Int) {
@@ -361,6 +368,7 @@ extension ManagedObject {
   /// The bytes of external data. If they cannot be loaded, the failure is reported, as for a row, and the result is
   /// empty.
   @_spi(Generated) public final func _load(_ data: ExternalData, _ property: Int) -> Data {
+    if accessFlags.contains(.probed) { return Data() }
     do {
       return try data.load()
     } catch {
@@ -370,7 +378,7 @@ extension ManagedObject {
   }
 
   @_spi(Generated) public final func _load(_ data: ExternalData?, _ property: Int) -> Data? {
-    guard let data else { return nil }
+    guard let data, !accessFlags.contains(.probed) else { return nil }
     do {
       return try data.load()
     } catch {

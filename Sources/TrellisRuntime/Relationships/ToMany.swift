@@ -315,6 +315,7 @@ extension ManagedObject {
       return nil
     }
     guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+    if isProbed(reading: property) { return nil }
     noteRead(property)
     return (context, relationship)
   }
@@ -423,12 +424,15 @@ extension ManagedObject {
     }
     if key < 0 {
       guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+      if accessFlags.contains(.probed) { return extras?.partner(property).flatMap { context.map[$0] } }
       if extras?.partner(property) == nil { context.noteLazyLoad(of: self, relationship) }
       key = context.reporting { try context.partnerKey(of: self, relationship) } ?? 0
       if key == 0 { return nil }
     }
     if let partner = context.map[key] { return partner.phase == .deleted ? nil : partner }
-    guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+    guard phase != .detached, !accessFlags.contains(.probed),
+      let relationship = context.relationship(property, of: self)
+    else { return nil }
     context.noteLazyLoad(of: self, relationship)
     return context.reporting { try context.loadPartner(key, of: self, relationship) } ?? nil
   }

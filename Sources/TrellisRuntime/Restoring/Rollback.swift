@@ -190,10 +190,10 @@ extension IdentifiedObject {
   /// property that is computed from others.
   ///
   /// The property is read while the object records its reads, so that generated code need not list its properties
-  /// again.
+  /// again. Nothing is loaded meanwhile: a partner that is not in memory reads as nil, a to-many as empty, and external
+  /// data as no bytes.
   func numbers<Value>(of path: KeyPath<Self, Value>) -> [Int] {
     guard let context = link.context else { return [] }
-    _willRead(-1)
     context.probed.removeAll()
     state.setProbed(true)
     let value = self[keyPath: path]
