@@ -84,8 +84,8 @@ let package = Package(
 
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(
-      name: "TrellisTestSupport", dependencies: ["TrellisModel", "TrellisStorage"], path: "Tests/TrellisTestSupport",
-      swiftSettings: settings),
+      name: "TrellisTestSupport", dependencies: ["Trellis", "TrellisModel", "TrellisStorage"],
+      path: "Tests/TrellisTestSupport", swiftSettings: settings),
     .testTarget(
       name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisModel"], swiftSettings: settings),
     .testTarget(

@@ -89,8 +89,6 @@ import TrellisTestSupport
   }
 }
 
-enum StoreKind: String, CaseIterable { case memory, sqlite }
-
 extension LiveSections<Book.Columns, Genre> {
   /// Whether the sections are those of a fresh fetch.
   fileprivate func matches(_ context: ManagedObjectContext) throws -> Bool {

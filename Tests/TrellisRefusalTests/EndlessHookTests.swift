@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// What the hooks of steps do, for the test that is running.
 private enum Script {
@@ -28,8 +29,8 @@ extension Step {
 
 @Suite("Hooks that call each other end") struct EndlessHookTests {
   /// Runs hooks too deep; what they swallow, the next save throws.
-  private func expectBound(_ hook: String, _ place: Place, _ context: ManagedObjectContext) throws {
-    #expect(Set(place.problems.codes) == [.endlessHooks])
+  private func expectBound(_ hook: String, _ place: TestContainer, _ context: ManagedObjectContext) throws {
+    #expect(Set(place.errors.codes) == [.endlessHooks])
     let thrown = try #require(throws: ContextError.self) { try context.save() }
     #expect(thrown.code == .endlessHooks && thrown.message.contains("Step.\(hook) "), "\(thrown.message)")
     context.rollback()
@@ -39,7 +40,7 @@ extension Step {
   @Test("willDelete may delete its own object", arguments: [false, true])
   func deletingItself(_ isSaved: Bool) throws {
     try Script.with { sheet in
-      let context = try Place(.steps).container.newContext()
+      let context = try TestContainer(.steps).container.newContext()
       let step = Step(in: context)
       if isSaved { try context.save() }
       sheet.onDelete = { step in
@@ -56,7 +57,7 @@ extension Step {
   @Test("two objects may delete each other in willDelete, and come back together")
   func deletingEachOther() throws {
     try Script.with { sheet in
-      let context = try Place(.steps).container.newContext()
+      let context = try TestContainer(.steps).container.newContext()
       let (a, b) = (Step(in: context, number: 1), Step(in: context, number: 2))
       a.next = b
       try context.save()
@@ -77,13 +78,13 @@ extension Step {
   @Test("a delete that willDelete leads to without end is refused by name", .ends)
   func deletingForEver() throws {
     try Script.with { sheet in
-      let place = try Place(.steps)
+      let place = try TestContainer(.steps)
       let context = place.container.newContext()
       let steps = (0..<200).map { Step(in: context, number: Int64($0)) }
       sheet.onDelete = { step in try? context.delete(steps[Int(step.number) + 1]) }
       let thrown = try #require(throws: ContextError.self) { try context.delete(steps[0]) }
       #expect(thrown.code == .endlessHooks && thrown.message.contains("Step.willDelete "), "\(thrown.message)")
-      #expect(place.problems.codes == [.endlessHooks])
+      #expect(place.errors.codes == [.endlessHooks])
       try context.save()
     }
   }
@@ -91,7 +92,7 @@ extension Step {
   @Test("didFetch may refresh its own object, and read it", .ends, arguments: StoreKind.allCases)
   func refreshing(_ kind: StoreKind) throws {
     try Script.with { sheet in
-      let place = try Place(.steps, kind)
+      let place = try TestContainer(.steps, kind)
       let context = place.container.newContext()
       let step = Step(in: context, number: 4)
       try context.save()
@@ -103,14 +104,14 @@ extension Step {
       }
       context.refreshAll()
       #expect(step.number == 4 && step.number == 4 && sheet.calls == 1)
-      #expect(place.problems.messages == [])
+      #expect(place.errors.messages == [])
     }
   }
 
   @Test("two objects may refresh and read each other in didFetch", .ends)
   func refreshingEachOther() throws {
     try Script.with { sheet in
-      let context = try Place(.steps).container.newContext()
+      let context = try TestContainer(.steps).container.newContext()
       let (a, b) = (Step(in: context, number: 1), Step(in: context, number: 2))
       try context.save()
       sheet.onFetch = { step in
@@ -127,7 +128,7 @@ extension Step {
   @Test("didFetch that reads object after object is cut off by name; the rest is called later", .ends)
   func readingOn() throws {
     try Script.with { sheet in
-      let place = try Place(.steps, .sqlite)
+      let place = try TestContainer(.steps, .sqlite)
       let context = place.container.newContext()
       var last: Step?
       for number in 0..<5000 { last = Step(in: context, number: Int64(number), previous: last) }
@@ -143,7 +144,7 @@ extension Step {
   @Test("willSave that inserts objects of its own kind is refused by name, and nothing stays of them", .ends)
   func inserting() throws {
     try Script.with { sheet in
-      let place = try Place(.steps)
+      let place = try TestContainer(.steps)
       let context = place.container.newContext()
       let step = Step(in: context, number: 1)
       sheet.onSave = { step in _ = Step(in: context, number: step.number + 1) }
@@ -162,7 +163,7 @@ extension Step {
   @Test("didInsert that makes objects of its own kind is cut off by name", .ends)
   func makingMore() throws {
     try Script.with { sheet in
-      let place = try Place(.steps)
+      let place = try TestContainer(.steps)
       let context = place.container.newContext()
       sheet.onInsert = { step in _ = Step(in: context, number: step.number + 1) }
       _ = Step(in: context)

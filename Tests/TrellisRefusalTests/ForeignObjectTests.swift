@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Objects of another context") struct ForeignObjectTests {
   /// What another context's object may not be given to.
@@ -11,8 +12,8 @@ import Trellis
 
   @Test("deleting, asking whether one could, and refreshing them is refused", arguments: calls.indices)
   func refused(_ number: Int) throws {
-    let place = try Place(.library)
-    let elsewhere = try Place(.library)
+    let place = try TestContainer(.library)
+    let elsewhere = try TestContainer(.library)
     let (context, other) = (place.container.newContext(), place.container.newContext())
     let child = context.newChildContext()
     let third = elsewhere.container.newContext()
@@ -25,12 +26,12 @@ import Trellis
       #expect(problem.code == .foreignObject && problem.message.contains(place), "\(problem.message)")
       #expect(book.isInserted)
     }
-    #expect(place.problems.messages == [])
+    #expect(place.errors.messages == [])
   }
 
   @Test("a deleted object may be deleted again")
   func again() throws {
-    let context = try Place(.library).container.newContext()
+    let context = try TestContainer(.library).container.newContext()
     let book = Book(in: context)
     try context.save()
     try context.delete(book)
@@ -42,22 +43,22 @@ import Trellis
 
   @Test("an object of another container is kept out of relationships, and it is said whose it is")
   func relationships() throws {
-    let (place, elsewhere) = (try Place(.library), try Place(.library))
+    let (place, elsewhere) = (try TestContainer(.library), try TestContainer(.library))
     let (context, other) = (place.container.newContext(), elsewhere.container.newContext())
     let (book, stray) = (Book(in: context), Author(in: other))
     book.author = stray
     #expect(book.author == nil && stray.books.isEmpty)
-    #expect(place.problems.codes == [.foreignObject] && place.problems.messages[0].contains("another container"))
+    #expect(place.errors.codes == [.foreignObject] && place.errors.messages[0].contains("another container"))
   }
 
   @Test("what is set when the context is gone is reported once for each object", arguments: StoreKind.allCases)
   func contextGone(_ kind: StoreKind) throws {
-    let place = try Place(.library, kind)
+    let place = try TestContainer(.library, kind)
     var context: ManagedObjectContext? = place.container.newContext()
     let (book, author) = try (Book(in: #require(context), title: "a"), Author(in: #require(context), name: "b"))
     try context?.save()
     context = nil
-    #expect(book.title == "a" && place.problems.messages == [])
+    #expect(book.title == "a" && place.errors.messages == [])
     for number in 0..<3 {
       book.title = "c"
       book.pages = Int64(number)
@@ -66,9 +67,9 @@ import Trellis
     author.books.append(book)
     author.books = [book]
     #expect(book.title == "a" && book.pages == 0 && book.author == nil)
-    #expect(place.problems.codes == [.ignoredWrite, .ignoredWrite])
+    #expect(place.errors.codes == [.ignoredWrite, .ignoredWrite])
     #expect(
-      place.problems.messages == [
+      place.errors.messages == [
         "A value set to Book.title was ignored, since the object's context is gone.",
         "A value set to Author.books was ignored, since the object's context is gone.",
       ])
@@ -76,7 +77,7 @@ import Trellis
 
   @Test("what is read when it was not loaded and the context is gone is reported once for each object")
   func unloaded() throws {
-    let place = try Place(.library)
+    let place = try TestContainer(.library)
     var context: ManagedObjectContext? = place.container.newContext()
     let book = try Book(in: #require(context), title: "a")
     let author = try Author(in: #require(context), name: "b")
@@ -87,6 +88,6 @@ import Trellis
     // What a fault held before is still there.
     #expect(book.title == "a" && book.pages == 0 && book.author == nil)
     #expect(author.books.isEmpty && author.books.count == 0)
-    #expect(place.problems.codes == [.loadFailed, .loadFailed])
+    #expect(place.errors.codes == [.loadFailed, .loadFailed])
   }
 }

@@ -2,6 +2,7 @@ import Testing
 import Trellis
 import TrellisModel
 import TrellisStorage
+import TrellisTestSupport
 
 /// Whether the wind blows from left or right makes no difference to a chain.
 enum Fold: CaseIterable {
@@ -24,8 +25,8 @@ enum Fold: CaseIterable {
     return all
   }
 
-  private func filled(_ kind: StoreKind) throws -> (place: Place, context: ManagedObjectContext) {
-    let place = try Place(.library, kind)
+  private func filled(_ kind: StoreKind) throws -> (place: TestContainer, context: ManagedObjectContext) {
+    let place = try TestContainer(.library, kind)
     let context = place.container.newContext()
     for number in 0..<3 { _ = Book(in: context, title: "t\(number)", pages: Int64(number)) }
     try context.save()

@@ -1,6 +1,7 @@
 import Testing
 import Trellis
 @_spi(Generated) import TrellisRuntime
+import TrellisTestSupport
 
 @Suite("Models in one program are told apart") struct TwoModelsTests {
   /// Every call that answers a request, asked for a class of another model.
@@ -33,7 +34,7 @@ import Trellis
     let (name, ask) = Self.requests[number]
     // A class beyond the end of a model's list, and one within, need the smaller and the larger model.
     let isBeyond = name.hasSuffix("beyond")
-    let place = try Place(isBeyond ? .library : .fruits, kind)
+    let place = try TestContainer(isBeyond ? .library : .fruits, kind)
     let context = place.container.newContext()
     if !isBeyond { _ = Apple(in: context, weight: 5, sort: "red") }
     try context.save()
@@ -48,7 +49,7 @@ import Trellis
   @Test("the same holds in a child context, and with unsaved changes", arguments: requests.indices)
   func refusedInChild(_ number: Int) throws {
     let (name, ask) = Self.requests[number]
-    let place = try Place(name.hasSuffix("beyond") ? .library : .fruits)
+    let place = try TestContainer(name.hasSuffix("beyond") ? .library : .fruits)
     let parent = place.container.newContext()
     if !name.hasSuffix("beyond") { _ = Apple(in: parent, weight: 5) }
     let child = parent.newChildContext()
@@ -60,7 +61,7 @@ import Trellis
 
   @Test("an object of another model's class is of no context; that is reported, and the next save throws it")
   func making() throws {
-    let place = try Place(.fruits)
+    let place = try TestContainer(.fruits)
     let context = place.container.newContext()
     let author = Author(in: context, name: "nobody")
     let book = Book(in: context, title: "stray", author: author)
@@ -70,28 +71,28 @@ import Trellis
     book.author = author
     author.books.append(book)
     #expect(book.title == "stray" && author.books.isEmpty)
-    #expect(place.problems.codes == [.foreignModel, .foreignModel])
+    #expect(place.errors.codes == [.foreignModel, .foreignModel])
     #expect(!context.hasChanges && context.insertedObjects.isEmpty)
     _ = Apple(in: context, weight: 1)
     let thrown = try #require(throws: ContextError.self) { try context.save() }
-    #expect(thrown.code == .foreignModel && thrown.message == place.problems.messages[0])
+    #expect(thrown.code == .foreignModel && thrown.message == place.errors.messages[0])
     try context.save()
     #expect(try context.fetch(Apple.all).map(\.weight) == [1] && context.count(Basket.all) == 0)
   }
 
   @Test("making an object in a child context of another model is refused as well")
   func makingInChild() throws {
-    let place = try Place(.fruits)
+    let place = try TestContainer(.fruits)
     let child = place.container.newContext().newChildContext()
     let book = Book(in: child, title: "stray")
     #expect(book.managedObjectContext == nil)
     #expect(throws: ContextError.self) { try child.save() }
-    #expect(place.problems.codes == [.foreignModel])
+    #expect(place.errors.codes == [.foreignModel])
   }
 
   @Test("identities know their model")
   func identities() throws {
-    let (fruits, library) = (try Place(.fruits), try Place(.library))
+    let (fruits, library) = (try TestContainer(.fruits), try TestContainer(.library))
     let context = fruits.container.newContext()
     let apple = Apple(in: context, weight: 1)
     let other = library.container.newContext()
@@ -107,7 +108,7 @@ import Trellis
 
   @Test("an object of another model is no value for a format")
   func arguments() throws {
-    let (fruits, library) = (try Place(.fruits), try Place(.library))
+    let (fruits, library) = (try TestContainer(.fruits), try TestContainer(.library))
     let context = fruits.container.newContext()
     let basket = Basket(in: context)
     let stray = Author(in: library.container.newContext())
@@ -130,7 +131,7 @@ import Trellis
     description.name = "Fruits"
     let namesake = ObjectModel(
       description, objects: [Book.self, Author.self], checksum: "namesake", generatedCode: .version1)
-    let place = try Place(namesake)
+    let place = try TestContainer(namesake)
     let context = place.container.newContext()
     _ = Book(in: context, title: "mine")
     let problem = try #require(throws: ContextError.self) { try context.fetch(Apple.all) }
@@ -147,7 +148,7 @@ import Trellis
 
   @Test("what a save changed is nothing of another model's", .ends)
   func saves() async throws {
-    let place = try Place(.fruits)
+    let place = try TestContainer(.fruits)
     var saves = place.container.saves.makeAsyncIterator()
     let context = place.container.newContext()
     let (apple, gone) = (Apple(in: context, weight: 1), Apple(in: context, weight: 2))
@@ -158,7 +159,7 @@ import Trellis
     try context.delete(gone)
     try context.save()
     let changed = try #require(await saves.next())
-    let stray = AnyObjectID(Book(in: try Place(.library).container.newContext()))
+    let stray = AnyObjectID(Book(in: try TestContainer(.library).container.newContext()))
     #expect(
       changed.changedProperties(of: AnyObjectID(apple)) == ["weight"] && changed.changedProperties(of: stray) == [])
     #expect(changed.contains(deleted: gone.objectID) && !changed.contains(deleted: ObjectID<Book>(gone.objectID.key)))
@@ -166,7 +167,7 @@ import Trellis
 
   @Test("a conflict shows no snapshot of another model's class")
   func conflicts() throws {
-    let place = try Place(.fruits)
+    let place = try TestContainer(.fruits)
     let (context, other) = (place.container.newContext(), place.container.newContext())
     let apple = Apple(in: context, weight: 1)
     try context.save()
@@ -180,7 +181,7 @@ import Trellis
 
   @Test("two models work side by side, children and live results too", arguments: StoreKind.allCases)
   func sideBySide(_ kind: StoreKind) throws {
-    let (fruits, library) = (try Place(.fruits, kind), try Place(.library, kind))
+    let (fruits, library) = (try TestContainer(.fruits, kind), try TestContainer(.library, kind))
     let (apples, books) = (fruits.container.newContext(), library.container.newContext())
     let (heavy, long) = (try apples.live(Apple.where { $0.weight > 1 }), try books.live(Book.where { $0.title != "a" }))
     let (orchard, desk) = (apples.newChildContext(), books.newChildContext())
@@ -191,6 +192,6 @@ import Trellis
     #expect(heavy.map(\.weight) == [2, 3] && long.map(\.title) == ["b", "c"])
     #expect(long.map { $0.author?.name } == ["b", "c"] && heavy.allSatisfy { $0.basket?.number == 7 })
     #expect(try apples.count(Apple.all) == 3 && books.count(Book.all) == 3)
-    #expect(fruits.problems.messages == [] && library.problems.messages == [])
+    #expect(fruits.errors.messages == [] && library.errors.messages == [])
   }
 }

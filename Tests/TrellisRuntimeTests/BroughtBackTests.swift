@@ -5,9 +5,9 @@ import TrellisTestSupport
 
 @Suite("An object that was deleted here comes back, as others have edited it") struct BroughtBackTests {
   @Test(
-    "members that others gave it stay", arguments: TwoWriters.StoreKind.allCases,
+    "members that others gave it stay", arguments: StoreKind.inPlace,
     [MergePolicy.storeTrump, .rollback])
-  func pairs(_ kind: TwoWriters.StoreKind, _ policy: MergePolicy) throws {
+  func pairs(_ kind: StoreKind, _ policy: MergePolicy) throws {
     for isOneContainer in [true, false] {
       for isRead in [true, false] {
         let world = try Pair(kind, isOneContainer: isOneContainer)
@@ -52,7 +52,7 @@ import TrellisTestSupport
     let theirs: ManagedObjectContext
     private let file = TemporaryFile()
 
-    init(_ kind: TwoWriters.StoreKind, isOneContainer: Bool) throws {
+    init(_ kind: StoreKind, isOneContainer: Bool) throws {
       let store: StoreConfiguration =
         kind == .memory ? .memory(named: UUID().uuidString) : .sqlite(at: file.url, durability: .relaxed)
       container = try PersistentContainer(model: .rivals, store: store) { _ in }

@@ -10,7 +10,7 @@ private struct Tree {
   let root: Folder
   private let file = TemporaryFile()
 
-  init(_ kind: TwoWriters.StoreKind) throws {
+  init(_ kind: StoreKind) throws {
     let store: StoreConfiguration = kind == .memory ? .memory : .sqlite(at: file.url, durability: .relaxed)
     container = try PersistentContainer(model: .writers, store: store) { _ in }
     let filling = container.newContext()
@@ -40,9 +40,7 @@ private struct Tree {
 }
 
 @Suite("Cascades that the store carries out") struct CascadeInStoreTests {
-  typealias StoreKind = TwoWriters.StoreKind
-
-  @Test("nothing is loaded to delete what belongs to an object, through all levels", arguments: StoreKind.allCases)
+  @Test("nothing is loaded to delete what belongs to an object, through all levels", arguments: StoreKind.inPlace)
   func nothingLoaded(_ kind: StoreKind) throws {
     let tree = try Tree(kind)
     let before = tree.context.registeredCount
@@ -54,7 +52,7 @@ private struct Tree {
     #expect(try tree.seen() == [3, 6, 6])
   }
 
-  @Test("results are as if the context had just saved", arguments: StoreKind.allCases)
+  @Test("results are as if the context had just saved", arguments: StoreKind.inPlace)
   func fetching(_ kind: StoreKind) throws {
     for look in 0..<6 {
       let tree = try Tree(kind)
@@ -73,7 +71,7 @@ private struct Tree {
     }
   }
 
-  @Test("members in memory are deleted at once, and others' to-manys show them no more", arguments: StoreKind.allCases)
+  @Test("members in memory are deleted at once, and others' to-manys show them no more", arguments: StoreKind.inPlace)
   func registered(_ kind: StoreKind) throws {
     let tree = try Tree(kind)
     let branches = try tree.context.fetch(Folder.where { $0.parent != nil })
@@ -85,7 +83,7 @@ private struct Tree {
     #expect(try tree.stored() == [3, 6, 6])
   }
 
-  @Test("a member that has gone elsewhere is spared, with what belongs to it", arguments: StoreKind.allCases)
+  @Test("a member that has gone elsewhere is spared, with what belongs to it", arguments: StoreKind.inPlace)
   func moved(_ kind: StoreKind) throws {
     let tree = try Tree(kind)
     let branch = try #require(try tree.context.first(Folder.where { $0.parent.name == "root" }))
@@ -97,7 +95,7 @@ private struct Tree {
   }
 
   @Test(
-    "it is taken back by undelete and by rollback, before and after anybody has looked", arguments: StoreKind.allCases)
+    "it is taken back by undelete and by rollback, before and after anybody has looked", arguments: StoreKind.inPlace)
   func takingBack(_ kind: StoreKind) throws {
     for (looks, rollsBack) in [(false, false), (false, true), (true, false), (true, true)] {
       let tree = try Tree(kind)
@@ -111,7 +109,7 @@ private struct Tree {
     }
   }
 
-  @Test("undo brings everything back, as a delete that can be undone loads it", arguments: StoreKind.allCases)
+  @Test("undo brings everything back, as a delete that can be undone loads it", arguments: StoreKind.inPlace)
   func undoing(_ kind: StoreKind) throws {
     let tree = try Tree(kind)
     tree.context.undo.enable()
@@ -123,7 +121,7 @@ private struct Tree {
     #expect(try tree.stored() == [6, 12, 12])
   }
 
-  @Test("other contexts hear which objects went", arguments: StoreKind.allCases)
+  @Test("other contexts hear which objects went", arguments: StoreKind.inPlace)
   func otherContexts(_ kind: StoreKind) throws {
     let tree = try Tree(kind)
     let other = tree.container.newContext()
@@ -134,7 +132,7 @@ private struct Tree {
     #expect(scraps.filter(\.isDeleted).count == 6)
   }
 
-  @Test("several deletes leave their members to the store together", arguments: StoreKind.allCases)
+  @Test("several deletes leave their members to the store together", arguments: StoreKind.inPlace)
   func several(_ kind: StoreKind) throws {
     let tree = try Tree(kind)
     let other = try #require(try tree.context.first(Folder.where { $0.name == "other" }))
@@ -147,7 +145,7 @@ private struct Tree {
     #expect(try tree.context.fetch(Folder.where { $0.parent == nil }) == [tree.root])
   }
 
-  @Test("what has a reference in memory to such a member is let go", arguments: StoreKind.allCases)
+  @Test("what has a reference in memory to such a member is let go", arguments: StoreKind.inPlace)
   func tied(_ kind: StoreKind) throws {
     let tree = try Tree(kind)
     let filling = tree.container.newContext()

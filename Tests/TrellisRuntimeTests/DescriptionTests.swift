@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("What errors and objects say of themselves") struct DescriptionTests {
   @Test("an object prints as its entity and key, and loads nothing for it")
@@ -60,7 +61,7 @@ import Trellis
 
   @Test("an object of another context is named with the relationship that it was kept out of")
   func foreignObjects() throws {
-    let problems = Problems()
+    let problems = ReportedErrors()
     let container = try PersistentContainer(model: .shapes, store: .memory) { problems.add($0) }
     let (context, other) = (container.newContext(), container.newContext())
     let (node, foreign) = (Node(in: context), Node(in: other))

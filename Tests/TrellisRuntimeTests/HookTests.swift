@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 /// What the hooks below are to do, and what they did, for the test that is running.
 private enum Script {
@@ -62,7 +63,7 @@ extension Payment {
 }
 
 @Suite("Hooks") struct HookTests {
-  private let problems = Problems()
+  private let problems = ReportedErrors()
 
   private func makeContainer() throws -> PersistentContainer {
     let problems = problems

@@ -2,14 +2,15 @@ import Foundation
 import Testing
 import Trellis
 import TrellisDiaryModel
+import TrellisTestSupport
 
 @Suite("Lazy loading", .serialized) struct LazyLoadingTests {
-  private let problems: Problems
+  private let problems: ReportedErrors
   private let container: PersistentContainer
   private let context: ManagedObjectContext
 
   init() throws {
-    let problems = Problems()
+    let problems = ReportedErrors()
     self.problems = problems
     container = try PersistentContainer(model: .diary, store: .memory) { problems.add($0) }
     let writer = container.newContext()

@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("The life of objects") struct LifeTests {
   @Test("there is one object for each identity in a context, and another in another")
@@ -82,7 +83,7 @@ import Trellis
 
   @Test("a deleted object keeps its values and ignores writes, which is reported")
   func deleted() throws {
-    let problems = Problems()
+    let problems = ReportedErrors()
     let container = try PersistentContainer(model: .shapes, store: .memory) { problems.add($0) }
     let context = container.newContext()
     let node = Node(in: context, name: "a")

@@ -14,7 +14,7 @@ final class LostOwner {
   let owner: Person
   let medal: Medal
 
-  init(_ kind: TwoWriters.StoreKind, _ shape: Shape, isNew: Bool) throws {
+  init(_ kind: StoreKind, _ shape: Shape, isNew: Bool) throws {
     let store: StoreConfiguration =
       kind == .memory ? .memory(named: UUID().uuidString) : .sqlite(at: file.url, durability: .relaxed)
     container = try PersistentContainer(model: .rivals, store: store) { _ in }
@@ -36,7 +36,7 @@ final class LostOwner {
 }
 
 @Suite("A one-way to-many gets members, and its owner was deleted by somebody else") struct LostOwnerTests {
-  static let all: [(kind: TwoWriters.StoreKind, shape: LostOwner.Shape, isNew: Bool)] = TwoWriters.StoreKind.allCases
+  static let all: [(kind: StoreKind, shape: LostOwner.Shape, isNew: Bool)] = StoreKind.inPlace
     .flatMap { kind in
       LostOwner.Shape.allCases.flatMap { shape in [(kind, shape, false), (kind, shape, true)] }
     }
@@ -45,7 +45,7 @@ final class LostOwner {
     "is an edit of a deleted object, which nobody wins", arguments: all,
     [MergePolicy.error, .objectTrump, .overwrite])
   func conflict(
-    _ test: (kind: TwoWriters.StoreKind, shape: LostOwner.Shape, isNew: Bool), _ policy: MergePolicy
+    _ test: (kind: StoreKind, shape: LostOwner.Shape, isNew: Bool), _ policy: MergePolicy
   ) throws {
     let world = try LostOwner(test.kind, test.shape, isNew: test.isNew)
     for _ in 0..<2 {
@@ -67,7 +67,7 @@ final class LostOwner {
     "the owner is deleted here, too, under store trump and rollback", arguments: all,
     [MergePolicy.storeTrump, .rollback])
   func deleted(
-    _ test: (kind: TwoWriters.StoreKind, shape: LostOwner.Shape, isNew: Bool), _ policy: MergePolicy
+    _ test: (kind: StoreKind, shape: LostOwner.Shape, isNew: Bool), _ policy: MergePolicy
   ) throws {
     let world = try LostOwner(test.kind, test.shape, isNew: test.isNew)
     try world.mine.save(mergePolicy: policy)

@@ -13,7 +13,7 @@ import TrellisTestSupport
     let theirs: Node
     private let file = TemporaryFile()
 
-    init(_ kind: TwoWriters.StoreKind, isNew: Bool, kept: String? = nil) throws {
+    init(_ kind: StoreKind, isNew: Bool, kept: String? = nil) throws {
       let store: StoreConfiguration =
         kind == .memory ? .memory(named: UUID().uuidString) : .sqlite(at: file.url, durability: .relaxed)
       let one = try PersistentContainer(model: .shapes, store: store) { _ in }.newContext()
@@ -41,10 +41,10 @@ import TrellisTestSupport
     }
   }
 
-  static let all = TwoWriters.StoreKind.allCases.flatMap { kind in [(kind, false), (kind, true)] }
+  static let all = StoreKind.inPlace.flatMap { kind in [(kind, false), (kind, true)] }
 
   @Test("is a conflict of the partner's property, and nothing changes", arguments: all)
-  func conflict(_ kind: TwoWriters.StoreKind, _ isNew: Bool) throws {
+  func conflict(_ kind: StoreKind, _ isNew: Bool) throws {
     let world = try World(kind, isNew: isNew)
     let rows = #expect(throws: SaveConflict.self) { try world.first.save() }?.rows ?? []
     #expect(rows.map(\.properties) == [["previous"]] && rows.map(\.key) == [world.shared.objectID.key])
@@ -56,7 +56,7 @@ import TrellisTestSupport
 
   @Test(
     "goes to the object here under object trump and overwrite", arguments: all, [MergePolicy.objectTrump, .overwrite])
-  func mineWins(_ world: (kind: TwoWriters.StoreKind, isNew: Bool), _ policy: MergePolicy) throws {
+  func mineWins(_ world: (kind: StoreKind, isNew: Bool), _ policy: MergePolicy) throws {
     let world = try World(world.kind, isNew: world.isNew)
     try world.first.save(mergePolicy: policy)
     #expect(world.shared.previous === world.mine)
@@ -64,15 +64,15 @@ import TrellisTestSupport
   }
 
   @Test("stays with the object in the store under store trump", arguments: all)
-  func theirsWins(_ kind: TwoWriters.StoreKind, _ isNew: Bool) throws {
+  func theirsWins(_ kind: StoreKind, _ isNew: Bool) throws {
     let world = try World(kind, isNew: isNew)
     try world.first.save(mergePolicy: .storeTrump)
     #expect(world.shared.previous?.objectID == world.theirs.objectID && world.mine.next == nil && world.mine.rank == 7)
     #expect(try world.stored() == ["theirs 0 > shared < theirs"])
   }
 
-  @Test("gives the object back whom it had before", arguments: TwoWriters.StoreKind.allCases)
-  func former(_ kind: TwoWriters.StoreKind) throws {
+  @Test("gives the object back whom it had before", arguments: StoreKind.inPlace)
+  func former(_ kind: StoreKind) throws {
     let world = try World(kind, isNew: false, kept: "kept")
     try world.first.save(mergePolicy: .rollback)
     #expect(world.mine.next?.name == "kept" && world.mine.rank == 0)
@@ -80,7 +80,7 @@ import TrellisTestSupport
   }
 
   @Test("is taken again by a closure that runs on fresh values", arguments: all)
-  func retrying(_ kind: TwoWriters.StoreKind, _ isNew: Bool) throws {
+  func retrying(_ kind: StoreKind, _ isNew: Bool) throws {
     let world = try World(kind, isNew: isNew)
     world.first.rollback()
     var runs = 0

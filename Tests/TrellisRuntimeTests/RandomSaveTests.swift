@@ -15,8 +15,8 @@ import TrellisTestSupport
     try SaveRun(seed: seed).run(rounds: 12)
   }
 
-  @Test("do so when many save at once", arguments: TwoWriters.StoreKind.allCases)
-  func atOnce(_ kind: TwoWriters.StoreKind) async throws {
+  @Test("do so when many save at once", arguments: StoreKind.inPlace)
+  func atOnce(_ kind: StoreKind) async throws {
     let rounds = TestSettings.number("TRELLIS_SAVE_ROUNDS", or: 15)
     let file = TemporaryFile()
     let store: StoreConfiguration =

@@ -1,5 +1,6 @@
 import Foundation
 import Trellis
+import TrellisTestSupport
 
 /// A container on a store of its own in memory.
 func makeContainer() throws -> PersistentContainer {
@@ -8,12 +9,3 @@ func makeContainer() throws -> PersistentContainer {
 
 func makeContext() throws -> ManagedObjectContext { try makeContainer().newContext() }
 
-/// Collects what is reported from any thread.
-final class Problems: @unchecked Sendable {  // a lock guards the only field
-  private let lock = NSLock()
-  private var found: [ContextError] = []
-
-  func add(_ problem: ContextError) { lock.withLock { found.append(problem) } }
-  var messages: [String] { lock.withLock { found.map(\.message) } }
-  var codes: [ContextError.Code] { lock.withLock { found.map(\.code) } }
-}

@@ -5,18 +5,13 @@ import TrellisTestSupport
 
 /// Two programs that work with one store and hear nothing of each other until they save.
 struct TwoWriters {
-  enum StoreKind: CaseIterable { case memory, sqlite }
-
   let first: ManagedObjectContext
   let second: ManagedObjectContext
-  private let file = TemporaryFile()
+  private let folder: TestFolder
 
   init(_ kind: StoreKind) throws {
-    let store: StoreConfiguration =
-      switch kind {
-      case .memory: .memory(named: UUID().uuidString)
-      case .sqlite: .sqlite(at: file.url, durability: .relaxed)
-      }
+    folder = try TestFolder()
+    let store = kind == .memory ? .memory(named: UUID().uuidString) : kind.configuration(in: folder)
     first = try PersistentContainer(model: .writers, store: store) { _ in }.newContext()
     second = try PersistentContainer(model: .writers, store: store) { _ in }.newContext()
   }
@@ -47,8 +42,8 @@ extension PersistentContainer {
 }
 
 @Suite("Two writers cannot break a rule together") struct TwoWritersTests {
-  @Test("the greatest number of members holds, whoever adds them", arguments: TwoWriters.StoreKind.allCases)
-  func maximumCount(_ kind: TwoWriters.StoreKind) throws {
+  @Test("the greatest number of members holds, whoever adds them", arguments: StoreKind.inPlace)
+  func maximumCount(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     box.items = ToMany((0..<2).map { _ in Item(in: world.first) })
@@ -66,8 +61,8 @@ extension PersistentContainer {
     #expect(try world.count(Item.all) == 3)
   }
 
-  @Test("the least number of members holds, whoever takes them out", arguments: TwoWriters.StoreKind.allCases)
-  func minimumCount(_ kind: TwoWriters.StoreKind) throws {
+  @Test("the least number of members holds, whoever takes them out", arguments: StoreKind.inPlace)
+  func minimumCount(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let pins = (0..<3).map { _ in Pin(in: world.first) }
     let board = Board(in: world.first)
@@ -84,8 +79,8 @@ extension PersistentContainer {
   }
 
   @Test(
-    "a pair that another writer has made counts when its member is deleted", arguments: TwoWriters.StoreKind.allCases)
-  func minimumCountOfUnknownOwner(_ kind: TwoWriters.StoreKind) throws {
+    "a pair that another writer has made counts when its member is deleted", arguments: StoreKind.inPlace)
+  func minimumCountOfUnknownOwner(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let pins = (0..<3).map { _ in Pin(in: world.first) }
     try world.first.save()
@@ -106,9 +101,9 @@ extension PersistentContainer {
   }
 
   @Test(
-    "a required one-to-one is kept, whichever end an outdated context lets go", arguments: TwoWriters.StoreKind.allCases
+    "a required one-to-one is kept, whichever end an outdated context lets go", arguments: StoreKind.inPlace
   )
-  func requiredPartner(_ kind: TwoWriters.StoreKind) throws {
+  func requiredPartner(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let pot = Pot(in: world.first)
     let lid = Lid(in: world.first, pot: pot)
@@ -127,8 +122,8 @@ extension PersistentContainer {
 
   // MARK: Deletes
 
-  @Test("a reference that another writer has set denies a delete", arguments: TwoWriters.StoreKind.allCases)
-  func denial(_ kind: TwoWriters.StoreKind) throws {
+  @Test("a reference that another writer has set denies a delete", arguments: StoreKind.inPlace)
+  func denial(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     try world.first.save()
@@ -146,8 +141,8 @@ extension PersistentContainer {
     #expect(try world.count(Box.all) == 0)
   }
 
-  @Test("a pair that another writer has made denies a delete", arguments: TwoWriters.StoreKind.allCases)
-  func pairDenial(_ kind: TwoWriters.StoreKind) throws {
+  @Test("a pair that another writer has made denies a delete", arguments: StoreKind.inPlace)
+  func pairDenial(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     try world.first.save()
@@ -163,9 +158,9 @@ extension PersistentContainer {
   }
 
   @Test(
-    "a required one-way reference that another writer has set denies a delete", arguments: TwoWriters.StoreKind.allCases
+    "a required one-way reference that another writer has set denies a delete", arguments: StoreKind.inPlace
   )
-  func oneWayDenial(_ kind: TwoWriters.StoreKind) throws {
+  func oneWayDenial(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let pin = Pin(in: world.first)
     try world.first.save()
@@ -177,8 +172,8 @@ extension PersistentContainer {
     #expect(failures.first?.blockers.map(\.key) == [ticket.objectID.key])
   }
 
-  @Test("what another writer has added to a deleted owner is deleted too", arguments: TwoWriters.StoreKind.allCases)
-  func cascade(_ kind: TwoWriters.StoreKind) throws {
+  @Test("what another writer has added to a deleted owner is deleted too", arguments: StoreKind.inPlace)
+  func cascade(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     box.items = [Item(in: world.first)]
@@ -196,8 +191,8 @@ extension PersistentContainer {
     #expect(!world.first.hasChanges)
   }
 
-  @Test("what another writer has added to a deleted owner lets go of it", arguments: TwoWriters.StoreKind.allCases)
-  func nullify(_ kind: TwoWriters.StoreKind) throws {
+  @Test("what another writer has added to a deleted owner lets go of it", arguments: StoreKind.inPlace)
+  func nullify(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     try world.first.save()
@@ -212,8 +207,8 @@ extension PersistentContainer {
   }
 
   @Test(
-    "when a save fails that has taken others' objects along, they are back", arguments: TwoWriters.StoreKind.allCases)
-  func takingBack(_ kind: TwoWriters.StoreKind) throws {
+    "when a save fails that has taken others' objects along, they are back", arguments: StoreKind.inPlace)
+  func takingBack(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     let outdated = Item(in: world.first)
@@ -240,8 +235,8 @@ extension PersistentContainer {
 
   // MARK: Targets
 
-  @Test("an object is not attached to one that another writer has deleted", arguments: TwoWriters.StoreKind.allCases)
-  func attaching(_ kind: TwoWriters.StoreKind) throws {
+  @Test("an object is not attached to one that another writer has deleted", arguments: StoreKind.inPlace)
+  func attaching(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     let old = Item(in: world.first)
@@ -262,8 +257,8 @@ extension PersistentContainer {
 
   @Test(
     "a pair is not made with one that another writer has deleted, under every delete rule",
-    arguments: TwoWriters.StoreKind.allCases)
-  func pairing(_ kind: TwoWriters.StoreKind) throws {
+    arguments: StoreKind.inPlace)
+  func pairing(_ kind: StoreKind) throws {
     let world = try TwoWriters(kind)
     let box = Box(in: world.first)
     try world.first.save()

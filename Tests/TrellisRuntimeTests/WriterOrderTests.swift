@@ -2,12 +2,13 @@ import Foundation
 import Testing
 import Trellis
 import TrellisRuntime
+import TrellisTestSupport
 
 /// Two changes of which each is right alone, made by two writers and saved in either order. The later one gives up what is
 /// wrong with it, and the rest can be saved.
 @Suite("Whoever of two writers saves first, no rule is broken") struct WriterOrderTests {
   struct Race: CustomTestStringConvertible, Sendable {
-    let kind: TwoWriters.StoreKind
+    let kind: StoreKind
     let firstIsEarly: Bool
     var testDescription: String { "\(kind), \(firstIsEarly ? "first" : "second") saves early" }
 
@@ -28,7 +29,7 @@ import TrellisRuntime
     }
   }
 
-  static let races = TwoWriters.StoreKind.allCases.flatMap { kind in
+  static let races = StoreKind.inPlace.flatMap { kind in
     [true, false].map { Race(kind: kind, firstIsEarly: $0) }
   }
 

@@ -2,17 +2,18 @@ import Foundation
 import Testing
 import Trellis
 import TrellisInnerInterviewModel
+import TrellisTestSupport
 
 @Suite("The story of InnerInterview") struct InnerInterviewTests {
   /// A subject with three questions, the first of them answered.
   private final class World {
-    let shelf: Shelf
+    let shelf: TestContainer
     let context: ManagedObjectContext
     let subject: Subject
     let record: Record
 
     init(_ kind: StoreKind) throws {
-      shelf = try Shelf(.innerInterview, kind)
+      shelf = try TestContainer(.innerInterview, kind)
       context = shelf.container.newContext()
       let interviewer = Interviewer(in: context, name: "미래의 나")
       subject = Subject(in: context, title: "두려움", interviewer: interviewer)
@@ -34,7 +35,7 @@ import TrellisInnerInterviewModel
     private var kept: [ManagedObjectContext] = []
   }
 
-  @Test("what was asked and answered comes back in its order", arguments: StoreKind.allCases)
+  @Test("what was asked and answered comes back in its order", arguments: StoreKind.inPlace)
   func whole(kind: StoreKind) throws {
     let world = try World(kind)
     let subject = try world.stored()
@@ -59,7 +60,7 @@ import TrellisInnerInterviewModel
     #expect(try world.stored().questions.map { $0.record?.answer } == ["작년", "아무것도 시작하지 못하는 것", nil])
   }
 
-  @Test("a follow-up comes right behind its question, and reordering is kept", arguments: StoreKind.allCases)
+  @Test("a follow-up comes right behind its question, and reordering is kept", arguments: StoreKind.inPlace)
   func ordering(kind: StoreKind) throws {
     let world = try World(kind)
     let further = try #require(world.subject.questions[0].followUp("왜"))
@@ -95,7 +96,7 @@ import TrellisInnerInterviewModel
     #expect(error?.failures.map(\.property) == ["subject"] && error?.failures.first?.rule == .required)
   }
 
-  @Test("cascade: a subject takes its questions along, and they their records", arguments: StoreKind.allCases)
+  @Test("cascade: a subject takes its questions along, and they their records", arguments: StoreKind.inPlace)
   func cascade(kind: StoreKind) throws {
     let world = try World(kind)
     try world.context.delete(world.subject)
@@ -106,7 +107,7 @@ import TrellisInnerInterviewModel
     #expect(try fresh.fetch(Keyword.all).map(\.records.count) == [0])
   }
 
-  @Test("nullify: a deleted record leaves its question open", arguments: StoreKind.allCases)
+  @Test("nullify: a deleted record leaves its question open", arguments: StoreKind.inPlace)
   func nullify(kind: StoreKind) throws {
     let world = try World(kind)
     try world.context.delete(world.record)
@@ -115,7 +116,7 @@ import TrellisInnerInterviewModel
     #expect(try world.stored().progress == 0)
   }
 
-  @Test("deny: a voice stays while it asks", arguments: StoreKind.allCases)
+  @Test("deny: a voice stays while it asks", arguments: StoreKind.inPlace)
   func deny(kind: StoreKind) throws {
     let world = try World(kind)
     let interviewer = try #require(world.subject.interviewer)
@@ -128,7 +129,7 @@ import TrellisInnerInterviewModel
     #expect(try world.shelf.container.newContext().count(Interviewer.all) == 0)
   }
 
-  @Test("no action: follow-ups stay, and remember a question that reads nil", arguments: StoreKind.allCases)
+  @Test("no action: follow-ups stay, and remember a question that reads nil", arguments: StoreKind.inPlace)
   func noAction(kind: StoreKind) throws {
     let world = try World(kind)
     let first = world.subject.questions[0]
@@ -142,7 +143,7 @@ import TrellisInnerInterviewModel
     #expect(stored.origin == nil && stored.snapshot.origin == id)
   }
 
-  @Test("a draft is typed, never stored, and becomes the answer when it is confirmed", arguments: StoreKind.allCases)
+  @Test("a draft is typed, never stored, and becomes the answer when it is confirmed", arguments: StoreKind.inPlace)
   func transient(kind: StoreKind) throws {
     let world = try World(kind)
     let record = try #require(try world.stored().questions.first?.record)
@@ -158,7 +159,7 @@ import TrellisInnerInterviewModel
     #expect(again.answer == "아무것도" && again.revision == 1)
   }
 
-  @Test("texts are found wherever they stand inside, through relationships too", arguments: StoreKind.allCases)
+  @Test("texts are found wherever they stand inside, through relationships too", arguments: StoreKind.inPlace)
   func searching(kind: StoreKind) throws {
     let world = try World(kind)
     let context = world.shelf.container.newContext()
@@ -172,7 +173,7 @@ import TrellisInnerInterviewModel
   }
 
   @Test(
-    "an update through a chain of relationships changes the rows at its end and no other", arguments: StoreKind.allCases
+    "an update through a chain of relationships changes the rows at its end and no other", arguments: StoreKind.inPlace
   )
   func chain(kind: StoreKind) throws {
     let world = try World(kind)

@@ -2,17 +2,18 @@ import Foundation
 import Testing
 import Trellis
 import TrellisReceiptMindModel
+import TrellisTestSupport
 
 @Suite("The story of ReceiptMind") struct ReceiptMindTests {
   /// Books with a coffee on them.
   private final class World {
-    let shelf: Shelf
+    let shelf: TestContainer
     let context: ManagedObjectContext
     let ledger: Ledger
     let coffee: Receipt
 
     init(_ kind: StoreKind) throws {
-      shelf = try Shelf(.receiptMind, kind)
+      shelf = try TestContainer(.receiptMind, kind)
       context = shelf.container.newContext()
       ledger = Ledger.open("우리집", in: context)
       coffee = Receipt(in: context, amount: 4.5, memo: "라떼", ledger: ledger, category: ledger.categories[5])
@@ -24,7 +25,7 @@ import TrellisReceiptMindModel
     }
   }
 
-  @Test("a new ledger offers each kind its options, with icons, in their order", arguments: StoreKind.allCases)
+  @Test("a new ledger offers each kind its options, with icons, in their order", arguments: StoreKind.inPlace)
   func options(kind: StoreKind) throws {
     let world = try World(kind)
     #expect(Kind.allCases == [.income, .expense] && Kind.allCases.map(\.icon) == ["💰", "💸"])
@@ -37,7 +38,7 @@ import TrellisReceiptMindModel
     #expect(ledger.receipts.first?.category?.icon == "☕️")
   }
 
-  @Test("one form makes a receipt and edits it", arguments: StoreKind.allCases)
+  @Test("one form makes a receipt and edits it", arguments: StoreKind.inPlace)
   func form(kind: StoreKind) throws {
     let world = try World(kind)
     let form = ReceiptForm(newIn: world.ledger, in: world.context)
@@ -62,7 +63,7 @@ import TrellisReceiptMindModel
     #expect(read.ledger?.balance == 2_999_995)
   }
 
-  @Test("a form that is discarded leaves nothing behind, and other edits alone", arguments: StoreKind.allCases)
+  @Test("a form that is discarded leaves nothing behind, and other edits alone", arguments: StoreKind.inPlace)
   func discarding(kind: StoreKind) throws {
     let world = try World(kind)
     world.ledger.name = "새집"
@@ -119,7 +120,7 @@ import TrellisReceiptMindModel
     #expect(try world.context.count(Category.where { $0.ledger.name == "회사" && $0.kind == .expense }) == 4)
   }
 
-  @Test("a category in use stays; books go with everything in them", arguments: StoreKind.allCases)
+  @Test("a category in use stays; books go with everything in them", arguments: StoreKind.inPlace)
   func deleting(kind: StoreKind) throws {
     let world = try World(kind)
     let coffee = try world.category(.expense, "커피")
@@ -133,7 +134,7 @@ import TrellisReceiptMindModel
     #expect(try fresh.count(Ledger.all) == 0 && fresh.count(Category.all) == 0 && fresh.count(Receipt.all) == 0)
   }
 
-  @Test("amounts are exact, and compared as numbers", arguments: StoreKind.allCases)
+  @Test("amounts are exact, and compared as numbers", arguments: StoreKind.inPlace)
   func amounts(kind: StoreKind) throws {
     let world = try World(kind)
     let food = try world.category(.expense, "식비")

@@ -308,7 +308,8 @@ extension ManagedObjectContext {
             })
       }
     }
-    announceReferences(to: gone)
+    // Objects that are not in memory may be referred to as well.
+    announceReferences(to: known.union(changed).filter { parent.map[$0]?.isAlive != true })
     forgetStoredMembers(gone, of: entities)
   }
 

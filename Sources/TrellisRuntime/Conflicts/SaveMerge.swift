@@ -73,12 +73,9 @@ struct SaveMerge {
     // Without an object there is nothing to merge, and another attempt would not help.
     guard !steps.isEmpty else { throw conflict }
     begin()
-    guard let trace else { return }
-    for object in objects {
-      trace.note(object, stored[object._key]?.row)
-      if stored[object._key] == nil { notePartners(of: object, in: trace) }
-    }
-    defer { trace.close() }
+    // Both halves of a couple are settled by the merge.
+    context.backlog.contestedHalves = [:]
+    defer { trace?.close() }
     let couples = CoupleMatching(objects, stored, context)
     for step in steps { try carryOut(step) }
     // One walk through memory for all of them, after steps that may show some of them again.
@@ -92,10 +89,7 @@ struct SaveMerge {
     let disagreements = try context.coupleDisagreements()
     if disagreements.isEmpty { return }
     begin()
-    for disagreement in disagreements {
-      for object in disagreement.objects { trace?.note(object) }
-      disagreement.carryOut(context)
-    }
+    for disagreement in disagreements { disagreement.carryOut(context) }
     trace?.close()
   }
 
@@ -115,7 +109,7 @@ struct SaveMerge {
     guard let trace else { return false }
     trace.close()
     defer { trace.close(uniting: union.replaced) }
-    try union.carryOut(trace)
+    try union.carryOut()
     return true
   }
 
@@ -134,7 +128,6 @@ struct SaveMerge {
     begin()
     defer { trace?.close() }
     for clash in clashes {
-      for object in [clash.object, clash.holder, context.map[clash.partner]] { if let object { trace?.note(object) } }
       switch policy {
       case .storeTrump where clash.isStored, .rollback where clash.isStored:
         try clash.yield(context, isWhole: policy == .rollback)
@@ -144,6 +137,15 @@ struct SaveMerge {
     return true
   }
 
+  /// Runs a closure that applies delete rules to rows of other contexts. What it changes belongs to the step that is
+  /// saved, as the deletes do.
+  mutating func deleting(_ body: () throws -> Bool) throws -> Bool {
+    begin()
+    trace?.close()
+    defer { trace?.closeDeletes() }
+    return try body()
+  }
+
   /// Whether to try again a save that the store has refused for a reason that was not found, because other contexts may
   /// have resolved it meanwhile. False after three such refusals, so that the store's error is thrown.
   mutating func isPatient() -> Bool {
@@ -151,18 +153,16 @@ struct SaveMerge {
     return patience >= 0
   }
 
-  /// Starts to note changes, so that they can be taken back.
+  /// Copies the state of the context, so that it can be restored.
   private mutating func begin() {
     if trace != nil { return }
     trace = MergeTrace(context)
-    // Both halves of a couple are settled by the merge.
-    context.backlog.contestedHalves = [:]
   }
 
-  /// Keeps the merged changes. Merges are no undo steps.
+  /// Keeps the changes. Merges are no undo steps.
   func finish() { trace?.finish() }
 
-  /// Takes back all merged changes after the save has failed.
+  /// Restores the state from before, after the save has failed.
   func revert() { trace?.revert() }
 
   // MARK: Deciding
@@ -207,13 +207,6 @@ struct SaveMerge {
       // Edits of the object may have added members, too.
       context.forgetViews(of: object)
       try carryOut(RowMerge(object, theirs, context))
-    }
-  }
-
-  /// Notes the partners of an object that another context has deleted. They lose their pairs with it.
-  private func notePartners(of object: ManagedObject, in trace: MergeTrace) {
-    for entry in object.extras?.lists ?? [] {
-      for key in entry.list.keys { if let partner = context.map[key] { trace.note(partner) } }
     }
   }
 
@@ -306,120 +299,98 @@ extension ManagedObject {
 
 // MARK: - Merge trace
 
-/// The changes that a save makes to its context by merging the changes of other contexts. They are taken back if the
-/// save fails.
+/// The state of a context before a save merges the changes of other contexts. It is restored if the save fails.
+///
+/// A merge may change any object that is linked to a merged one, so every object with changes or with lists in memory is
+/// copied. Other objects are as the store has them: those that the merge has touched are read again.
 final class MergeTrace {
   private let context: ManagedObjectContext
   private let recorder: ChangeRecorder
   private let endRecording: () -> Void
-  private var changes: [ChangeSet] = []
   /// Objects that were replaced by the survivors of their unique keys, by key, and the changes of that replacement.
   private var replaced: [Int64: ManagedObject] = [:]
   private var unions: [ChangeSet] = []
-  private var former: [ObjectIdentifier: FormerObject] = [:]
+  private var deletes: [ChangeSet] = []
+  private var copied: [ObjectIdentifier: ObjectCopy] = [:]
+  /// The objects that were as the store has them.
+  private var plain: [ManagedObject] = []
   private let pending: PendingChanges
+  private let deferredLists: DeferredMemberLists
   private let backlog: MergeBacklog
 
+  /// - Complexity: linear in the number of objects in memory.
   init(_ context: ManagedObjectContext) {
     self.context = context
-    pending = context.pending
-    backlog = context.backlog
     // The changes before the save are an undo step of their own.
     context.undo.suspend()
     context.undo.isMergeRecorded = true
     (recorder, endRecording) = context.beginRecording()
-  }
-
-  /// Notes the state of an object before it changes.
-  func note(_ object: ManagedObject) {
-    if former[ObjectIdentifier(object)] == nil { former[ObjectIdentifier(object)] = FormerObject(object, context) }
-  }
-
-  /// Notes the state of an object before another row is merged into it, and the states of the partners that show the
-  /// change.
-  func note(_ object: ManagedObject, _ theirs: RowCopyBase?) {
-    note(object)
-    let rows = [object._copyRow(), object.extras?.committed, theirs].compactMap(\.self)
-    for relationship in context.info(of: object).allRelationships where relationship.isColumn {
-      for row in rows { if let partner = context.map[row.value(relationship.property).key] { note(partner) } }
+    pending = context.pending
+    deferredLists = context.pending.deferredLists.copy()
+    backlog = context.backlog
+    context.map.forEach { object in
+      if object.phase == .persistent && !object.isInChangedList && object.extras == nil {
+        plain.append(object)
+      } else {
+        copied[ObjectIdentifier(object)] = ObjectCopy(object, context)
+      }
+    }
+    // New objects that were deleted are in no identity map, and return with an undelete.
+    for victim in pending.deletions.closures.lazy.flatMap(\.victims) where victim.object.phase == .detached {
+      copied[ObjectIdentifier(victim.object)] = ObjectCopy(victim.object, context)
     }
   }
 
   /// Separates the changes until now from later ones: they are no undo step.
-  func close() { changes.append(recorder.take(context)) }
+  func close() { _ = recorder.take(context) }
+
+  /// Separates the changes that applying delete rules has made. They are undone together with the deletes.
+  func closeDeletes() {
+    let changes = recorder.take(context)
+    if !changes.isEmpty { deletes.append(changes) }
+  }
 
   /// Separates the changes that the replacement of objects has made. They are undone together with the objects.
   func close(uniting objects: [ManagedObject]) {
-    let set = recorder.take(context)
-    changes.append(set)
-    unions.append(set)
+    unions.append(recorder.take(context))
     for object in objects { replaced[object._key] = object }
   }
 
   func finish() {
     context.undo.isMergeRecorded = false
     endRecording()
+    if !deletes.isEmpty { context.undo.add(deletes) }
     if !replaced.isEmpty { context.undo.unite(unions, replaced) }
   }
 
-  /// Takes back all changes: first the links of the graph one by one, then the values of the merged objects.
+  /// Restores the state before the merge.
   func revert() {
-    close()
-    // Objects that were detached or replaced return first, because links may lead to them.
-    for object in former.values { object.reenter(context) }
-    // The members that this needs were in memory a moment ago. After a failure the list is loaded again.
-    for set in changes.reversed() { try? context.revert(set, isExact: true) }
     _ = recorder.take(context)
     context.undo.isMergeRecorded = false
     endRecording()
-    for object in former.values { object.bringBack(context) }
-    let noted = Set(pending.changed.lazy.map(ObjectIdentifier.init))
-    for object in context.changed {
-      object.state.setInChangedList(false)
-      // An object that counts as changed would not be noted by its next edit.
-      if !noted.contains(ObjectIdentifier(object)) {
-        // The delete of a restored object may have cleared a reference that was read before the merge.
-        object.restoreCommitted(.all)
-        object.state.replaceChanged(by: 0)
-        object.extras?.forgetCommitted()
-        forgetChangedPairs(of: object)
-      }
+    var loaded: [ManagedObject] = []
+    let known = Set(plain.lazy.map(ObjectIdentifier.init))
+    context.map.forEach { object in
+      let id = ObjectIdentifier(object)
+      if copied[id] == nil && !known.contains(id) { loaded.append(object) }
     }
-    context.pending.revert(to: pending)
+    for object in plain + loaded { readAgain(object) }
+    for copy in copied.values { copy.restore(in: context) }
+    context.pending = pending
+    context.pending.deferredLists = deferredLists
     context.backlog = backlog
     context.hasArrangements = true
-    for object in pending.changed { object.state.setInChangedList(true) }
     recorder.forgetInserts(of: context)
-    forgetPairsOfDeleted()
   }
 
-  /// Drops the lists in join tables that differ from the store although the object had no changes before the merge: a
-  /// member that was restored and is deleted again counts as removed from them.
-  private func forgetChangedPairs(of object: ManagedObject) {
-    object.extras?.lists.removeAll { entry in
-      entry.list.hasChanges && context.relationship(entry.property, of: object)?.isJoined == true
-    }
-  }
-
-  /// Unloads lists that were loaded while a deleted object was restored; those of other deleted objects when these are
-  /// restored.
-  private func forgetPairsOfDeleted() {
-    let deleted = Set(former.values.lazy.filter(\.isDeleted).map(\.key))
-    if deleted.isEmpty || context.listed.isEmpty { return }
-    context.map.forEach { owner in
-      for entry in owner.extras?.lists ?? [] {
-        guard let relationship = context.relationship(entry.property, of: owner), relationship.isJoined,
-          deleted.contains(where: entry.list.contains)
-        else { continue }
-        if owner.phase == .deleted {
-          context.backlog.staleDeleted.insert(owner._key)
-          continue
-        }
-        // Links that were added here are noted by the delete.
-        entry.list.forgetAdded(deleted)
-        context.unload(entry.list, of: owner, relationship, keepingOrder: true)
-      }
-    }
+  /// Makes an object without changes read its row and its lists again, if the merge has touched it.
+  private func readAgain(_ object: ManagedObject) {
+    let isDetached = context.map[object._key] !== object
+    if object.phase == .persistent && !object.isInChangedList && object.extras == nil && !isDetached { return }
+    object.announceAll()
+    if isDetached { context.map.insert(object, for: object._key) }
+    object.state.returnToStore()
+    object.extras = nil
   }
 }
 
@@ -429,46 +400,51 @@ extension StoredValue {
 }
 
 /// The state of an object before a merge.
-private struct FormerObject {
+private struct ObjectCopy {
   private let object: ManagedObject
   private let state: ObjectState
   private let row: RowCopyBase
+  private let transients: RowCopyBase?
   private let committed: RowCopyBase?
   private let committedTransients: RowCopyBase?
   private let places: [(property: Int, place: Int64?)]
-  var isDeleted: Bool { state.phase == .deleted }
-  var key: Int64 { object._key }
-  private let lists: [(property: Int, list: MemberList)]
+  private let hadExtras: Bool
+  /// The lists, and their former contents. A list stays the same object, because a pending delete may know it.
+  private let lists: [(property: Int, list: MemberList, content: MemberList)]
   private let partners: [(property: Int, key: Int64)]
 
   init(_ object: ManagedObject, _ context: ManagedObjectContext) {
     self.object = object
     state = object.state
     row = object._copyRow()
+    transients = object._copyTransients()
+    hadExtras = object.extras != nil
     committed = object.extras?.committed
     committedTransients = object.extras?.committedTransients
     places = object.placesOfReferences(context)
-    lists = object.extras?.lists.map { ($0.property, $0.list.copy()) } ?? []
+    lists = object.extras?.lists.map { ($0.property, $0.list, $0.list.copy()) } ?? []
     partners = object.extras?.partners ?? []
   }
 
-  func reenter(_ context: ManagedObjectContext) {
-    guard object.phase == .detached, state.phase != .detached else { return }
-    object.state.reenter(as: state)
-    context.map.insert(object, for: object._key)
-  }
-
-  func bringBack(_ context: ManagedObjectContext) {
+  func restore(in context: ManagedObjectContext) {
+    object.announceAll()
     object._restore(.all, from: row)
+    if let transients { object._restoreTransients(.all, from: transients) }
     for (property, place) in places { object._setPlace(property, place) }
     object.state = state
     object.extras?.forgetCommitted()
-    if let committed { object.needExtras().keep(committed, committedTransients) }
     object.extras?.replacement = 0
-    if object.extras != nil || !lists.isEmpty || !partners.isEmpty {
-      object.needExtras().lists = lists
-      object.needExtras().partners = partners
+    if hadExtras || object.extras != nil {
+      let extras = object.needExtras()
+      if let committed { extras.keep(committed, committedTransients) }
+      for entry in lists { entry.list.restore(entry.content) }
+      extras.lists = lists.map { ($0.property, $0.list) }
+      extras.partners = partners
     }
-    context.map.insert(object, for: object._key)
+    if state.phase != .detached {
+      context.map.insert(object, for: object._key)
+    } else if context.map[object._key] === object {
+      context.map.remove(object._key)
+    }
   }
 }

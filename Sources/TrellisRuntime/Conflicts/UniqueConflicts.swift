@@ -191,9 +191,8 @@ struct UniqueKeyMerge {
   /// The new objects that are replaced.
   var replaced: [ManagedObject] { unions.map(\.object) }
 
-  mutating func carryOut(_ trace: MergeTrace) throws {
+  mutating func carryOut() throws {
     for (object, key) in yielding {
-      trace.note(object)
       if policy == .rollback {
         try context.rollbackEverything(of: object)
       } else {
@@ -201,8 +200,6 @@ struct UniqueKeyMerge {
       }
     }
     for (object, survivor) in unions {
-      trace.note(object)
-      trace.note(survivor)
       try unlinkPartners(of: survivor, asIn: object)
     }
     for (object, survivor) in unions {

@@ -321,7 +321,7 @@ extension ManagedObjectContext {
       }
     }
     for victim in closure.victims where victim.object.isAlive {
-      try partFromDeleted(victim.object, since: number, except: closure.links)
+      try partFromDeleted(victim.object, except: closure.links)
     }
     for victim in closure.victims where victim.object.isAlive { showToDeleted(victim.object) }
     try relinkLate(closure.keys)
@@ -335,22 +335,20 @@ extension ManagedObjectContext {
     settleBacklog()
   }
 
-  /// Unlinks a restored object from the partners that were deleted by later deletes. It kept them while it was deleted
+  /// Unlinks a restored object from the partners that other deletes have deleted. It kept them while it was deleted
   /// itself.
   ///
-  /// - Parameters:
-  ///   - first: The number of the first later delete.
-  ///   - links: The links that are restored anyway.
+  /// - Parameter links: The links that are restored anyway.
   private func partFromDeleted(
-    _ object: ManagedObject, since first: Int, except links: [DeletedClosure.Link]
+    _ object: ManagedObject, except links: [DeletedClosure.Link]
   ) throws {
-    if pending.deletions.closures.count <= first { return }
+    if pending.deletions.closures.isEmpty { return }
     for relationship in info(of: object).allRelationships {
       let inverse = runtime.inverse(of: relationship)
       // One-way to-manys look for deleted members by themselves.
       if inverse == nil && !relationship.isColumn { continue }
       for key in presentPartners(of: object, relationship) {
-        guard let (number, partner) = deleted(key, since: first), !keeps(object, relationship, partner),
+        guard let (number, partner) = deletedPartner(key), !keeps(object, relationship, partner),
           !links.contains(where: { link in
             link.owner === partner && link.victim == object._key && inverse?.isSame(as: link.relationship) == true
           })
@@ -373,8 +371,8 @@ extension ManagedObjectContext {
     }
   }
 
-  private func deleted(_ key: Int64, since first: Int) -> (closure: Int, object: ManagedObject)? {
-    for number in pending.deletions.closures.indices.reversed() where number >= first {
+  private func deletedPartner(_ key: Int64) -> (closure: Int, object: ManagedObject)? {
+    for number in pending.deletions.closures.indices.reversed() {
       let closure = pending.deletions.closures[number]
       guard closure.keys.contains(key) else { continue }
       if let victim = closure.victims.first(where: { $0.object._key == key && $0.isGone }) {

@@ -80,6 +80,7 @@ extension ManagedObjectContext {
       // A partner that was given to another object in this context keeps it until a save settles the conflict.
       if !inverse.isToMany && isGivenElsewhere(partner, inverse, than: object) { return }
       show(object._key, at: partner, inverse)
+      if partner.phase == .persistent { noteContestedPartner(partner, inverse) }
     } else if contradicts(partner, inverse, object) {
       forgetViews(of: [(partner, inverse)])
     }

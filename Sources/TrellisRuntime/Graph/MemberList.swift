@@ -35,14 +35,21 @@ final class MemberList {
   /// Returns another list with the same contents.
   func copy() -> MemberList {
     let list = MemberList(isLoaded: isLoaded, isOrdered: isOrdered)
-    list.keys = keys
-    list.removed = removed
-    list.unmoved = unmoved
-    list.onlyMoved = onlyMoved
-    list.committed = committed
-    list.arrangement = arrangement
-    list.seenGone = seenGone
+    list.restore(self)
     return list
+  }
+
+  /// Takes over the contents of another list.
+  func restore(_ other: MemberList) {
+    isLoaded = other.isLoaded
+    keys = other.keys
+    removed = other.removed
+    unmoved = other.unmoved
+    onlyMoved = other.onlyMoved
+    committed = other.committed
+    arrangement = other.arrangement
+    seenGone = other.seenGone
+    lookup = nil
   }
 
   var hasChanges: Bool {
@@ -323,6 +330,8 @@ struct DeferredMemberLists {
   }
 
   var lists: [ID: MemberList] = [:]
+
+  func copy() -> DeferredMemberLists { DeferredMemberLists(lists: lists.mapValues { $0.copy() }) }
 }
 
 extension ManagedObjectContext {

@@ -114,8 +114,14 @@ import TrellisStorage
   /// The context is gone: values that were loaded stay readable.
   mutating func becomeReadOnly() { flags.insert(.readOnly) }
 
-  /// detached → the phase of a former state, so that links to the object can be made again.
-  mutating func reenter(as former: ObjectState) { phase = former.phase }
+  /// any → persistent, as a fault without changes: what a failed save did to the object is given up.
+  mutating func returnToStore() {
+    phase = .persistent
+    changed = 0
+    isInChangedList = false
+    flags.subtract([.readOnly, .deleted])
+    flags.insert(.fault)
+  }
 
   // MARK: Values
 

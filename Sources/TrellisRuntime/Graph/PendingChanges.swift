@@ -78,13 +78,6 @@ struct PendingChanges {
     self = PendingChanges()
     self.deletionLog = deletionLog
   }
-
-  /// Goes back to what was pending before a save that failed. To-manys whose owners were loaded since belong to these owners.
-  mutating func revert(to former: PendingChanges) {
-    let deferredLists = deferredLists
-    self = former
-    self.deferredLists = deferredLists
-  }
 }
 
 extension ManagedObjectContext {

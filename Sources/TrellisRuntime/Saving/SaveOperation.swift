@@ -18,9 +18,8 @@ import TrellisStorage
 /// ```
 /// Invariants:
 /// 1. No object in memory counts as saved before the transaction of step 7 has succeeded.
-/// 2. Steps 3 to 7 change memory only by ``SaveMerge`` and ``ConcurrentReferences``, which can take back all of their
-///    changes. If the save throws, both are taken back, the merge first. The order keys that a plan has assigned are
-///    taken back with that plan.
+/// 2. Steps 3 to 7 change memory only after ``SaveMerge`` has copied it. If the save throws, the copy is restored. The
+///    order keys that a plan has assigned are taken back with that plan.
 /// 3. The changes of willSave are taken back after these, by ``ManagedObjectContext/withWillSave(_:)``.
 /// 4. A refusal is settled at most ``attempts`` times. A refusal whose reason cannot be found is retried three times
 ///    and then thrown.
@@ -34,7 +33,7 @@ struct SaveOperation {
 
   private let context: ManagedObjectContext
   private let send: Sending
-  private var concurrentReferences: ConcurrentReferences
+  private let concurrentReferences: ConcurrentReferences
   private var merge: SaveMerge
 
   private init(_ context: ManagedObjectContext, _ policy: MergePolicy, _ send: @escaping Sending) {
@@ -96,10 +95,7 @@ struct SaveOperation {
       }
       throw Self.contended
     } catch {
-      // The merge first: its trace covers all changes since it began, and `concurrentReferences` may have begun
-      // earlier.
       merge.revert()
-      concurrentReferences.revert()
       if let broken = error as? ConstraintViolations { throw try context.validationError(for: broken) }
       throw context.withNames(error)
     }
@@ -124,7 +120,7 @@ struct SaveOperation {
     } catch let error as StoreError where error.code == .danglingReference {
       return try resolveDangling(error, plan)
     } catch let broken as ConstraintViolations {
-      guard try concurrentReferences.applyDeleteRules(broken.denials) else { throw broken }
+      guard try merge.deleting({ try concurrentReferences.applyDeleteRules(broken.denials) }) else { throw broken }
     } catch let conflict as SaveConflict {
       try merge.settle(conflict)
     } catch let error as StoreError where error.code == .notUnique {
@@ -138,7 +134,7 @@ struct SaveOperation {
   /// added or changed meanwhile, a member of a to-many whose owner was deleted, or a reference to a partner that was
   /// deleted.
   private mutating func resolveDangling(_ error: StoreError, _ plan: SavePlan) throws -> SavePlan? {
-    if try concurrentReferences.applyDeleteRules(after: plan) { return nil }
+    if try merge.deleting({ try concurrentReferences.applyDeleteRules(after: plan) }) { return nil }
     let owners = try plan.lostOwners(context)
     if !owners.isEmpty {
       try merge.settle(SaveConflict(rows: owners))

@@ -5,12 +5,9 @@ import TrellisStorage
 /// because of them.
 ///
 /// The delete rules are applied to these rows as to all others, with hooks and checks, and the save is tried again:
-/// `cascade` deletes the rows, `nullify` clears their references. If the save still fails, these changes are taken
-/// back.
+/// `cascade` deletes the rows, `nullify` clears their references.
 struct ConcurrentReferences {
   private let context: ManagedObjectContext
-  private var deleted: [ManagedObject] = []
-  private var unlinked: [(object: ManagedObject, relationship: RelationshipInfo, partner: Int64)] = []
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
@@ -18,7 +15,7 @@ struct ConcurrentReferences {
   ///
   /// - Returns: whether there were any.
   /// - Throws: ``ValidationError`` if a rule denies the delete.
-  mutating func applyDeleteRules(after plan: SavePlan) throws -> Bool {
+  func applyDeleteRules(after plan: SavePlan) throws -> Bool {
     var rules = ObjectRules(context)
     var isAny = false
     for (entity, victims) in Dictionary(grouping: plan.deleted, by: { type(of: $0)._entity })
@@ -30,8 +27,9 @@ struct ConcurrentReferences {
         if found.isEmpty { continue }
         isAny = true
         switch relationship.deleteRule {
-        case .cascade: try delete(found.map(\.holder))
-        case .nullify: for (holder, victim) in found { unlink(holder, inverse, victim) }
+        // All together, so that they do not deny each other's delete. The delete of one may include others.
+        case .cascade: try context.deleteAll(found.map(\.holder))
+        case .nullify: for (holder, victim) in found { context.unlink(holder, inverse, victim) }
         case .deny: deny(victims, relationship, found, &rules)
         case .noAction: break
         }
@@ -44,7 +42,7 @@ struct ConcurrentReferences {
   /// Deletes the partners that rows of join tables link to deleted objects, where the delete rule is `cascade`.
   ///
   /// - Returns: whether there were any.
-  mutating func applyDeleteRules(_ pairs: [ConstraintViolations.Denial]) throws -> Bool {
+  func applyDeleteRules(_ pairs: [ConstraintViolations.Denial]) throws -> Bool {
     var isAny = false
     for (number, links) in Dictionary(grouping: pairs, by: \.relationship)
       .sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) })
@@ -56,21 +54,10 @@ struct ConcurrentReferences {
       try context.loadForChange(partners, of: relationship)
       let found = partners.compactMap { context.map[$0] }.filter(\.isAlive)
       if found.isEmpty { continue }
-      try delete(found)
+      try context.deleteAll(found)
       isAny = true
     }
     return isAny
-  }
-
-  /// Takes back the changes to these rows, because the save has failed.
-  func revert() {
-    for object in deleted { context.undelete(object) }
-    for (object, relationship, partner) in unlinked where object.isAlive {
-      // If a merge began before, taking it back has already restored this reference.
-      guard context.knownReference(of: object, relationship) == 0 else { continue }
-      context.linkEnd(object, relationship, partner)
-    }
-    context.forgetUnchanged(unlinked.map(\.object))
   }
 
   // MARK: Steps
@@ -98,17 +85,6 @@ struct ConcurrentReferences {
       else { return nil }
       return (holder, link.victim)
     }
-  }
-
-  private mutating func delete(_ holders: [ManagedObject]) throws {
-    // All together, so that they do not deny each other's delete. The delete of one may include others.
-    deleted += holders
-    try context.deleteAll(holders)
-  }
-
-  private mutating func unlink(_ holder: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) {
-    unlinked.append((holder, relationship, victim))
-    context.unlink(holder, relationship, victim)
   }
 
   private func deny(

@@ -174,6 +174,8 @@ private struct ChangeReverter {
       // A partner that was given to another object in this context keeps it until a save settles the conflict.
       if !object.hasOwnReference(relationship), context.isGivenElsewhere(partner, inverse, than: object) { return }
       partner.needExtras().setPartner(inverse.property, object._key)
+      // Another context may have given the partner to another object since.
+      if partner.phase == .persistent { context.noteContestedPartner(partner, inverse) }
     }
     context.noteListChanged(partner)
     corrected.append(partner)

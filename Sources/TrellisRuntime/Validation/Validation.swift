@@ -438,7 +438,10 @@ private struct Discarding {
     for relationship in context.info(of: object).allRelationships {
       let reasons = failures.filter { $0.property == relationship.name && $0.rule != .maximumCount }
       if reasons.isEmpty { continue }
-      for key in try context.formerPartners(of: object, relationship) ?? [] {
+      // An object that is as the store has it still refers to the partner.
+      let keys =
+        try context.formerPartners(of: object, relationship) ?? context.presentPartners(of: object, relationship)
+      for key in keys {
         guard let partner = context.map[key], partner.phase == .deleted else { continue }
         undelete(partner, reasons)
         isAny = true

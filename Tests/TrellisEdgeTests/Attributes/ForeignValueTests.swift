@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Trellis
 import TrellisModel
+import TrellisTestSupport
 
 @Suite("Values that another program has stored") struct ForeignValueTests {
   private static let misfits: [(column: String, value: StoredValue)] = [
@@ -15,7 +16,7 @@ import TrellisModel
   ]
 
   @Test(
-    "a stored value that does not fit is an error that names the place", arguments: StoreKind.allCases,
+    "a stored value that does not fit is an error that names the place", arguments: StoreKind.inPlace,
     misfits.indices)
   func unreadable(kind: StoreKind, number: Int) throws {
     let place = try Place(kind)
@@ -29,7 +30,7 @@ import TrellisModel
     #expect(error?.code == .unreadableValue && error?.properties == [column])
   }
 
-  @Test("an unknown case is an error, itself or the default, as the model says", arguments: StoreKind.allCases)
+  @Test("an unknown case is an error, itself or the default, as the model says", arguments: StoreKind.inPlace)
   func unknownCases(kind: StoreKind) throws {
     let place = try Place(kind)
     let context = place.container.newContext()

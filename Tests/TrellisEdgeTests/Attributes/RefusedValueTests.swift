@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Values that no store could keep") struct RefusedValueTests {
   private static let spoilers: [(property: String, spoil: @Sendable (Sample) -> Void)] = [
@@ -17,7 +18,7 @@ import Trellis
     ("point", { $0.point = Point(x: 0, y: .nan) }),
   ]
 
-  @Test("a number that is none is refused at save, wherever it hides", arguments: StoreKind.allCases, spoilers.indices)
+  @Test("a number that is none is refused at save, wherever it hides", arguments: StoreKind.inPlace, spoilers.indices)
   func notANumber(kind: StoreKind, spoiler: Int) throws {
     let place = try Place(kind)
     let context = place.container.newContext()
@@ -38,7 +39,7 @@ import Trellis
     Date(timeIntervalSinceReferenceDate: $0)
   }
 
-  @Test("the last dates that can be kept are kept", arguments: StoreKind.allCases)
+  @Test("the last dates that can be kept are kept", arguments: StoreKind.inPlace)
   func lastDates(kind: StoreKind) throws {
     let place = try Place(kind)
     let context = place.container.newContext()
@@ -52,7 +53,7 @@ import Trellis
     #expect(found == [9.2219e12, -9.2219e12].map { Date(timeIntervalSince1970: $0) })
   }
 
-  @Test("a date beyond what can be kept is what was set until a save refuses it", arguments: StoreKind.allCases)
+  @Test("a date beyond what can be kept is what was set until a save refuses it", arguments: StoreKind.inPlace)
   func notClamped(kind: StoreKind) throws {
     let place = try Place(kind)
     let context = place.container.newContext()
@@ -63,7 +64,7 @@ import Trellis
     }
   }
 
-  @Test("a predicate that compares with such a date is an error", arguments: StoreKind.allCases)
+  @Test("a predicate that compares with such a date is an error", arguments: StoreKind.inPlace)
   func predicates(kind: StoreKind) throws {
     let place = try Place(kind)
     let context = place.container.newContext()

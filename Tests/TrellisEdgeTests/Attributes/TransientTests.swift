@@ -1,8 +1,9 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Transient values") struct TransientTests {
-  @Test("they are tracked, taken back and undone, and never stored", arguments: StoreKind.allCases)
+  @Test("they are tracked, taken back and undone, and never stored", arguments: StoreKind.inPlace)
   func tracked(kind: StoreKind) throws {
     let place = try Place(kind)
     let context = place.container.newContext()

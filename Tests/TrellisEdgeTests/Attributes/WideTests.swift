@@ -1,8 +1,9 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("More properties than a word has bits") struct WideTests {
-  @Test("a rollback of one property beyond the last bit leaves the others that share it", arguments: StoreKind.allCases)
+  @Test("a rollback of one property beyond the last bit leaves the others that share it", arguments: StoreKind.inPlace)
   func sharedBit(kind: StoreKind) throws {
     let place = try Place(kind)
     let context = place.container.newContext()
@@ -46,7 +47,7 @@ import Trellis
     #expect(try other.fetch(Wide.all).map { [$0.value63, $0.value64, $0.value65] } == [[1, 3, 65]])
   }
 
-  @Test("two writers of different properties beyond the last bit are merged", arguments: StoreKind.allCases)
+  @Test("two writers of different properties beyond the last bit are merged", arguments: StoreKind.inPlace)
   func merging(kind: StoreKind) throws {
     let place = try Place(kind)
     let (first, second) = (place.container.newContext(), place.container.newContext())

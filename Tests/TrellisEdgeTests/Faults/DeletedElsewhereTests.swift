@@ -1,9 +1,10 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Rows that somebody else deleted") struct DeletedElsewhereTests {
   @Test(
-    "an object whose row is gone is deleted, its values stay, writes are ignored", arguments: StoreKind.allCases,
+    "an object whose row is gone is deleted, its values stay, writes are ignored", arguments: StoreKind.inPlace,
     [false, true])
   func attributes(kind: StoreKind, isFault: Bool) throws {
     let world = try World(kind)
@@ -24,7 +25,7 @@ import Trellis
     #expect(world.place.problems.codes.contains(.ignoredWrite))
   }
 
-  @Test("a to-one to a row that is gone reads nil", arguments: StoreKind.allCases, [false, true])
+  @Test("a to-one to a row that is gone reads nil", arguments: StoreKind.inPlace, [false, true])
   func toOne(kind: StoreKind, isLoaded: Bool) throws {
     let world = try World(kind)
     if isLoaded { #expect(world.book.shelf === world.shelf && world.shelf.label === world.label) }
@@ -36,7 +37,7 @@ import Trellis
     #expect(try world.counts() == [0, 2, 1, 0])
   }
 
-  @Test("a to-many shows who is left, however it is asked", arguments: StoreKind.allCases, [false, true])
+  @Test("a to-many shows who is left, however it is asked", arguments: StoreKind.inPlace, [false, true])
   func toMany(kind: StoreKind, isLoaded: Bool) throws {
     let world = try World(kind)
     let books = world.shelf.books
@@ -55,7 +56,7 @@ import Trellis
   }
 
   @Test(
-    "an edit of a row that is gone is a conflict, which a rollback or a refresh settles", arguments: StoreKind.allCases,
+    "an edit of a row that is gone is a conflict, which a rollback or a refresh settles", arguments: StoreKind.inPlace,
     [false, true])
   func editing(kind: StoreKind, refreshes: Bool) throws {
     let world = try World(kind)
@@ -72,7 +73,7 @@ import Trellis
   }
 
   @Test(
-    "undo of a change to a row that is gone meanwhile does not trap, and can be saved", arguments: StoreKind.allCases)
+    "undo of a change to a row that is gone meanwhile does not trap, and can be saved", arguments: StoreKind.inPlace)
   func undo(kind: StoreKind) throws {
     let world = try World(kind)
     let context = try #require(world.context)
@@ -94,7 +95,7 @@ import Trellis
     #expect(try world.counts() == [0, 1, 1, 0])
   }
 
-  @Test("prefetching leaves out who is gone", arguments: StoreKind.allCases)
+  @Test("prefetching leaves out who is gone", arguments: StoreKind.inPlace)
   func prefetching(kind: StoreKind) throws {
     let world = try World(kind)
     try world.deleteElsewhere(Book.where { $0.title == "one" })

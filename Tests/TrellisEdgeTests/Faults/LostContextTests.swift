@@ -1,5 +1,6 @@
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("Objects whose context is gone or reset") struct LostContextTests {
   enum Loss: String, CaseIterable { case gone, reset, closed }
@@ -13,7 +14,7 @@ import Trellis
   }
 
   @Test(
-    "loaded values stay, writes are ignored, relationships are empty, and nothing traps", arguments: StoreKind.allCases,
+    "loaded values stay, writes are ignored, relationships are empty, and nothing traps", arguments: StoreKind.inPlace,
     [Loss.gone, .reset])
   func access(kind: StoreKind, loss: Loss) throws {
     let world = try World(kind)
@@ -55,7 +56,7 @@ import Trellis
     #expect(shelf.snapshot.name == "poetry" && !shelf.description.isEmpty && shelf.objectID.key > 0)
   }
 
-  @Test("unloaded values read as placeholders", arguments: StoreKind.allCases)
+  @Test("unloaded values read as placeholders", arguments: StoreKind.inPlace)
   func placeholders(kind: StoreKind) throws {
     let world = try World(kind)
     world.context?.refreshAll()
@@ -64,7 +65,7 @@ import Trellis
     #expect(!world.shelf.isFault && world.shelf.label == nil && world.book.shelf == nil)
   }
 
-  @Test("a context does not take objects of one that is gone, nor delete them", arguments: StoreKind.allCases)
+  @Test("a context does not take objects of one that is gone, nor delete them", arguments: StoreKind.inPlace)
   func foreign(kind: StoreKind) throws {
     let world = try World(kind)
     let shelf = world.shelf
@@ -80,7 +81,7 @@ import Trellis
 
   @Test(
     "after a close of the container what is loaded is readable, and what is not is an error that is told",
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.inPlace)
   func closed(kind: StoreKind) throws {
     let world = try World(kind)
     let context = try #require(world.context)

@@ -3,6 +3,7 @@ import Testing
 import Trellis
 import TrellisModel
 import TrellisStorage
+import TrellisTestSupport
 
 /// A store that gives out so many keys only.
 private final class StarvedStore: Store {
@@ -35,7 +36,7 @@ private final class StarvedStore: Store {
 @Suite("Objects that are made while the store gives out no keys") struct StarvedStoreTests {
   private let store: StarvedStore
   private let container: PersistentContainer
-  private let problems = Problems()
+  private let problems = ReportedErrors()
 
   init() throws {
     let kept = Locked<StarvedStore?>(nil)

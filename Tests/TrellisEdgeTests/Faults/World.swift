@@ -1,5 +1,6 @@
 import Foundation
 import Trellis
+import TrellisTestSupport
 
 /// A shelf with two books, a topic and a label, saved, and read again by a context of its own.
 final class World {

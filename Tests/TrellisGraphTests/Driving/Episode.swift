@@ -14,13 +14,6 @@ struct Episode {
   /// How many contexts lie between the tested one and the store.
   var levels = 0
 
-  enum StoreKind: String, CaseIterable {
-    case memory, sqlite, json
-
-    /// Those that do not write the whole store at each save.
-    static let inPlace = [memory, sqlite]
-  }
-
   /// What happened.
   struct Outcome {
     var steps = 0

@@ -29,7 +29,7 @@ import TrellisTestSupport
     var (steps, saves, refusals, cascades, undos, episodes) = (0, 0, 0, 0, 0, 0)
     var differences = 0
     while steps < count {
-      let kind = episodes % 4 == 3 ? Episode.StoreKind.sqlite : .memory
+      let kind = episodes % 4 == 3 ? StoreKind.sqlite : .memory
       let episode = Episode(seed: random.next(), stores: kind, length: 200, cascading: cascading, levels: levels)
       if let only = Self.only, episodes + 1 != only {
         if episodes >= only { return }

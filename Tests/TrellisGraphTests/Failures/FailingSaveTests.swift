@@ -10,8 +10,8 @@ import TrellisTestSupport
 
   @Test(
     "a save that fails at any of 200 objects leaves store and context as they were, and the next one succeeds",
-    arguments: Episode.StoreKind.inPlace)
-  func anyRecord(kind: Episode.StoreKind) throws {
+    arguments: StoreKind.inPlace)
+  func anyRecord(kind: StoreKind) throws {
     let failure = FailureSwitch()
     let place = try StorePlace(kind)
     defer { place.remove() }

@@ -11,8 +11,8 @@ import TrellisTestSupport
 
   @Test(
     "of a to-many of 100,000, counting and asking for members loads no object, and appending not even keys",
-    arguments: Episode.StoreKind.inPlace)
-  func children(kind: Episode.StoreKind) throws {
+    arguments: StoreKind.inPlace)
+  func children(kind: StoreKind) throws {
     let place = try StorePlace(kind)
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: place.configuration) { _ in }
@@ -72,8 +72,8 @@ import TrellisTestSupport
     try context.save()
   }
 
-  @Test("a parent with very many children", .enabled(if: childCount > 0), arguments: Episode.StoreKind.inPlace)
-  func veryMany(kind: Episode.StoreKind) throws {
+  @Test("a parent with very many children", .enabled(if: childCount > 0), arguments: StoreKind.inPlace)
+  func veryMany(kind: StoreKind) throws {
     let place = try StorePlace(kind)
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: place.configuration) { _ in }
@@ -95,8 +95,8 @@ import TrellisTestSupport
 
   @Test(
     "very many children that go with their parent are not loaded", .enabled(if: childCount > 0),
-    arguments: Episode.StoreKind.inPlace, [false, true])
-  func cascading(kind: Episode.StoreKind, loads: Bool) throws {
+    arguments: StoreKind.inPlace, [false, true])
+  func cascading(kind: StoreKind, loads: Bool) throws {
     let place = try StorePlace(kind)
     defer { place.remove() }
     let container = try PersistentContainer(model: .rules, store: place.configuration) { _ in }

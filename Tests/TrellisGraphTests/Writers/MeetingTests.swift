@@ -16,8 +16,8 @@ import TrellisTestSupport
 
   @Test(
     "it is saved and right, a conflict, or a broken rule, under every policy", .timeLimit(.minutes(120)),
-    arguments: Episode.StoreKind.allCases)
-  func endsWell(kind: Episode.StoreKind) throws {
+    arguments: StoreKind.allCases)
+  func endsWell(kind: StoreKind) throws {
     let rules = try Rules(.village)
     let part = kind == .memory ? Self.part : Self.part * 8 + 1
     var (number, tried, wrong) = (0, 0, 0)
@@ -66,11 +66,11 @@ private struct Encounter: CustomStringConvertible {
 /// The container in which combinations are tried, a new one now and then.
 private struct MeetingTable {
   private let rules: Rules
-  private let kind: Episode.StoreKind
+  private let kind: StoreKind
   private var place: StorePlace?
   private var container: PersistentContainer?
 
-  init(_ rules: Rules, _ kind: Episode.StoreKind) {
+  init(_ rules: Rules, _ kind: StoreKind) {
     self.rules = rules
     self.kind = kind
   }

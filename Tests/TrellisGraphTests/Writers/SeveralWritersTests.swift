@@ -17,7 +17,7 @@ import TrellisTestSupport
   private static let prints = TestSettings.number("TRELLIS_WRITERS_PRINTS", or: 1) != 0
 
   private static let replayed =
-    Episode.StoreKind.allCases.first { "\($0)" == ProcessInfo.processInfo.environment["TRELLIS_WRITERS_STORE"] }
+    StoreKind.allCases.first { "\($0)" == ProcessInfo.processInfo.environment["TRELLIS_WRITERS_STORE"] }
     ?? .memory
 
   @Test("a report is played again, with what every context shows after each act", .enabled(if: report != nil))
@@ -29,8 +29,8 @@ import TrellisTestSupport
     #expect(difference == nil)
   }
 
-  @Test("what once went wrong goes right", arguments: Episode.StoreKind.allCases)
-  func mended(kind: Episode.StoreKind) throws {
+  @Test("what once went wrong goes right", arguments: StoreKind.allCases)
+  func mended(kind: StoreKind) throws {
     let rules = try Rules(.village)
     let reports = try Report.all()
     #expect(reports.count > 200)
@@ -43,8 +43,8 @@ import TrellisTestSupport
 
   @Test(
     "after every merge and save, memory agrees with the store but for what is unsaved", .timeLimit(.minutes(60)),
-    arguments: Episode.StoreKind.allCases)
-  func agreesWithStore(kind: Episode.StoreKind) throws {
+    arguments: StoreKind.allCases)
+  func agreesWithStore(kind: StoreKind) throws {
     let rules = try Rules(.village)
     let count = UInt64(kind == .memory ? Self.episodes : max(1, Self.episodes / 8))
     var differences = 0

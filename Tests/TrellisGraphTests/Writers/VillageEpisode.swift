@@ -4,7 +4,7 @@ import TrellisTestSupport
 /// One random run with several contexts.
 struct VillageEpisode {
   let seed: UInt64
-  let stores: Episode.StoreKind
+  let stores: StoreKind
   let length: Int
   var scrutiny = Village.Scrutiny.everything
 
