@@ -8,4 +8,3 @@ func makeContainer() throws -> PersistentContainer {
 }
 
 func makeContext() throws -> ManagedObjectContext { try makeContainer().newContext() }
-

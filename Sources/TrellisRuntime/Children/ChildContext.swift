@@ -40,6 +40,8 @@ final class ParentConnection: StoreConnection {
   var seen = ParentRowVersions()
   /// The keys of the parent's objects that had unsaved changes at the child's last merge.
   var changedInParent: Set<Int64> = []
+  /// The keys of the parent's new objects that the child has read. The parent may withdraw them.
+  var newInParent: Set<Int64> = []
   private let reader = ValueReader()
   private let writer = ValueWriter()
   private let rules = FetchRules(seesPendingChanges: true, lazyLoading: .allowed)
@@ -156,7 +158,8 @@ final class ParentConnection: StoreConnection {
 
   /// The present row of an object of the parent.
   private func row(of object: ManagedObject) -> RowReader {
-    show(object, in: parent, version: seen.version(of: object, parent.info(of: object)))
+    if object.phase == .inserted { newInParent.insert(object._key) }
+    return show(object, in: parent, version: seen.version(of: object, parent.info(of: object)))
   }
 
   /// The values of an object as a row.
@@ -280,7 +283,7 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge.
   func mergeParent() {
     guard let parent, let connection = openConnection as? ParentConnection else { return }
-    let known = connection.changedInParent
+    let known = connection.changedInParent.union(connection.newInParent)
     let changed = parent.keysOfChanges
     connection.changedInParent = changed
     do { try connection.load(known.union(changed).filter { map[$0] != nil }, asIn: self) } catch {
@@ -309,6 +312,7 @@ extension ManagedObjectContext {
       }
     }
     // Objects that are not in memory may be referred to as well.
+    connection.newInParent = connection.newInParent.filter { parent.map[$0]?.phase == .inserted }
     announceReferences(to: known.union(changed).filter { parent.map[$0]?.isAlive != true })
     forgetStoredMembers(gone, of: entities)
   }

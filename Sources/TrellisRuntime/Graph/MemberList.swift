@@ -261,6 +261,9 @@ final class MemberList {
     lookup = nil
   }
 
+  /// Whether the list was reordered before it was loaded.
+  var isReordered: Bool { !isLoaded && (arrangement != nil || !onlyMoved.isEmpty) }
+
   func onlyMoves(_ key: Int64) -> Bool { onlyMoved.contains(key) }
 
   /// Notes that a member, added while not loaded, is a member in the store, so that it is only moved.

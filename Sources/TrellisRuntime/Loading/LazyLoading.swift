@@ -217,10 +217,30 @@ extension ManagedObjectContext {
     let deleted = loading.deleted[owner._key] ?? []
     let gone = loading.gone[owner._key] ?? []
     checkNotes(list, of: owner, loading.relationship, keys)
+    forgetAddsInStore(list, of: owner, loading.relationship, keys)
     list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
     if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
     // A rollback has to restore these members.
     if !gone.isEmpty { noteListChanged(owner) }
+  }
+
+  /// Drops the notes of pairs that were added here and are in the store now, because another context has added them too.
+  /// The list that is about to be loaded learns it from the store, and the lists at the other end from it.
+  private func forgetAddsInStore(
+    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, _ stored: ContiguousArray<Int64>
+  ) {
+    guard relationship.isJoined, list.hasChanges, let inverse = runtime.inverse(of: relationship) else { return }
+    for key in stored where list.notes(adding: key) {
+      guard let other = map[key]?.extras?.list(inverse.property), other !== list, other.notes(adding: owner._key) else {
+        continue
+      }
+      if inverse.isOrdered {
+        other.noteOnlyMoved(owner._key)
+        hasArrangements = true
+      } else {
+        other.forgetAdded([owner._key])
+      }
+    }
   }
 
   /// Removes the deleted members from a list that was just loaded, and keeps their positions.

@@ -194,6 +194,7 @@ extension ManagedObjectContext {
       if member.phase != .persistent { return true }
       if member.extras?.list(inverse.property)?.notes(adding: owner._key) == true { return true }
       list.noteOnlyMoved(key)
+      if list.onlyMoves(key) { hasArrangements = true }
       return list.onlyMoves(key)
     } removed: { key in
       guard key != owner._key else { return true }
@@ -336,13 +337,13 @@ extension ManagedObject {
 
 extension MemberList {
   /// Whether the list notes that a member was added since the last save.
-  fileprivate func notes(adding key: Int64) -> Bool {
+  func notes(adding key: Int64) -> Bool {
     guard contains(key) else { return false }
     return !isLoaded || committed?.contains(key) == false
   }
 
   /// Whether the list notes that a member of the store was removed since the last save.
-  fileprivate func notes(removing key: Int64) -> Bool { hasLost(key) }
+  func notes(removing key: Int64) -> Bool { hasLost(key) }
 
   /// Whether the list contains a key or notes it as removed.
   func shows(_ key: Int64) -> Bool { contains(key) || removed.contains(key) }

@@ -244,7 +244,7 @@ extension ManagedObjectContext {
   fileprivate func loadArrangedLists() throws {
     guard hasArrangements else { return }
     for object in changed where object.phase == .persistent {
-      for entry in object.extras?.lists ?? [] where entry.list.arrangement != nil {
+      for entry in object.extras?.lists ?? [] where entry.list.isReordered {
         guard let relationship = relationship(entry.property, of: object) else { continue }
         try loadKeys(of: [object], relationship)
       }
