@@ -180,18 +180,36 @@ extension ParentConnection {
     guard let handing = try checked(request) else { return SaveOutcome() }
     parent.undo.beginGroup()
     defer { parent.undo.endGroup() }
-    let trace = MergeTrace(parent)
-    do {
-      try handing.carryOut()
-      trace.finish()
-    } catch {
-      trace.revert()
-      throw error
-    }
+    try carryOut(handing)
     noteVersions(request)
     // Later changes of the parent to these objects are merged into the child.
     changedInParent.formUnion(parent.keysOfChanges)
     return SaveOutcome()
+  }
+
+  /// Carries out a save as one undo step of the parent, or reverts that step if objects cannot be loaded. The parent's
+  /// memory is not copied, as it is for a merge, because a small save of a child in a large parent must stay small.
+  private func carryOut(_ save: ChildSave) throws {
+    let (pending, backlog) = (parent.pending, parent.backlog)
+    parent.undo.suspend()
+    // What is recorded until the end belongs together.
+    parent.undo.isMergeRecorded = true
+    let (recorder, endRecording) = parent.beginRecording()
+    defer {
+      parent.undo.isMergeRecorded = false
+      endRecording()
+    }
+    do {
+      try save.carryOut()
+    } catch {
+      // The members that this needs were in memory a moment ago. After a failure the list is loaded again.
+      try? parent.revert(recorder.take(parent), isExact: true)
+      _ = recorder.take(parent)
+      parent.revertPending(to: pending)
+      parent.backlog = backlog
+      recorder.forgetInserts(of: parent)
+      throw error
+    }
   }
 
   func rehearse(_ request: SaveRequest) throws { _ = try checked(request) }
@@ -323,6 +341,30 @@ extension ManagedObjectContext {
     for list in [inserted, changed, deleted] { keys.formUnion(list.lazy.map(\._key)) }
     keys.formUnion(pending.deferredLists.lists.keys.lazy.map(\.owner))
     return keys
+  }
+}
+
+extension ManagedObjectContext {
+  /// Restores the pending changes from before a child's save that failed, after its changes were reverted.
+  fileprivate func revertPending(to former: PendingChanges) {
+    let noted = Set(former.changed.lazy.map(ObjectIdentifier.init))
+    for object in changed {
+      object.state.setInChangedList(false)
+      // An object that counts as changed would not be noted by its next edit.
+      if noted.contains(ObjectIdentifier(object)) { continue }
+      object.restoreCommitted(.all)
+      object.state.replaceChanged(by: 0)
+      object.extras?.forgetCommitted()
+      object.extras?.lists.removeAll { entry in
+        entry.list.hasChanges && relationship(entry.property, of: object)?.isJoined == true
+      }
+    }
+    let deferredLists = pending.deferredLists
+    pending = former
+    // To-manys whose owners were loaded since belong to these owners.
+    pending.deferredLists = deferredLists
+    for object in changed { object.state.setInChangedList(true) }
+    hasArrangements = true
   }
 }
 
