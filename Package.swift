@@ -87,25 +87,20 @@ let package = Package(
       name: "TrellisTestSupport", dependencies: ["Trellis", "TrellisModel", "TrellisStorage"],
       path: "Tests/TrellisTestSupport", swiftSettings: settings),
     .testTarget(
-      name: "TrellisSchemaTests", dependencies: ["TrellisTestSupport", "TrellisModel"], swiftSettings: settings),
+      name: "TrellisModelTests", dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisStorage"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "TrellisStorageTests",
+      dependencies: ["TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "CSQLite", "TrellisModel"],
+      exclude: ["JSON/Golden"], swiftSettings: settings),
     .testTarget(
       name: "TrellisGeneratorTests",
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisGenerator"],
       swiftSettings: settings),
     .testTarget(
-      name: "TrellisQueryTests", dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisStorage"],
-      swiftSettings: settings),
-    .testTarget(
       name: "TrellisModelFileTests",
       dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisModelFile", "TrellisGenerator"],
       exclude: ["Cases", "Good"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "TrellisSQLTests", dependencies: ["TrellisStorage", "TrellisModel"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "TrellisSQLiteTests",
-      dependencies: ["TrellisTestSupport", "TrellisStorage", "CSQLite", "TrellisModel"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisRuntimeTests",
@@ -139,9 +134,6 @@ let package = Package(
     .testTarget(
       name: "TrellisRequestTests", dependencies: ["TrellisTestSupport", "Trellis"], swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
-    .testTarget(
-      name: "TrellisMemoryTests",
-      dependencies: ["TrellisStorage", "TrellisModel"], swiftSettings: settings),
     // Writes a file as it is told on its standard input; tests start several of it on one file.
     .executableTarget(
       name: "TrellisWriterProcess", dependencies: ["Trellis"], path: "Tests/TrellisWriterProcess",
@@ -160,10 +152,6 @@ let package = Package(
     .executableTarget(
       name: "TrellisDocumentTimes", dependencies: ["TrellisStorage", "TrellisModel"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
-    .testTarget(
-      name: "TrellisJSONTests",
-      dependencies: ["TrellisTestSupport", "TrellisStorage", "TrellisStoreTesting", "TrellisModel"],
-      exclude: ["Golden"], swiftSettings: settings),
     // A disk for SQLite that tells a test of each write and each sync, and fails where the test wants it.
     .target(name: "CTestDisk", dependencies: ["CSQLite"], path: "Tests/CTestDisk"),
     // Saves large data until it is killed.

@@ -18,7 +18,7 @@ import Testing
       text.matches(of: /class (\w+)Store: Store\b/).map { String($0.1) }
     }
     #expect(stores.sorted() == ["JSON", "Memory", "SQLite"])
-    let tests = try sources("Tests/TrellisStoreTests") + sources("Tests/TrellisJSONTests")
+    let tests = try sources("Tests/TrellisStoreTests") + sources("Tests/TrellisStorageTests/JSON")
     let runs = tests.filter { $0.contains("StoreConformance.cases") && $0.contains("runDifferential") }
     for store in stores {
       let isRun = runs.contains { $0.contains("\(store)Store(") || $0.contains(".\(store.lowercased())(at:") }

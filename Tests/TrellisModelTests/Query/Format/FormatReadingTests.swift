@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TrellisModel
 import TrellisStorage
+import TrellisTestSupport
 
 @Suite("Reading formats") struct FormatReadingTests {
   /// A format and how it is printed after it was read.
@@ -303,7 +304,7 @@ import TrellisStorage
           let found = try? FormatBench().printed(format)
           done.resume(returning: found)
         }
-        thread.stackSize = EvaluationTests.smallStack
+        thread.stackSize = TestSettings.smallStack
         thread.start()
       }
       #expect(found != nil)

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TrellisModel
 import TrellisStorage
+import TrellisTestSupport
 
 /// A person with a name, a mark, a friend and children.
 final class Person: QueryObject {
@@ -134,13 +135,6 @@ final class Person: QueryObject {
     }
   }
 
-  /// What a thread of an Apple system has. Frames that are not optimised are three times as large.
-  #if DEBUG
-    static let smallStack = 2048 * 1024
-  #else
-    static let smallStack = 512 * 1024
-  #endif
-
   @Test("a predicate at the depth limit is evaluated on a small stack, a deeper one is refused")
   func depth() async throws {
     #expect(throws: EvaluationError.self) { try PredicateEvaluator(Self.nested(QueryPredicate.depthLimit + 1)) }
@@ -151,7 +145,7 @@ final class Person: QueryObject {
         done.resume(returning: try? PredicateEvaluator(Self.nested(QueryPredicate.depthLimit)).matches(person))
         person.children = []
       }
-      thread.stackSize = Self.smallStack
+      thread.stackSize = TestSettings.smallStack
       thread.start()
     }
     #expect(held == true)
