@@ -102,7 +102,7 @@ import TrellisTestSupport
 
   @Test("files damaged at random; more by TRELLIS_REFUSED_FILES", arguments: AlbumStore.Kind.allCases)
   func random(kind: AlbumStore.Kind) throws {
-    let seed = TestSettings.number("TRELLIS_SEED", or: UInt64.random(in: 0 ... .max))
+    let seed = TestSettings.seed()
     var random = SeededGenerator(seed: seed)
     let files = try AlbumFiles(kind, hasLog: kind == .sqlite)
     var refused = 0

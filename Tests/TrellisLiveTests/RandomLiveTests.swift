@@ -11,7 +11,7 @@ import TrellisTestSupport
 
   @Test("after each of many random saves, by this context or another", arguments: [StoreKind.memory, .sqlite])
   func randomSaves(_ kind: StoreKind) throws {
-    let seed = TestSettings.number("TRELLIS_SEED", or: UInt64.random(in: 0..<1 << 32))
+    let seed = TestSettings.seed()
     let file = TemporaryFile()
     let store: StoreConfiguration = kind == .memory ? .memory : .sqlite(at: file.url, durability: .relaxed)
     let container = try PersistentContainer(model: .library, store: store) { _ in }
@@ -73,7 +73,7 @@ import TrellisTestSupport
   }
 
   @Test("the steps from any list to any other make the one of the other") func differences() {
-    let seed = UInt64.random(in: 0..<1 << 32)
+    let seed = TestSettings.seed()
     var random = SeededGenerator(seed: seed)
     for _ in 0..<500 {
       let all = Array(1...Int64.random(in: 1...40, using: &random))

@@ -41,7 +41,7 @@ import TrellisTestSupport
   @Test("are answered with a model or with messages")
   func changes() throws {
     let rounds = TestSettings.number("TRELLIS_FUZZ", or: 1_000)
-    let seed = TestSettings.number("TRELLIS_FUZZ_SEED", or: UInt64.random(in: 0...UInt64.max))
+    let seed = TestSettings.seed("TRELLIS_FUZZ_SEED")
     print("random changes: TRELLIS_FUZZ=\(rounds) TRELLIS_FUZZ_SEED=\(seed)")
     var random = SeededGenerator(seed: seed)
     let samples = try Self.samples()
@@ -62,7 +62,7 @@ import TrellisTestSupport
   @Test("in patterns are answered with the pattern, or with what is wrong with it")
   func patterns() throws {
     let rounds = TestSettings.number("TRELLIS_FUZZ", or: 1_000) / 4
-    let seed = TestSettings.number("TRELLIS_FUZZ_SEED", or: UInt64.random(in: 0...UInt64.max))
+    let seed = TestSettings.seed("TRELLIS_FUZZ_SEED")
     print("random patterns: TRELLIS_FUZZ=\(rounds * 4) TRELLIS_FUZZ_SEED=\(seed)")
     var random = SeededGenerator(seed: seed)
     let parts = [

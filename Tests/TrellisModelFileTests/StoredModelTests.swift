@@ -98,7 +98,7 @@ import TrellisTestSupport
   func changes() throws {
     let rounds = TestSettings.number("TRELLIS_STORED", or: 1_000)
     let known: UInt64? = TestSettings.number("TRELLIS_STORED_SEED")
-    let seed = known ?? UInt64.random(in: 0...UInt64.max)
+    let seed = known ?? TestSettings.seed()
     if known != nil { print("changes of stored models: TRELLIS_STORED=\(rounds) TRELLIS_STORED_SEED=\(seed)") }
     var changes = TextChanges(random: SeededGenerator(seed: seed))
     let texts = try Self.texts()

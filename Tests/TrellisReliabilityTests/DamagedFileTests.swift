@@ -28,7 +28,7 @@ import TrellisTestSupport
     "one that is refused stays as it is, one that a check finds nothing in is read and saved to; more by TRELLIS_DAMAGED_FILES"
   )
   func damaged() throws {
-    let seed = TestSettings.number("TRELLIS_SEED", or: UInt64.random(in: 0 ... .max))
+    let seed = TestSettings.seed()
     var random = SeededGenerator(seed: seed)
     let original = try ClubFiles()
     let store = try ClubStore(.sqlite)

@@ -6,7 +6,7 @@ import TrellisTestSupport
 @Suite("Hostile texts are texts like others") struct HostileValueTests {
   /// How many texts; more by the environment variable TRELLIS_HOSTILE_STRINGS.
   private static let count = TestSettings.number("TRELLIS_HOSTILE_STRINGS", or: 300)
-  private static let seed = UInt64.random(in: 0 ... .max)
+  private static let seed = TestSettings.seed()
 
   @Test(
     "as values they come back, and predicates find them and those alone that they should",

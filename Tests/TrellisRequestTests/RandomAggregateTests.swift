@@ -6,7 +6,7 @@ import TrellisTestSupport
 @Suite("Random sums, groups and distinct values", .serialized) struct RandomAggregateTests {
   /// More by the environment variable TRELLIS_GROUPS; a seed by TRELLIS_GROUPS_SEED.
   private let rounds = TestSettings.number("TRELLIS_GROUPS", or: 15)
-  private let seed = TestSettings.number("TRELLIS_GROUPS_SEED", or: UInt64.random(in: 1...UInt64.max))
+  private let seed = TestSettings.seed("TRELLIS_GROUPS_SEED")
 
   @Test(
     "every store answers as plain Swift does on the objects, unsaved changes included", arguments: AnyStore.allCases)

@@ -54,7 +54,7 @@ private struct BothWays: Sendable {
 @Suite("Random changes of many objects", .serialized) struct RandomBatchOperationTests {
   /// More by the environment variable TRELLIS_SETS; a seed by TRELLIS_SETS_SEED.
   private let rounds = TestSettings.number("TRELLIS_SETS", or: 30)
-  private let seed = TestSettings.number("TRELLIS_SETS_SEED", or: UInt64.random(in: 1...UInt64.max))
+  private let seed = TestSettings.seed("TRELLIS_SETS_SEED")
 
   @Test("what is done to all at once is the same as done object by object", arguments: AnyStore.allCases)
   func agrees(_ store: AnyStore) throws {

@@ -13,6 +13,19 @@ package enum TestSettings {
     ProcessInfo.processInfo.environment[name].flatMap(Number.init)
   }
 
+  /// The seed of a random test: the number in a variable, or in `TRELLIS_SEED`, and otherwise always the same. With the
+  /// value `random` it is another one in each run, which is printed.
+  package static func seed(_ name: String = "TRELLIS_SEED") -> UInt64 {
+    let environment = ProcessInfo.processInfo.environment
+    guard let value = environment[name] ?? environment["TRELLIS_SEED"] else { return usualSeed }
+    if let seed = UInt64(value) { return seed }
+    print("\(name)=\(randomSeed)")
+    return randomSeed
+  }
+
+  private static let usualSeed: UInt64 = 2026
+  private static let randomSeed = UInt64.random(in: 1 ... .max)
+
   /// The stack of a thread of an Apple system, in bytes. Frames that are not optimised are three times as large.
   #if DEBUG
     package static let smallStack = 2048 * 1024

@@ -9,7 +9,7 @@ import TrellisTestSupport
   /// Every how many sequences one is played; 1 plays all.
   private static let stride = TestSettings.number("TRELLIS_GRAPH_WORLD_STRIDE", or: 331)
   private static let seed =
-    TestSettings.number("TRELLIS_GRAPH_SEED", or: UInt64.random(in: 0...UInt64.max))
+    TestSettings.seed("TRELLIS_GRAPH_SEED")
   private static let enough = 10
 
   @Test(

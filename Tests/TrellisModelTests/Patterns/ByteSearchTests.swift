@@ -3,7 +3,7 @@ import TrellisModel
 import TrellisTestSupport
 
 @Suite("Finding bytes") struct ByteSearchTests {
-  private let seed = TestSettings.number("TRELLIS_SEED", or: UInt64.random(in: 1 ... .max))
+  private let seed = TestSettings.seed()
 
   private func find(_ part: [UInt8], in text: [UInt8], from start: Int = 0) -> (place: Int?, steps: Int) {
     part.withUnsafeBytes { part in

@@ -4,7 +4,7 @@ import TrellisTestSupport
 
 /// The power goes at moments of a recorded run that are drawn by a seed, at each with every kind of loss.
 struct PowerCuts: CustomStringConvertible {
-  static let seed = TestSettings.number("TRELLIS_POWER_SEED", or: UInt64.random(in: 0...999_999))
+  static let seed = TestSettings.seed("TRELLIS_POWER_SEED")
 
   private(set) var count = 0
   /// How many cuts took saves that had returned.

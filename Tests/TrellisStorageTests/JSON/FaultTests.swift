@@ -161,7 +161,7 @@ import TrellisTestSupport
   @Test("mutated documents are an error or open to something that is right; more by TRELLIS_FUZZ")
   func fuzz() throws {
     let rounds = TestSettings.number("TRELLIS_FUZZ", or: 1_000)
-    let seed = UInt64.random(in: 0 ... .max)
+    let seed = TestSettings.seed()
     print("mutated documents, seed \(seed)")
     var random = Mutations(seed: seed)
     var opened = 0

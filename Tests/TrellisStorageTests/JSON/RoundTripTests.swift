@@ -74,7 +74,7 @@ import TrellisTestSupport
 
   @Test("random texts, numbers and bytes come back to the bit")
   func randomValues() throws {
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: TestSettings.seed())
     var store: JSONStore? = try open()
     let records = try (1...300).map { key in
       try Record(
@@ -83,7 +83,7 @@ import TrellisTestSupport
           "the_double": .real(Double(bitPattern: random.next()).finite),
           "the_float": .real(Double(Float(bitPattern: UInt32.random(in: 0 ... .max, using: &random)).finite)),
           "the_int64": .integer(Int64(bitPattern: random.next())),
-          "the_date": .integer(Int64(bitPattern: random.next())),
+          "the_date": .integer(Int64(bitPattern: random.next()) % 9_222_000_000_000_000_000),
           "the_data": .blob((0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: 0...255) }),
           "the_string": .text(
             String(

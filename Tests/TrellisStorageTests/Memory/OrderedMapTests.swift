@@ -1,9 +1,10 @@
 import Testing
+import TrellisTestSupport
 
 @testable import TrellisStorage
 
 @Suite("The sorted map") struct OrderedMapTests {
-  @Test("does what a dictionary and a sorted array do, in random order", arguments: [UInt64.random(in: .min ... .max)])
+  @Test("does what a dictionary and a sorted array do, in random order", arguments: [TestSettings.seed()])
   func random(_ seed: UInt64) {
     print("seed \(seed)")
     var state = seed

@@ -4,7 +4,7 @@ import TrellisStorage
 import TrellisTestSupport
 
 @Suite("Sums of reals") struct RealSumTests {
-  private let seed = TestSettings.number("TRELLIS_SEED", or: UInt64.random(in: 1 ... .max))
+  private let seed = TestSettings.seed()
 
   private func sum(_ numbers: [Double]) -> Double {
     var sum = RealSum()

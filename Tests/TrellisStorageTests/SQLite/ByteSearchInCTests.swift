@@ -6,7 +6,7 @@ import TrellisTestSupport
 @Suite("Finding bytes where the C library is slow") struct ByteSearchInCTests {
   @Test("a part is inside a text exactly when the search in memory finds it")
   func same() {
-    let seed = TestSettings.number("TRELLIS_SEED", or: UInt64.random(in: 1 ... .max))
+    let seed = TestSettings.seed()
     var random = SeededGenerator(seed: seed)
     for round in 0..<4_000 {
       let letters = 1 + random.below(3)

@@ -8,7 +8,7 @@ import TrellisTestSupport
   @Test("what is printed reads back as the same tree, and prints the same")
   func roundTrip() throws {
     let count = TestSettings.number("TRELLIS_PREDICATES", or: 2_000)
-    let seed = UInt64.random(in: .min ... .max)
+    let seed = TestSettings.seed()
     print("round trip, seed \(seed), \(count) formats")
     let bench = try FormatBench()
     var random = RandomFormats(seed)
@@ -25,7 +25,7 @@ import TrellisTestSupport
   @Test("no mutation of a format makes the reader trap or hang")
   func fuzz() throws {
     let count = TestSettings.number("TRELLIS_FUZZ", or: 20_000)
-    let seed = UInt64.random(in: .min ... .max)
+    let seed = TestSettings.seed()
     print("fuzz, seed \(seed), \(count) strings")
     let bench = try FormatBench()
     var random = RandomFormats(seed)
