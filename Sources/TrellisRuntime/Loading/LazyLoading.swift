@@ -367,8 +367,15 @@ extension ManagedObjectContext {
           noteListChanged(owner)
         }
       }
-      for owner in owners where found[owner] == nil {
-        found[owner] = membersUnknownToStore(of: owner, relationship).first
+      for owner in owners {
+        guard let unknown = membersUnknownToStore(of: owner, relationship).first else { continue }
+        // A reference that was set here shows until a save settles whose partner the owner is.
+        if found[owner] == nil {
+          found[owner] = unknown
+        } else if let inverse, map[unknown]?.hasOwnReference(inverse) == true {
+          found[owner] = unknown
+          if let owner = map[owner] { noteContestedPartner(owner, relationship) }
+        }
       }
       for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
     }

@@ -173,12 +173,25 @@ private struct ChangeReverter {
     } else {
       // A partner that was given to another object in this context keeps it until a save settles the conflict.
       if !object.hasOwnReference(relationship), context.isGivenElsewhere(partner, inverse, than: object) { return }
+      unlinkRival(of: object, relationship, at: partner, inverse)
       partner.needExtras().setPartner(inverse.property, object._key)
       // Another context may have given the partner to another object since.
       if partner.phase == .persistent { context.noteContestedPartner(partner, inverse) }
     }
     context.noteListChanged(partner)
     corrected.append(partner)
+  }
+
+  /// Unlinks another restored object from a partner. Before the change, the partner had one object in this context and
+  /// another one in the store, and only one of them can be saved.
+  private func unlinkRival(
+    of object: ManagedObject, _ relationship: RelationshipInfo, at partner: ManagedObject, _ inverse: RelationshipInfo
+  ) {
+    guard !isExact, let key = partner.extras?.partner(inverse.property), key > 0, key != object._key,
+      let rival = context.map[key], rival.isAlive,
+      restored.contains(where: { $0.object === rival && $0.relationship.isSame(as: relationship) })
+    else { return }
+    context.unlink(rival, relationship, partner._key)
   }
 
   /// Forgets a partner whose row contradicts it, because another context has written the row; it is read from the store
