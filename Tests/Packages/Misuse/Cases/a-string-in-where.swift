@@ -1,4 +1,4 @@
-// expect: cannot convert value of type 'String' to expected argument type '(Note.Columns) -> QueryCondition'
+// expect: no exact matches in call to static method 'where'
 import MisuseModel
 import Trellis
 
