@@ -1,5 +1,5 @@
 // swift-tools-version: 6.1
-// A program that keeps its generated code: its build compiles no tool. `swift package trellis-generate` writes the file.
+// A program that keeps its generated code and uses no plugin. `swift package trellis-generate` writes the file.
 import PackageDescription
 
 let package = Package(
