@@ -28,7 +28,7 @@ enum RequestEmitter {
       arguments.append(
         .labeled("prefetch", .list(request.prefetch.map { .plain(predicates.path($0, TypeName.propertyPath)) })))
     }
-    return .call("\(TypeName.fetchRequest)", arguments)
+    return .call(TypeName.fetchRequest, arguments)
   }
 
   // MARK: Documentation

@@ -33,7 +33,7 @@ enum RuleText {
     if let length = span(rules.minimumLength.map(String.init), rules.maximumLength.map(String.init)) {
       clauses.append("\(length) \(unit(of: attribute.type, isOne: (rules.maximumLength ?? rules.minimumLength) == 1))")
     }
-    // A date is stored as a number that nobody reads.
+    // A bound of a date is stored in microseconds, which say nothing in a comment.
     if attribute.type != .date, let bounds = span(rules.minimum?.boundText, rules.maximum?.boundText) {
       clauses.append(bounds)
     }

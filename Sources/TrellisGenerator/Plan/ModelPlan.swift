@@ -279,7 +279,6 @@ enum PrivateNames {
     "_didFetch", "_didInsert", "_didSave", "_finishInsert", "_noteFetch", "_validateDelete", "_validateInsert",
     "_validateUpdate", "_willDelete", "_willSave", "_entity",
     "_findPartner",
-    "_isInserted",
     "_key", "_markAssigned", "_model", "_partner", "_place", "_read", "_reference", "_restore",
     "_restoreTransients", "_row", "_setPartner", "_setPlace",
     "_setReference",

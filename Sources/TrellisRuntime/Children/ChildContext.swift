@@ -301,15 +301,16 @@ extension ManagedObjectContext {
   /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge.
   func mergeParent() {
     guard let parent, let connection = openConnection as? ParentConnection else { return }
-    let known = connection.changedInParent.union(connection.newInParent)
     let changed = parent.keysOfChanges
+    let keys = connection.changedInParent.union(connection.newInParent).union(changed)
     connection.changedInParent = changed
-    do { try connection.load(known.union(changed).filter { map[$0] != nil }, asIn: self) } catch {
+    connection.newInParent = connection.newInParent.filter { parent.map[$0]?.phase == .inserted }
+    do { try connection.load(keys.filter { map[$0] != nil }, asIn: self) } catch {
       report(ContextError(.loadFailed, "What the parent has changed could not be read.", cause: error))
     }
     var gone: Set<Int64> = []
     var entities: Set<Int> = []
-    for key in known.union(changed).sorted() {
+    for key in keys.sorted() {
       guard let object = map[key] else { continue }
       guard let twin = parent.map[key], twin.isAlive else {
         gone.insert(key)
@@ -330,8 +331,7 @@ extension ManagedObjectContext {
       }
     }
     // Objects that are not in memory may be referred to as well.
-    connection.newInParent = connection.newInParent.filter { parent.map[$0]?.phase == .inserted }
-    announceReferences(to: known.union(changed).filter { parent.map[$0]?.isAlive != true })
+    announceReferences(to: keys.filter { parent.map[$0]?.isAlive != true })
     forgetStoredMembers(gone, of: entities)
   }
 

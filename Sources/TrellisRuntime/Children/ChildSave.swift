@@ -153,11 +153,11 @@ struct ChildSave {
       let (wanted, present) = (pair.object._reference(property), try parent.partnerKey(of: twin, relationship))
       if wanted == present { continue }
       if wanted <= 0 {
-        try parent.disconnectPrepared(twin, relationship, present)
+        try parent.prepareAndDisconnect(twin, relationship, present)
       } else if let partner = parent.map[wanted], partner.isAlive {
-        try parent.connectPrepared(twin, relationship, partner)
+        try parent.prepareAndConnect(twin, relationship, partner)
       } else {
-        if present > 0 { try parent.disconnectPrepared(twin, relationship, present) }
+        if present > 0 { try parent.prepareAndDisconnect(twin, relationship, present) }
         parent.linkEnd(twin, relationship, wanted)
         // The object is a member again if its owner is restored.
         if let inverse = parent.runtime.inverse(of: relationship), inverse.isToMany, let gone = parent.map[wanted] {
@@ -187,7 +187,7 @@ struct ChildSave {
       guard let relationship = parent.relationship(property, of: pair.twin) else { continue }
       let present = try parent.partnerKey(of: pair.twin, relationship)
       if present > 0 && present != pair.object._reference(property) {
-        try parent.disconnectPrepared(pair.twin, relationship, present)
+        try parent.prepareAndDisconnect(pair.twin, relationship, present)
       }
     }
   }
@@ -247,11 +247,11 @@ struct ChildListMerge {
     let present = try parent.loadedList(of: owner, relationship)
     let difference = isNew ? whole(beside: present) : list.difference
     for key in difference.removed where present.contains(key) {
-      try parent.disconnectPrepared(owner, relationship, key)
+      try parent.prepareAndDisconnect(owner, relationship, key)
     }
     for key in difference.added where !present.contains(key) {
       guard let member = parent.map[key], member.isAlive else { continue }
-      try parent.connectPrepared(owner, relationship, member)
+      try parent.prepareAndConnect(owner, relationship, member)
     }
   }
 

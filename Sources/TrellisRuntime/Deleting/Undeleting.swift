@@ -339,9 +339,7 @@ extension ManagedObjectContext {
   /// itself.
   ///
   /// - Parameter links: The links that are restored anyway.
-  private func partFromDeleted(
-    _ object: ManagedObject, except links: [DeletedClosure.Link]
-  ) throws {
+  private func partFromDeleted(_ object: ManagedObject, except links: [DeletedClosure.Link]) throws {
     if pending.deletions.closures.isEmpty { return }
     for relationship in info(of: object).allRelationships {
       let inverse = runtime.inverse(of: relationship)

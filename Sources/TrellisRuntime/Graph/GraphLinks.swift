@@ -259,16 +259,16 @@ extension ManagedObjectContext {
     if recorder != nil { for partner in partners { try prepareRecording(object, relationship, partner) } }
   }
 
-  /// Links two objects after everything that this needs is loaded.
-  func connectPrepared(
-    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
+  /// Loads what linking two objects needs, and links them.
+  func prepareAndConnect(
+    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
   ) throws {
     try prepare(toConnect: object, relationship, partner)
-    try connect(object, relationship, partner, at: place)
+    try connect(object, relationship, partner)
   }
 
-  /// Unlinks a partner after everything that this needs is loaded.
-  func disconnectPrepared(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
+  /// Loads what unlinking a partner needs, and unlinks it.
+  func prepareAndDisconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
     try prepare(toDisconnect: object, relationship, [partner])
     try disconnect(object, relationship, partner)
   }

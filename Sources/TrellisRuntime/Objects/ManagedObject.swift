@@ -235,7 +235,6 @@ extension ManagedObject {
     return phase == .inserted ? nil : _committed?.part(Row.self) ?? row()
   }
 
-  @_spi(Generated) public final var _isInserted: Bool { phase == .inserted }
 }
 
 // MARK: - Public

@@ -271,7 +271,7 @@ extension ManagedObject {
   final func removeMember(_ property: Int, _ object: ManagedObject) {
     guard let (context, relationship) = place(of: property, isWrite: true), hasMember(property, object) else { return }
     guard context.isUsable(self, as: "the owner", in: relationship) else { return }
-    context.reporting { try context.disconnectPrepared(self, relationship, object._key) }
+    context.reporting { try context.prepareAndDisconnect(self, relationship, object._key) }
   }
 
   /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are not
@@ -302,9 +302,9 @@ extension ManagedObject {
     _ property: Int, as type: Member.Type, _ change: (inout [Member]) throws -> Void
   ) rethrows {
     guard let (context, relationship) = place(of: property, isWrite: true),
-      context.reporting({ try context.memberObjects(of: self, relationship) }) != nil
+      let present = context.reporting({ try context.memberObjects(of: self, relationship) })
     else { return }
-    var all = members(property, as: type)
+    var all = present.compactMap { $0 as? Member }
     try change(&all)
     replaceMembers(property, all, keepsLost: true)
   }
@@ -445,14 +445,14 @@ extension ManagedObject {
     guard let partner else {
       context.reporting {
         let old = try context.partnerKey(of: self, relationship)
-        if old > 0 { return try context.disconnectPrepared(self, relationship, old) }
+        if old > 0 { return try context.prepareAndDisconnect(self, relationship, old) }
         // An explicit nil counts as an assigned value of a new object.
         if phase == .inserted && relationship.isColumn { _markAssigned(property) }
       }
       return
     }
     guard context.isUsable(partner, as: "the partner", in: relationship) else { return }
-    context.reporting { try context.connectPrepared(self, relationship, partner) }
+    context.reporting { try context.prepareAndConnect(self, relationship, partner) }
   }
 }
 
