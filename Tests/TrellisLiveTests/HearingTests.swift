@@ -63,8 +63,8 @@ import TrellisTestSupport
     for round in 0..<50 {
       let book = Book(in: round % 2 == 0 ? first : second, title: "\(round)")
       try book.managedObjectContext?.save()
-      known.append(try first.connection().hasExternalChanges())
-      known.append(try second.connection().hasExternalChanges())
+      known.append(try first.graph.connection().hasExternalChanges())
+      known.append(try second.graph.connection().hasExternalChanges())
     }
     #expect(!known.contains(true))
   }

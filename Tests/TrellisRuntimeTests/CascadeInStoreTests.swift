@@ -24,7 +24,7 @@ private struct Tree {
     try filling.save()
     context = container.newContext()
     // So that few members are as good as many.
-    context.fewMembers = 0
+    context.graph.fewMembers = 0
     root = try #require(try context.first(Folder.where { $0.name == "root" }))
   }
 

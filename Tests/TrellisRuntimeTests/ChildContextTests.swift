@@ -266,8 +266,8 @@ import TrellisRuntime
     try context.save()
     context.reset()
     let child = context.newChildContext()
-    child.fewMembers = 5
-    context.fewMembers = 5
+    child.graph.fewMembers = 5
+    context.graph.fewMembers = 5
     try child.delete(try #require(try child.first(Node.all)))
     try child.save()
     try context.save()

@@ -9,8 +9,8 @@ import Trellis
     for _ in 0..<40 { _ = Node(in: context) }
     try context.save()
     for _ in 0..<2_000 { _ = try context.fetch(Node.all) }
-    #expect(context.batches.count < 500)
+    #expect(context.graph.batches.count < 500)
     let nodes = try context.fetch(Node.all)
-    #expect(nodes.allSatisfy { context.batches[$0.batch] != nil }, "those in use are kept")
+    #expect(nodes.allSatisfy { context.graph.batches[$0.batch] != nil }, "those in use are kept")
   }
 }

@@ -16,28 +16,28 @@ import TrellisDiaryModel
     let (context, diary) = try saved()
     _ = EmotionDiary(in: context, emotion: .happy, content: "new")
     diary.content = "edited"
-    #expect(context.stateViolations() == [])
+    #expect(context.graph.stateViolations() == [])
     try context.delete(diary)
-    #expect(context.stateViolations() == [])
+    #expect(context.graph.stateViolations() == [])
     context.rollback()
-    #expect(context.stateViolations() == [])
+    #expect(context.graph.stateViolations() == [])
   }
 
   @Test("an object that is marked and not listed is found") func marked() throws {
     let (context, diary) = try saved()
     diary.state.setInChangedList(true)
-    #expect(context.stateViolations().count == 1)
+    #expect(context.graph.stateViolations().count == 1)
   }
 
   @Test("set properties without a committed row are found") func unkept() throws {
     let (context, diary) = try saved()
     diary.state.markAssigned(1)
-    #expect(context.stateViolations().count == 2)
+    #expect(context.graph.stateViolations().count == 2)
   }
 
   @Test("an object that left its context and stays in the map is found") func left() throws {
     let (context, diary) = try saved()
     diary.state.detach()
-    #expect(context.stateViolations().count == 1)
+    #expect(context.graph.stateViolations().count == 1)
   }
 }

@@ -28,7 +28,7 @@ import TrellisTestSupport
   }
 
   private func statements(_ context: ManagedObjectContext, _ body: () throws -> Void) throws -> Int {
-    let connection = try #require(try context.connection() as? LeasingConnection)
+    let connection = try #require(try context.graph.connection() as? LeasingConnection)
     let before = connection.statistics.run
     try body()
     return connection.statistics.run - before

@@ -26,7 +26,7 @@ import TrellisTestSupport
     try context.stream(Node.all.sorted { $0.rank.descending }, batchSize: 100) { node in
       next -= 1
       #expect(node.rank == next)
-      most = max(most, context.map.count)
+      most = max(most, context.graph.map.count)
     }
     #expect(next == 0 && most <= 300)
     var sum: Int64 = 0

@@ -166,10 +166,10 @@ import TrellisTestSupport
     inner.parent = folder
     sheet.folder = inner
     try world.second.save()
-    world.first.fewMembers = 0
+    world.first.graph.fewMembers = 0
     let mine = try #require(try world.first.object(with: folder.objectID))
     try world.first.delete(mine)
-    #expect(world.first.leavesMembersToStore)
+    #expect(world.first.graph.leavesMembersToStore)
     _ = Folder(in: world.second, parent: folder)
     _ = Sheet(in: world.second, folder: inner)
     _ = Scrap(in: world.second, sheet: sheet)

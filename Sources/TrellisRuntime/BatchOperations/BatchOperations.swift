@@ -110,36 +110,9 @@ struct BatchUpdatePlan {
 
 // MARK: - Updating all
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Changes every object of a request in the store, in one operation and without loading them.
-  ///
-  /// ```swift
-  /// let read = try context.updateAll(EmotionDiary.where { $0.emotion == .sad }) { $0.mood.set("read") }
-  /// try context.updateAll(Entry.where { $0.kind == .expense }) {
-  ///   $0.amount.multiply(by: 2)
-  ///   $0.memo.set(nil)
-  /// }
-  /// ```
-  /// The change is a separate transaction and not a pending change: there is nothing to save, roll back or undo
-  /// afterwards. The row version of every object of the request is incremented, whatever its previous values, so that a
-  /// save by a context that read it earlier finds a conflict. Objects in memory show the new values. Other contexts,
-  /// live results and ``PersistentContainer/saves`` are notified as of a save.
-  ///
-  /// The model's rules apply: constants are checked before the change, computed values in the store, and one broken
-  /// rule refuses the whole change. A change that no store can check without loading the objects is refused before it
-  /// starts; see the guide to fetching.
-  ///
-  /// The change is also refused if there are unsaved changes of objects that the request could match. A request with
-  /// ``FetchRequest/storedOnly()`` ignores such changes: they are kept, and the next save resolves them as if another
-  /// context had written the objects.
-  ///
-  /// - Returns: the number of changed objects.
-  /// - Throws: ``ValidationError`` if an object would break a rule; ``StoreError`` with the code `unsupported` if the
-  ///   objects would have to be loaded for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; the
-  ///   same errors as ``fetch(_:)``.
-  /// - Complexity: that of the store's query and of writing; memory for the keys of the objects. The stores in memory
-  ///   also keep the new rows in memory.
-  @discardableResult public func updateAll<Columns: EntityColumns>(
+  @discardableResult func updateAll<Columns: EntityColumns>(
     _ request: FetchRequest<Columns>, @ChangeBuilder _ changes: (Columns) -> [PropertyChange]
   ) throws -> Int {
     try prepareBatchOperation("updateAll")
@@ -257,32 +230,9 @@ extension SaveNotice.Row {
 
 // MARK: - Deleting all
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Deletes every object of a request in the store, in one operation and without loading them.
-  ///
-  /// ```swift
-  /// let gone = try context.deleteAll(EmotionDiary.where { $0.createdAt < lastYear })
-  /// ```
-  /// The delete is a separate transaction and not a pending change: there is nothing to save, roll back or undo
-  /// afterwards. The model's delete rules apply: members under `cascade` are deleted as well, references of partners
-  /// under `nullify` become nil, and a remaining partner under `deny` refuses the whole delete. Objects in memory
-  /// behave as if another context had deleted them. Other contexts, live results and ``PersistentContainer/saves`` are
-  /// notified as of a save.
-  ///
-  /// The delete is refused before it starts if an entity has hooks that would have to run for deleted objects or for
-  /// partners that lose their reference to one.
-  ///
-  /// The delete is also refused if there are unsaved changes of objects that the request could match or the delete
-  /// rules could reach. A request with ``FetchRequest/storedOnly()`` ignores such changes: they are kept, and the next
-  /// save resolves them as if another context had deleted the objects.
-  ///
-  /// - Returns: the number of objects of the request that were deleted, without those that the delete rules deleted.
-  /// - Throws: ``ValidationError`` if a rule prevents the delete; ``StoreError`` with the code `unsupported` if the
-  ///   objects would have to be loaded for it; ``ContextError`` with the code `unsaved-changes`, and inside a hook; the
-  ///   same errors as ``fetch(_:)``.
-  /// - Complexity: that of the store's query and of writing; memory for the keys of the deleted objects. If a partner
-  ///   may prevent the delete, or must keep a number of members, memory for the rows.
-  @discardableResult public func deleteAll<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
+  @discardableResult func deleteAll<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
     try prepareBatchOperation("deleteAll")
     let storeRequest = try request.storeRequest(in: self)
     let reach = DeleteReach(storeRequest, runtime.model)

@@ -1,29 +1,7 @@
 import TrellisModel
 import TrellisStorage
 
-extension ManagedObjectContext {
-  /// Creates a child of this context, for changes that may be discarded, as in a form.
-  ///
-  /// ```swift
-  /// let form = context.newChildContext()
-  /// let draft = try form.object(with: diary.objectID)
-  /// draft?.content = "비가 왔다"
-  /// try form.save()        // now diary.content has it, too, unsaved
-  /// try context.save()     // now the store has it
-  /// ```
-  /// The child reads the objects of this context, including unsaved changes. Changes of the child stay there until
-  /// ``save(mergePolicy:)``, which passes them to this context as unsaved changes and as one step of its ``undo``. To
-  /// discard them, release the child. The model's rules and hooks apply in the child, and again when this context is
-  /// saved. Unique keys are searched for in the store and in this context.
-  ///
-  /// An object that this context has changed since the child read it is a conflict. It is settled property by property
-  /// as between any two contexts; see ``mergePolicy``. Transient properties are not passed in either direction. A child
-  /// may have children.
-  ///
-  /// - Returns: a context in the isolation domain of this one, which it retains.
-  public func newChildContext() -> ManagedObjectContext {
-    ManagedObjectContext(core: core, parent: self)
-  }
+extension ObjectGraph {
 }
 
 // MARK: - Parent connection
@@ -34,7 +12,7 @@ extension ManagedObjectContext {
 /// A child therefore fetches, loads and saves like every other context. The places of members are not passed in either
 /// direction, because the parent's lists have an order without them.
 final class ParentConnection: StoreConnection {
-  let parent: ManagedObjectContext
+  let parent: ObjectGraph
   /// The child.
   let child: ContextLink
   var seen = ParentRowVersions()
@@ -46,7 +24,7 @@ final class ParentConnection: StoreConnection {
   private let writer = ValueWriter()
   private let rules = FetchRules(seesPendingChanges: true, lazyLoading: .allowed)
 
-  init(_ parent: ManagedObjectContext, for child: ContextLink) {
+  init(_ parent: ObjectGraph, for child: ContextLink) {
     self.parent = parent
     self.child = child
   }
@@ -122,7 +100,7 @@ final class ParentConnection: StoreConnection {
   }
 
   /// Makes the parent load the objects of a child that it does not have in memory, to determine whether they exist.
-  func load(_ keys: Set<Int64>, asIn child: ManagedObjectContext) throws {
+  func load(_ keys: Set<Int64>, asIn child: ObjectGraph) throws {
     let missing = keys.filter { parent.map[$0] == nil }.sorted().compactMap { child.map[$0] }
     for (entity, objects) in Dictionary(grouping: missing, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key })
     {
@@ -163,8 +141,8 @@ final class ParentConnection: StoreConnection {
   }
 
   /// The values of an object as a row.
-  func show(_ object: ManagedObject, in context: ManagedObjectContext, version: Int64) -> RowReader {
-    let entity = context.info(of: object).entity
+  func show(_ object: ManagedObject, in graph: ObjectGraph, version: Int64) -> RowReader {
+    let entity = graph.info(of: object).entity
     let values = writer.collect(entity.columns.count, object.writeRow) ?? []
     reader.show(key: object._key, version: version, entity: entity.index, values: values)
     return reader
@@ -219,7 +197,7 @@ extension ParentConnection {
   /// - Returns: the save to carry out. Nil if the child no longer exists.
   /// - Throws: the parent's conflicts with the request.
   private func checked(_ request: SaveRequest) throws -> ChildSave? {
-    guard let child = child.context else { return nil }
+    guard let child = child.graph else { return nil }
     try parent.checkAllowed("save in a child")
     try checkVersions(request, child)
     try checkKeys(request, child)
@@ -227,7 +205,7 @@ extension ParentConnection {
   }
 
   /// Finds rows of the request that the parent has changed or deleted since the child read them.
-  private func checkVersions(_ request: SaveRequest, _ child: ManagedObjectContext) throws {
+  private func checkVersions(_ request: SaveRequest, _ child: ObjectGraph) throws {
     var stale: [SaveConflict.Row] = []
     for group in request.updates {
       stale += try staleRows(
@@ -238,7 +216,7 @@ extension ParentConnection {
   }
 
   private func staleRows(
-    _ keys: [Int64], _ versions: [Int64], _ entity: Int, _ child: ManagedObjectContext
+    _ keys: [Int64], _ versions: [Int64], _ entity: Int, _ child: ObjectGraph
   ) throws -> [SaveConflict.Row] {
     let present = Set(try objects(keys, of: entity).map(\._key))
     return zip(keys, versions).filter { key, version in
@@ -262,7 +240,7 @@ extension ParentConnection {
 
   /// Finds unique keys and partners that are taken in the parent or in the store, before the parent's own save finds
   /// them.
-  private func checkKeys(_ request: SaveRequest, _ child: ManagedObjectContext) throws {
+  private func checkKeys(_ request: SaveRequest, _ child: ObjectGraph) throws {
     var keys = UniqueConflictFinder(child)
     var partners = OneToOneConflictFinder(child)
     for group in request.inserts {
@@ -295,7 +273,7 @@ extension ParentConnection {
 
 // MARK: - Parent merge
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Merges the parent's changes into a child, saved or not, as if the parent had saved them.
   ///
   /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge.
@@ -344,7 +322,7 @@ extension ManagedObjectContext {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Restores the pending changes from before a child's save that failed, after its changes were reverted.
   fileprivate func revertPending(to former: PendingChanges) {
     let noted = Set(former.changed.lazy.map(ObjectIdentifier.init))

@@ -14,8 +14,8 @@ struct ChildSave {
   }
 
   private let connection: ParentConnection
-  private let child: ManagedObjectContext
-  private let parent: ManagedObjectContext
+  private let child: ObjectGraph
+  private let parent: ObjectGraph
   private let inserted: [ManagedObject]
   private let updated: [ManagedObject]
   private let deleted: [ManagedObject]
@@ -25,7 +25,7 @@ struct ChildSave {
   /// - Throws: ``StoreError`` with the code `danglingReference` if a reference leads to an object that the parent has
   ///   deleted.
   init(
-    _ request: SaveRequest, from child: ManagedObjectContext, through connection: ParentConnection
+    _ request: SaveRequest, from child: ObjectGraph, through connection: ParentConnection
   ) throws {
     self.child = child
     self.connection = connection
@@ -240,7 +240,7 @@ struct ChildListMerge {
 
   /// Adds and removes the members that were added and removed in the child. Members that the parent has added or
   /// removed meanwhile stay as they are there.
-  func link(in parent: ManagedObjectContext) throws {
+  func link(in parent: ObjectGraph) throws {
     // Where members hold the reference, setting it has linked them already, except those of a new owner that was
     // deleted in the parent.
     guard relationship.isJoined else { return isNew ? try showMembersLeft(in: parent) : () }
@@ -255,7 +255,7 @@ struct ChildListMerge {
     }
   }
 
-  private func showMembersLeft(in parent: ManagedObjectContext) throws {
+  private func showMembersLeft(in parent: ObjectGraph) throws {
     guard let inverse = parent.runtime.inverse(of: relationship), inverse.isColumn, relationship.isToMany else {
       return
     }
@@ -275,7 +275,7 @@ struct ChildListMerge {
 
   /// Places members that were moved in the child behind the same members as there. Members that are behind all others
   /// there stay so.
-  func arrange(in parent: ManagedObjectContext) throws {
+  func arrange(in parent: ObjectGraph) throws {
     guard relationship.isOrdered else { return }
     let present = try parent.loadedList(of: owner, relationship)
     parent.arrange(owner, relationship, merged(into: present.keys))

@@ -12,10 +12,10 @@ struct RowMerge {
   /// counter read the same number and write the same number.
   private(set) var conflicting: Set<Int> = []
 
-  init(_ object: ManagedObject, _ theirs: StoredVersion, _ context: ManagedObjectContext) {
+  init(_ object: ManagedObject, _ theirs: StoredVersion, _ graph: ObjectGraph) {
     self.object = object
     self.theirs = theirs
-    let info = context.info(of: object)
+    let info = graph.info(of: object)
     mine = Set(object.changedNumbers)
     for property in info.entity.storedProperties {
       let stored = theirs.row.value(property)
@@ -31,33 +31,33 @@ struct RowMerge {
   /// - Parameters:
   ///   - isWhole: Whether all values of the object stay as they are here.
   ///   - given: The properties that take the stored values even if they were set here.
-  func apply(_ context: ManagedObjectContext, keepingAll isWhole: Bool = false, yielding given: Set<Int> = []) {
-    let kept = isWhole ? context.info(of: object).entity.storedProperties : object.changedNumbers
-    put(on: context, keeping: kept.filter { !given.contains($0) })
+  func apply(_ graph: ObjectGraph, keepingAll isWhole: Bool = false, yielding given: Set<Int> = []) {
+    let kept = isWhole ? graph.info(of: object).entity.storedProperties : object.changedNumbers
+    put(on: graph, keeping: kept.filter { !given.contains($0) })
     object.state.takeVersion(theirs.version)
   }
 
   /// Takes over the properties that were not changed here. The committed values of conflicting properties and the row
   /// version stay unchanged, so that a save detects the conflict.
-  func applyBesideConflicts(_ context: ManagedObjectContext) {
-    put(on: context, keeping: object.changedNumbers, asRead: conflicting.sorted())
+  func applyBesideConflicts(_ graph: ObjectGraph) {
+    put(on: graph, keeping: object.changedNumbers, asRead: conflicting.sorted())
   }
 
   /// Replaces committed references by those in the store, because the object returns to them when its edits are
   /// discarded. The partners that were read may belong to other objects by now.
-  func adoptReferences(_ properties: Set<Int>, _ context: ManagedObjectContext) throws {
-    let references = context.info(of: object).allRelationships.filter {
+  func adoptReferences(_ properties: Set<Int>, _ graph: ObjectGraph) throws {
+    let references = graph.info(of: object).allRelationships.filter {
       $0.isColumn && properties.contains($0.property)
     }
     guard let committed = object.extras?.committed, !references.isEmpty else { return }
     for relationship in references {
       let key = theirs.row.value(relationship.property).key
-      if key > 0 { try context.bringUpToDate([key], relationship) }
+      if key > 0 { try graph.bringUpToDate([key], relationship) }
       // The edit of the object has changed the partner's half as well, so that half is rolled back too.
-      if relationship.isOwnInverse, let partner = context.map[object._reference(relationship.property)],
+      if relationship.isOwnInverse, let partner = graph.map[object._reference(relationship.property)],
         partner !== object, partner._key != key, partner.isAlive, partner.hasOwnReference(relationship)
       {
-        try context.rollback(partner, [relationship.property])
+        try graph.rollback(partner, [relationship.property])
       }
     }
     let edited = object._copyRow()
@@ -69,18 +69,18 @@ struct RowMerge {
     object._restore(.all, from: edited)
     // A half that equals the stored one is no edit of the partner either.
     for relationship in references where relationship.isOwnInverse && !object.hasOwnReference(relationship) {
-      guard let partner = context.map[object._reference(relationship.property)], partner !== object, partner.isAlive,
+      guard let partner = graph.map[object._reference(relationship.property)], partner !== object, partner.isAlive,
         partner._reference(relationship.property) == object._key, partner.hasOwnReference(relationship)
       else { continue }
-      try context.adoptStoredReferences(of: partner, [relationship.property])
+      try graph.adoptStoredReferences(of: partner, [relationship.property])
     }
   }
 
-  private func put(on context: ManagedObjectContext, keeping kept: [Int], asRead unsettled: [Int] = []) {
+  private func put(on graph: ObjectGraph, keeping kept: [Int], asRead unsettled: [Int] = []) {
     let edited = object._copyRow()
     let committed = object.extras?.committed
-    let places = object.placesOfReferences(context)
-    let before = object.references(context)
+    let places = object.placesOfReferences(graph)
+    let before = object.references(graph)
     object.announceAll()
     object._restore(.all, from: theirs.row)
     object.state.endFault()
@@ -90,13 +90,13 @@ struct RowMerge {
     for mask in ColumnMask.masks(of: kept) { object._restore(mask, from: edited) }
     for (property, place) in places where kept.contains(property) { object._setPlace(property, place) }
     object.state.replaceChanged(
-      by: ColumnMask(numbers: kept).bits | object.changedBits & context.info(of: object).transients.bits)
-    context.noteChanged(object)
-    context.noteContestedHalves(of: object, before)
-    context.forgetViews(of: object, before)
-    for reference in object.references(context) where kept.contains(reference.relationship.property) {
+      by: ColumnMask(numbers: kept).bits | object.changedBits & graph.info(of: object).transients.bits)
+    graph.noteChanged(object)
+    graph.noteContestedHalves(of: object, before)
+    graph.forgetViews(of: object, before)
+    for reference in object.references(graph) where kept.contains(reference.relationship.property) {
       let stored = theirs.row.value(reference.relationship.property).key
-      if stored != reference.key { context.showAtPartner(object, reference.relationship, insteadOf: stored) }
+      if stored != reference.key { graph.showAtPartner(object, reference.relationship, insteadOf: stored) }
     }
   }
 }
@@ -107,8 +107,8 @@ extension ColumnMask {
 
 extension ManagedObject {
   /// The references in the object's own row.
-  final func references(_ context: ManagedObjectContext) -> [(relationship: RelationshipInfo, key: Int64)] {
-    context.info(of: self).allRelationships.filter(\.isColumn).map { ($0, _reference($0.property)) }
+  final func references(_ graph: ObjectGraph) -> [(relationship: RelationshipInfo, key: Int64)] {
+    graph.info(of: self).allRelationships.filter(\.isColumn).map { ($0, _reference($0.property)) }
   }
 }
 
@@ -121,13 +121,13 @@ struct ConflictedRow {
   private let info: EntityInfo
   private var row: SaveConflict.Row
 
-  init(_ object: ManagedObject, _ context: ManagedObjectContext) {
+  init(_ object: ManagedObject, _ graph: ObjectGraph) {
     self.object = object
-    info = context.info(of: object)
+    info = graph.info(of: object)
     row = SaveConflict.Row(entity: info.number, key: object._key, entityName: info.name)
     var line = [info.number]
-    while let parent = context.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
-    row.lineage = line.map { ObjectIdentifier(context.runtime.types[$0]) }
+    while let parent = graph.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
+    row.lineage = line.map { ObjectIdentifier(graph.runtime.types[$0]) }
     if !object.accessFlags.contains(.fault) { row.original = values(of: object.extras?.committed ?? object._copyRow()) }
   }
 
@@ -225,7 +225,7 @@ struct CoupleMatching {
     let isMine: Bool
   }
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private var halves: [Half] = []
   /// The partners whose own halves were set in this context, by relationship.
   private var setHere: Set<SetHalf> = []
@@ -236,11 +236,11 @@ struct CoupleMatching {
   }
 
   /// Notes the halves before the merge.
-  init(_ objects: [ManagedObject], _ stored: [Int64: StoredVersion], _ context: ManagedObjectContext) {
-    self.context = context
+  init(_ objects: [ManagedObject], _ stored: [Int64: StoredVersion], _ graph: ObjectGraph) {
+    self.graph = graph
     for object in objects {
       guard let row = stored[object._key]?.row else { continue }
-      for relationship in context.info(of: object).allRelationships where relationship.isOwnInverse {
+      for relationship in graph.info(of: object).allRelationships where relationship.isOwnInverse {
         guard relationship.isColumn else { continue }
         halves.append(
           Half(
@@ -248,8 +248,8 @@ struct CoupleMatching {
             former: object._reference(relationship.property),
             isMine: object.changedNumbers.contains(relationship.property)))
         let stored = row.value(relationship.property).key
-        if let partner = context.map[stored], partner.changedNumbers.contains(relationship.property) {
-          setHere.insert(SetHalf(object: stored, relationship: context.number(of: relationship)))
+        if let partner = graph.map[stored], partner.changedNumbers.contains(relationship.property) {
+          setHere.insert(SetHalf(object: stored, relationship: graph.number(of: relationship)))
         }
       }
     }
@@ -258,44 +258,44 @@ struct CoupleMatching {
   /// Makes the halves agree. Merged halves win; partners that are unchanged since they were read follow them.
   func match() throws {
     let halves = halves.filter { $0.object.phase == .persistent }
-    for half in halves { try context.bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
+    for half in halves { try graph.bringUpToDate([half.theirs, half.former, half.present], half.relationship) }
     for half in halves where half.theirs != half.present { unlink(half.theirs, of: half.object, half.relationship) }
     for half in halves { try agree(half) }
   }
 
   private func agree(_ half: Half) throws {
     let (object, relationship) = (half.object, half.relationship)
-    guard let partner = context.map[half.present], partner.isAlive,
+    guard let partner = graph.map[half.present], partner.isAlive,
       partner._reference(relationship.property) != object._key
     else { return }
     let isSetHere = partner.changedNumbers.contains(relationship.property)
     let wasSetHere = setHere.contains(
-      SetHalf(object: partner._key, relationship: context.number(of: relationship)))
+      SetHalf(object: partner._key, relationship: graph.number(of: relationship)))
     if half.present == half.theirs, isSetHere, !wasSetHere {
       // Rolling back the object's half has changed the partner's half, which must equal the stored one.
-      context.linkEnd(partner, relationship, object._key)
+      graph.linkEnd(partner, relationship, object._key)
       return
     }
     if half.present == half.theirs || (isSetHere && !half.isMine) {
       // A partner whose half was set here keeps it. Otherwise its row in the store has changed since, and the rows are
       // merged again.
-      if isSetHere { context.unlink(object, relationship, half.present) }
+      if isSetHere { graph.unlink(object, relationship, half.present) }
       return
     }
     let other = partner._reference(relationship.property)
-    try context.bringUpToDate([other], relationship)
+    try graph.bringUpToDate([other], relationship)
     unlink(other, of: partner, relationship)
-    context.linkEnd(partner, relationship, object._key)
+    graph.linkEnd(partner, relationship, object._key)
   }
 
   /// Clears a reference to a partner in the object with a key.
   private func unlink(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
-    guard key > 0, let object = context.map[key], object !== partner, object.isAlive else { return }
-    context.unlink(object, relationship, partner._key)
+    guard key > 0, let object = graph.map[key], object !== partner, object.isAlive else { return }
+    graph.unlink(object, relationship, partner._key)
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Loads objects. Objects that are in memory and not edited take over their rows in the store.
   func bringUpToDate(_ keys: Set<Int64>, _ relationship: RelationshipInfo) throws {
     let wanted = keys.filter { key in

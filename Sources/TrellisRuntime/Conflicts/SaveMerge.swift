@@ -33,14 +33,14 @@ public enum MergePolicy: Hashable, Sendable, CaseIterable {
 ///
 /// All decisions are made before any change, so a conflict that the policy does not settle leaves no trace.
 struct SaveMerge {
-  let context: ManagedObjectContext
+  let graph: ObjectGraph
   let policy: MergePolicy
   private(set) var trace: MergeTrace?
   /// The number of further refusals for which no reason is found before the save gives up.
   private var patience = 3
 
-  init(_ context: ManagedObjectContext, _ policy: MergePolicy) {
-    self.context = context
+  init(_ graph: ObjectGraph, _ policy: MergePolicy) {
+    self.graph = graph
     self.policy = policy
   }
 
@@ -63,8 +63,8 @@ struct SaveMerge {
   ///
   /// - Throws: ``SaveConflict`` with all values if the policy does not settle the conflict.
   mutating func settle(_ conflict: SaveConflict) throws {
-    let objects = conflict.rows.compactMap { context.map[$0.key] }
-    let stored = try context.storedVersions(of: objects)
+    let objects = conflict.rows.compactMap { graph.map[$0.key] }
+    let stored = try graph.storedVersions(of: objects)
     // If a row still has the version that was read, the store would refuse it again.
     if objects.contains(where: { stored[$0._key]?.version == $0.version }) { throw conflict }
     var unsettled: [SaveConflict.Row] = []
@@ -74,22 +74,22 @@ struct SaveMerge {
     guard !steps.isEmpty else { throw conflict }
     begin()
     // Both halves of a couple are settled by the merge.
-    context.backlog.contestedHalves = [:]
+    graph.backlog.contestedHalves = [:]
     defer { trace?.close() }
-    let couples = CoupleMatching(objects, stored, context)
+    let couples = CoupleMatching(objects, stored, graph)
     for step in steps { try carryOut(step) }
     // One walk through memory for all of them, after steps that may show some of them again.
-    context.forgetMembers(Set(steps.compactMap(\.forgottenKey)))
-    context.pending.dropRevived()
+    graph.forgetMembers(Set(steps.compactMap(\.forgottenKey)))
+    graph.pending.dropRevived()
     try couples.match()
   }
 
   /// Makes both halves of every couple that the save writes agree.
   mutating func agreeCouples() throws {
-    let disagreements = try context.coupleDisagreements()
+    let disagreements = try graph.coupleDisagreements()
     if disagreements.isEmpty { return }
     begin()
-    for disagreement in disagreements { disagreement.carryOut(context) }
+    for disagreement in disagreements { disagreement.carryOut(graph) }
     trace?.close()
   }
 
@@ -98,12 +98,12 @@ struct SaveMerge {
   /// - Returns: whether there were any.
   /// - Throws: ``ValidationError`` if the policy does not settle the conflict.
   mutating func resolveKeys(of plan: SavePlan) throws -> Bool {
-    var search = UniqueConflictFinder(context)
+    var search = UniqueConflictFinder(graph)
     for object in plan.inserted { search.add(object, .all) }
     for (object, mask) in plan.updated { search.add(object, mask) }
     let clashes = try search.clashes()
     if clashes.isEmpty { return false }
-    var union = UniqueKeyMerge(context, policy)
+    var union = UniqueKeyMerge(graph, policy)
     try union.decide(clashes)
     begin()
     guard let trace else { return false }
@@ -119,19 +119,19 @@ struct SaveMerge {
   /// - Returns: whether there were any.
   /// - Throws: ``SaveConflict`` if the policy does not settle the conflict.
   mutating func resolvePartners(of plan: SavePlan) throws -> Bool {
-    var search = OneToOneConflictFinder(context)
+    var search = OneToOneConflictFinder(graph)
     for object in plan.inserted { search.add(object, .all) }
     for (object, mask) in plan.updated { search.add(object, mask) }
     let clashes = try search.clashes()
     if clashes.isEmpty { return false }
-    if policy == .error { throw SaveConflict(rows: try clashes.map { try $0.conflict(context) }) }
+    if policy == .error { throw SaveConflict(rows: try clashes.map { try $0.conflict(graph) }) }
     begin()
     defer { trace?.close() }
     for clash in clashes {
       switch policy {
       case .storeTrump where clash.isStored, .rollback where clash.isStored:
-        try clash.yield(context, isWhole: policy == .rollback)
-      default: try clash.insist(context)
+        try clash.yield(graph, isWhole: policy == .rollback)
+      default: try clash.insist(graph)
       }
     }
     return true
@@ -156,7 +156,7 @@ struct SaveMerge {
   /// Copies the state of the context, so that it can be restored.
   private mutating func begin() {
     if trace != nil { return }
-    trace = MergeTrace(context)
+    trace = MergeTrace(graph)
   }
 
   /// Keeps the changes. Merges are no undo steps.
@@ -176,15 +176,15 @@ struct SaveMerge {
       switch policy {
       case .objectTrump, .overwrite: return .insist(object, theirs)
       case .storeTrump, .rollback: return .bringBack(object, theirs)
-      case .error: unsettled.append(ConflictedRow(object, context).deletedHere(theirs))
+      case .error: unsettled.append(ConflictedRow(object, graph).deletedHere(theirs))
       }
     case (.persistent, nil):
       if policy == .storeTrump || policy == .rollback { return .delete(object) }
-      unsettled.append(ConflictedRow(object, context).deletedByOthers())
+      unsettled.append(ConflictedRow(object, graph).deletedByOthers())
     case (.persistent, let theirs?):
-      let merge = RowMerge(object, theirs, context)
+      let merge = RowMerge(object, theirs, graph)
       if policy != .error || merge.conflicting.isEmpty { return .merge(merge) }
-      unsettled.append(ConflictedRow(object, context).changedByBoth(merge))
+      unsettled.append(ConflictedRow(object, graph).changedByBoth(merge))
     default: break
     }
     return nil
@@ -197,16 +197,16 @@ struct SaveMerge {
     case .merge(let merge): try carryOut(merge)
     case .delete(let object):
       try giveBackMembers(of: object)
-      try context.deleteAll([object], callsHooks: false)
-      context.markDeletedInStore(object)
-    case .forget(let object): context.markDeletedInStore(object)
+      try graph.deleteAll([object], callsHooks: false)
+      graph.markDeletedInStore(object)
+    case .forget(let object): graph.markDeletedInStore(object)
     case .insist(let object, let theirs): object.state.takeVersion(theirs.version)
     case .bringBack(let object, let theirs):
-      context.undelete(object)
+      graph.undelete(object)
       guard object.phase == .persistent else { return }
       // Edits of the object may have added members, too.
-      context.forgetViews(of: object)
-      try carryOut(RowMerge(object, theirs, context))
+      graph.forgetViews(of: object)
+      try carryOut(RowMerge(object, theirs, graph))
     }
   }
 
@@ -216,12 +216,12 @@ struct SaveMerge {
     var owners = [owner]
     var seen: Set<Int64> = [owner._key]
     while let owner = owners.popLast() {
-      for relationship in context.info(of: owner).allRelationships {
-        guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn else { continue }
-        for key in context.presentPartners(of: owner, relationship) where key != owner._key {
-          guard let member = context.map[key] else { continue }
+      for relationship in graph.info(of: owner).allRelationships {
+        guard let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn else { continue }
+        for key in graph.presentPartners(of: owner, relationship) where key != owner._key {
+          guard let member = graph.map[key] else { continue }
           if member.phase == .persistent && member.hasOwnReference(inverse) {
-            try context.rollback(member, [inverse.property])
+            try graph.rollback(member, [inverse.property])
           } else if member.phase == .inserted && seen.insert(key).inserted {
             owners.append(member)
           }
@@ -232,23 +232,23 @@ struct SaveMerge {
 
   private func carryOut(_ merge: RowMerge) throws {
     // The discarded edits may have hidden changes of other contexts from the partners.
-    let partners = context.partnersInRow(of: merge.object)
-    defer { context.forgetViews(of: partners) }
+    let partners = graph.partnersInRow(of: merge.object)
+    defer { graph.forgetViews(of: partners) }
     switch policy {
-    case .error, .objectTrump: merge.apply(context)
+    case .error, .objectTrump: merge.apply(graph)
     case .storeTrump:
       // Conflicting properties return to the values that were read, including the other ends of relationships.
       if !merge.conflicting.isEmpty {
-        try merge.adoptReferences(merge.conflicting, context)
-        try context.rollback(merge.object, merge.conflicting)
+        try merge.adoptReferences(merge.conflicting, graph)
+        try graph.rollback(merge.object, merge.conflicting)
       }
       // A former partner may be deleted; the stored values apply regardless.
-      merge.apply(context, yielding: merge.conflicting)
-    case .overwrite: merge.apply(context, keepingAll: true)
+      merge.apply(graph, yielding: merge.conflicting)
+    case .overwrite: merge.apply(graph, keepingAll: true)
     case .rollback:
-      try merge.adoptReferences(merge.mine, context)
-      try context.discardChanges(of: merge.object)
-      merge.apply(context, yielding: Set(merge.object.changedNumbers))
+      try merge.adoptReferences(merge.mine, graph)
+      try graph.discardChanges(of: merge.object)
+      merge.apply(graph, yielding: Set(merge.object.changedNumbers))
     }
   }
 }
@@ -263,18 +263,18 @@ struct StoredVersion {
   let places: [(property: Int, place: Int64?)]
 
   /// Copies the values into an object that is in no identity map, because a reader is valid only during one call.
-  init(_ reader: RowReader, _ context: ManagedObjectContext) throws {
+  init(_ reader: RowReader, _ graph: ObjectGraph) throws {
     reader.problem = nil
-    let carrier = context.runtime.types[reader.entity].init(reader, in: context.link)
-    if reader.problem != nil { throw context.unreadable(reader) }
+    let carrier = graph.runtime.types[reader.entity].init(reader, in: graph.link)
+    if reader.problem != nil { throw graph.unreadable(reader) }
     row = carrier._copyRow()
     version = reader.version
-    places = carrier.placesOfReferences(context)
+    places = carrier.placesOfReferences(graph)
     carrier.state.detach()
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The present rows of objects in the store. Deleted rows are left out.
   func storedVersions(of objects: [ManagedObject]) throws -> [Int64: StoredVersion] {
     var found: [Int64: StoredVersion] = [:]
@@ -289,8 +289,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  final func placesOfReferences(_ context: ManagedObjectContext) -> [(property: Int, place: Int64?)] {
-    context.info(of: self).allRelationships.compactMap { relationship in
+  final func placesOfReferences(_ graph: ObjectGraph) -> [(property: Int, place: Int64?)] {
+    graph.info(of: self).allRelationships.compactMap { relationship in
       guard case .column(_, order: .some) = relationship.home else { return nil }
       return (relationship.property, _place(relationship.property))
     }
@@ -304,7 +304,7 @@ extension ManagedObject {
 /// A merge may change any object that is linked to a merged one, so every object with changes or with lists in memory is
 /// copied. Other objects are as the store has them: those that the merge has touched are read again.
 final class MergeTrace {
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private let recorder: ChangeRecorder
   private let endRecording: () -> Void
   /// Objects that were replaced by the survivors of their unique keys, by key, and the changes of that replacement.
@@ -319,76 +319,76 @@ final class MergeTrace {
   private let backlog: MergeBacklog
 
   /// - Complexity: linear in the number of objects in memory.
-  init(_ context: ManagedObjectContext) {
-    self.context = context
+  init(_ graph: ObjectGraph) {
+    self.graph = graph
     // The changes before the save are an undo step of their own.
-    context.undo.suspend()
-    context.undo.isMergeRecorded = true
-    (recorder, endRecording) = context.beginRecording()
-    pending = context.pending
-    deferredLists = context.pending.deferredLists.copy()
-    backlog = context.backlog
-    context.map.forEach { object in
+    graph.undo.suspend()
+    graph.undo.isMergeRecorded = true
+    (recorder, endRecording) = graph.beginRecording()
+    pending = graph.pending
+    deferredLists = graph.pending.deferredLists.copy()
+    backlog = graph.backlog
+    graph.map.forEach { object in
       if object.phase == .persistent && !object.isInChangedList && object.extras == nil {
         plain.append(object)
       } else {
-        copied[ObjectIdentifier(object)] = ObjectCopy(object, context)
+        copied[ObjectIdentifier(object)] = ObjectCopy(object, graph)
       }
     }
     // New objects that were deleted are in no identity map, and return with an undelete.
     for victim in pending.deletions.closures.lazy.flatMap(\.victims) where victim.object.phase == .detached {
-      copied[ObjectIdentifier(victim.object)] = ObjectCopy(victim.object, context)
+      copied[ObjectIdentifier(victim.object)] = ObjectCopy(victim.object, graph)
     }
   }
 
   /// Separates the changes until now from later ones: they are no undo step.
-  func close() { _ = recorder.take(context) }
+  func close() { _ = recorder.take(graph) }
 
   /// Separates the changes that applying delete rules has made. They are undone together with the deletes.
   func closeDeletes() {
-    let changes = recorder.take(context)
+    let changes = recorder.take(graph)
     if !changes.isEmpty { deletes.append(changes) }
   }
 
   /// Separates the changes that the replacement of objects has made. They are undone together with the objects.
   func close(uniting objects: [ManagedObject]) {
-    unions.append(recorder.take(context))
+    unions.append(recorder.take(graph))
     for object in objects { replaced[object._key] = object }
   }
 
   func finish() {
-    context.undo.isMergeRecorded = false
+    graph.undo.isMergeRecorded = false
     endRecording()
-    if !deletes.isEmpty { context.undo.add(deletes) }
-    if !replaced.isEmpty { context.undo.unite(unions, replaced) }
+    if !deletes.isEmpty { graph.undo.add(deletes) }
+    if !replaced.isEmpty { graph.undo.unite(unions, replaced) }
   }
 
   /// Restores the state before the merge.
   func revert() {
-    _ = recorder.take(context)
-    context.undo.isMergeRecorded = false
+    _ = recorder.take(graph)
+    graph.undo.isMergeRecorded = false
     endRecording()
     var loaded: [ManagedObject] = []
     let known = Set(plain.lazy.map(ObjectIdentifier.init))
-    context.map.forEach { object in
+    graph.map.forEach { object in
       let id = ObjectIdentifier(object)
       if copied[id] == nil && !known.contains(id) { loaded.append(object) }
     }
     for object in plain + loaded { readAgain(object) }
-    for copy in copied.values { copy.restore(in: context) }
-    context.pending = pending
-    context.pending.deferredLists = deferredLists
-    context.backlog = backlog
-    context.hasArrangements = true
-    recorder.forgetInserts(of: context)
+    for copy in copied.values { copy.restore(in: graph) }
+    graph.pending = pending
+    graph.pending.deferredLists = deferredLists
+    graph.backlog = backlog
+    graph.hasArrangements = true
+    recorder.forgetInserts(of: graph)
   }
 
   /// Makes an object without changes read its row and its lists again, if the merge has touched it.
   private func readAgain(_ object: ManagedObject) {
-    let isDetached = context.map[object._key] !== object
+    let isDetached = graph.map[object._key] !== object
     if object.phase == .persistent && !object.isInChangedList && object.extras == nil && !isDetached { return }
     object.announceAll()
-    if isDetached { context.map.insert(object, for: object._key) }
+    if isDetached { graph.map.insert(object, for: object._key) }
     object.state.returnToStore()
     object.extras = nil
   }
@@ -413,7 +413,7 @@ private struct ObjectCopy {
   private let lists: [(property: Int, list: MemberList, content: MemberList)]
   private let partners: [(property: Int, key: Int64)]
 
-  init(_ object: ManagedObject, _ context: ManagedObjectContext) {
+  init(_ object: ManagedObject, _ graph: ObjectGraph) {
     self.object = object
     state = object.state
     row = object._copyRow()
@@ -421,12 +421,12 @@ private struct ObjectCopy {
     hadExtras = object.extras != nil
     committed = object.extras?.committed
     committedTransients = object.extras?.committedTransients
-    places = object.placesOfReferences(context)
+    places = object.placesOfReferences(graph)
     lists = object.extras?.lists.map { ($0.property, $0.list, $0.list.copy()) } ?? []
     partners = object.extras?.partners ?? []
   }
 
-  func restore(in context: ManagedObjectContext) {
+  func restore(in graph: ObjectGraph) {
     object.announceAll()
     object._restore(.all, from: row)
     if let transients { object._restoreTransients(.all, from: transients) }
@@ -442,9 +442,9 @@ private struct ObjectCopy {
       extras.partners = partners
     }
     if state.phase != .detached {
-      context.map.insert(object, for: object._key)
-    } else if context.map[object._key] === object {
-      context.map.remove(object._key)
+      graph.map.insert(object, for: object._key)
+    } else if graph.map[object._key] === object {
+      graph.map.remove(object._key)
     }
   }
 }

@@ -21,17 +21,17 @@ struct UniqueConflictFinder {
     var objects: [[StoredValue]: [ManagedObject]] = [:]
   }
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private var contenders: [UniqueKey: Contenders] = [:]
   /// The written properties of each saved object.
   private var written: [Int64: ColumnMask] = [:]
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// Adds an object with those of its keys that include a written property. Keys with a null value never conflict.
   mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
     if object.phase == .persistent { written[object._key] = mask }
-    for key in context.info(of: object).entity.uniqueKeys where key.properties.contains(where: mask.contains) {
+    for key in graph.info(of: object).entity.uniqueKeys where key.properties.contains(where: mask.contains) {
       let values = key.properties.map(object._value)
       if values.contains(where: \.isNull) { continue }
       let known = contenders[key, default: Contenders(key: key)].objects[values, default: []]
@@ -66,17 +66,17 @@ struct UniqueConflictFinder {
 
   /// The objects that have the keys in the store and keep them.
   private func holders(of contender: Contenders) throws -> [[StoredValue]: ManagedObject] {
-    let entity = context.runtime.entities[contender.key.entity].entity
+    let entity = graph.runtime.entities[contender.key.entity].entity
     var found: [[StoredValue]: ManagedObject] = [:]
     for request in contender.key.requests(for: contender.values, in: entity) {
-      try context.connection().fetch(request) { row in
+      try graph.connection().fetch(request) { row in
         let columns = contender.key.properties.map { property in
           entity.properties[property].column.map { entity.columns[$0] }
         }
         let values = zip(contender.key.properties, columns).map { property, column in
           column.map { row.value(entity.properties[property].column ?? 0, $0.storageClass) } ?? .null
         }
-        let holder = try context.object(of: row, batch: 0)
+        let holder = try graph.object(of: row, batch: 0)
         if keeps(holder, contender.key) { found[values] = holder }
       }
     }
@@ -129,7 +129,7 @@ extension StoredValue {
 /// links of the others as far as the policy says. The others then belong to no context any more. No delete rule
 /// applies.
 struct UniqueKeyMerge {
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private let policy: MergePolicy
   /// New objects and the survivors that replace them.
   private var unions: [(object: ManagedObject, survivor: ManagedObject)] = []
@@ -137,8 +137,8 @@ struct UniqueKeyMerge {
   /// Saved objects whose changes of a key are discarded.
   private var yielding: [(object: ManagedObject, key: UniqueKey)] = []
 
-  init(_ context: ManagedObjectContext, _ policy: MergePolicy) {
-    self.context = context
+  init(_ graph: ObjectGraph, _ policy: MergePolicy) {
+    self.graph = graph
     self.policy = policy
   }
 
@@ -148,7 +148,7 @@ struct UniqueKeyMerge {
   ///
   /// - Throws: ``ValidationError`` with the conflicts that the policy does not settle.
   mutating func decide(_ clashes: [KeyClash]) throws {
-    var rules = ObjectRules(context)
+    var rules = ObjectRules(graph)
     for clash in clashes {
       for object in clash.others where survivors[object._key] == nil && clash.survivor !== survivor(object) {
         decide(object, clash, &rules)
@@ -163,12 +163,12 @@ struct UniqueKeyMerge {
     let isNew = object.phase == .inserted
     let yields = policy == .storeTrump || policy == .rollback
     guard policy != .error, isNew ? type(of: object) == type(of: survivor) : yields else {
-      let entity = context.runtime.entities[clash.key.entity].entity
+      let entity = graph.runtime.entities[clash.key.entity].entity
       let names = clash.key.properties.map { entity.properties[$0].name }
       rules.fail(
         object, names.joined(separator: ", "), .unique,
         names.count == 1 ? "must differ from every other object's" : "must not all be another object's",
-        blockers: [AnyObjectID(survivor, context.info(of: survivor))])
+        blockers: [AnyObjectID(survivor, graph.info(of: survivor))])
       return
     }
     if isNew {
@@ -194,9 +194,9 @@ struct UniqueKeyMerge {
   mutating func carryOut() throws {
     for (object, key) in yielding {
       if policy == .rollback {
-        try context.rollbackEverything(of: object)
+        try graph.rollbackEverything(of: object)
       } else {
-        try context.rollback(object, key.properties)
+        try graph.rollback(object, key.properties)
       }
     }
     for (object, survivor) in unions {
@@ -207,20 +207,20 @@ struct UniqueKeyMerge {
     }
     guard !unions.isEmpty else { return }
     for (object, survivor) in unions { retire(object, for: survivor) }
-    context.pending.dropFormerInserts()
+    graph.pending.dropFormerInserts()
   }
 
   private func move(_ object: ManagedObject, to survivor: ManagedObject) throws {
     survivor._willRead(-1)
     moveValues(of: object, to: survivor)
-    for relationship in context.info(of: object).allRelationships {
+    for relationship in graph.info(of: object).allRelationships {
       try moveLinks(relationship, of: object, to: survivor)
     }
     try moveOneWayReferences(from: object, to: survivor)
   }
 
   private func retire(_ object: ManagedObject, for survivor: ManagedObject) {
-    context.map.remove(object._key)
+    graph.map.remove(object._key)
     object.state.detach()
     object.needExtras().replacement = survivor._key
   }
@@ -228,13 +228,13 @@ struct UniqueKeyMerge {
   // MARK: Values
 
   private func moveValues(of object: ManagedObject, to survivor: ManagedObject) {
-    let info = context.info(of: object)
+    let info = graph.info(of: object)
     var mask = ColumnMask(bits: 0)
     for property in info.entity.properties.indices where info.relationships[property] == nil {
       if moves(property, of: object, to: survivor) { mask.bits |= ColumnMask.bit(of: property) }
     }
     guard mask.bits != 0 else { return }
-    let references = survivor.references(context)
+    let references = survivor.references(graph)
     survivor.willChangeValues()
     survivor._restore(mask, from: object._copyRow())
     if let transients = object._copyTransients() { survivor._restoreTransients(mask, from: transients) }
@@ -245,7 +245,7 @@ struct UniqueKeyMerge {
 
   private func moves(_ property: Int, of object: ManagedObject, to survivor: ManagedObject) -> Bool {
     let isAssigned =
-      context.info(of: object).isArgument[property] || ColumnMask(bits: object.changedBits).contains(property)
+      graph.info(of: object).isArgument[property] || ColumnMask(bits: object.changedBits).contains(property)
     switch policy {
     case .objectTrump: return isAssigned
     case .overwrite: return true
@@ -260,25 +260,25 @@ struct UniqueKeyMerge {
   /// because moving takes partners away.
   private func unlinkPartners(of survivor: ManagedObject, asIn object: ManagedObject) throws {
     guard policy == .objectTrump || policy == .overwrite else { return }
-    for relationship in context.info(of: object).allRelationships
-    where context.presentPartners(of: object, relationship).isEmpty && gives(nothingIn: relationship, object) {
-      let old = try context.partnerKey(of: survivor, relationship)
-      if old > 0 { try context.disconnect(survivor, relationship, old) }
+    for relationship in graph.info(of: object).allRelationships
+    where graph.presentPartners(of: object, relationship).isEmpty && gives(nothingIn: relationship, object) {
+      let old = try graph.partnerKey(of: survivor, relationship)
+      if old > 0 { try graph.disconnect(survivor, relationship, old) }
     }
   }
 
   private func moveLinks(
     _ relationship: RelationshipInfo, of object: ManagedObject, to survivor: ManagedObject
   ) throws {
-    let partners = context.presentPartners(of: object, relationship)
+    let partners = graph.presentPartners(of: object, relationship)
     let places = try partners.map { try place(of: object, at: $0, relationship) }
     for (key, place) in zip(partners, places) {
-      guard let partner = context.map[key] else { continue }
+      guard let partner = graph.map[key] else { continue }
       let kept = self.survivor(partner)
       if try isWanted(kept, isMoved: kept !== partner, by: survivor, relationship) {
         try link(survivor, relationship, kept, place)
       }
-      try context.disconnect(object, relationship, key)
+      try graph.disconnect(object, relationship, key)
     }
   }
 
@@ -296,42 +296,42 @@ struct UniqueKeyMerge {
   ) throws -> Bool {
     guard partner.isAlive else { return false }
     if policy == .objectTrump || policy == .overwrite { return true }
-    let inverse = context.runtime.inverse(of: relationship)
+    let inverse = graph.runtime.inverse(of: relationship)
     // The survivor of a replaced partner keeps the partner that it already has.
-    if isMoved, let inverse, !inverse.isToMany, try context.partnerKey(of: partner, inverse) > 0 { return false }
+    if isMoved, let inverse, !inverse.isToMany, try graph.partnerKey(of: partner, inverse) > 0 { return false }
     if relationship.isToMany { return policy != .rollback || !isMoved && partner.phase == .inserted }
     if policy == .rollback { return false }
-    return try context.partnerKey(of: survivor, relationship) == 0
+    return try graph.partnerKey(of: survivor, relationship) == 0
   }
 
   /// The position of an object among its partner's members if the members are ordered.
   private func place(of object: ManagedObject, at partner: Int64, _ relationship: RelationshipInfo) throws -> Int? {
-    guard let inverse = context.runtime.inverse(of: relationship), inverse.isOrdered, let partner = context.map[partner]
+    guard let inverse = graph.runtime.inverse(of: relationship), inverse.isOrdered, let partner = graph.map[partner]
     else { return nil }
-    return context.list(of: partner, inverse).place(of: object._key)
+    return graph.list(of: partner, inverse).place(of: object._key)
   }
 
   private func link(
     _ survivor: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, _ place: Int?
   ) throws {
-    try context.prepare(toConnect: survivor, relationship, partner)
-    if let place, let inverse = context.runtime.inverse(of: relationship) {
-      try context.connect(partner, inverse, survivor, at: place)
+    try graph.prepare(toConnect: survivor, relationship, partner)
+    if let place, let inverse = graph.runtime.inverse(of: relationship) {
+      try graph.connect(partner, inverse, survivor, at: place)
     } else {
-      try context.connect(survivor, relationship, partner)
+      try graph.connect(survivor, relationship, partner)
     }
   }
 
   /// Redirects one-way relationships from the object to the survivor.
   private func moveOneWayReferences(from object: ManagedObject, to survivor: ManagedObject) throws {
-    let references = context.oneWayReferences(to: [object])
+    let references = graph.oneWayReferences(to: [object])
     if references.isEmpty { return }
-    for holder in context.inserted + context.changed where holder.isAlive {
-      for reference in references where context.info(of: holder).relationships.contains(reference) {
-        guard context.presentPartners(of: holder, reference).contains(object._key) else { continue }
-        let place = reference.isOrdered ? context.list(of: holder, reference).place(of: object._key) : nil
-        try context.connect(holder, reference, survivor, at: place)
-        try context.disconnect(holder, reference, object._key)
+    for holder in graph.inserted + graph.changed where holder.isAlive {
+      for reference in references where graph.info(of: holder).relationships.contains(reference) {
+        guard graph.presentPartners(of: holder, reference).contains(object._key) else { continue }
+        let place = reference.isOrdered ? graph.list(of: holder, reference).place(of: object._key) : nil
+        try graph.connect(holder, reference, survivor, at: place)
+        try graph.disconnect(holder, reference, object._key)
       }
     }
   }
@@ -379,21 +379,21 @@ struct OneToOneConflictFinder {
     var objects: [Int64: [ManagedObject]] = [:]
   }
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private var wanted: [RelationshipNumber: Wanted] = [:]
   /// The written properties of each saved object.
   private var written: [Int64: ColumnMask] = [:]
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// Adds the partners of an object's references, if the references are among the written properties.
   mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
     if object.phase == .persistent { written[object._key] = mask }
-    for relationship in context.info(of: object).allRelationships where mask.contains(relationship.property) {
-      guard relationship.isColumn, let inverse = context.runtime.inverse(of: relationship), !inverse.isToMany,
+    for relationship in graph.info(of: object).allRelationships where mask.contains(relationship.property) {
+      guard relationship.isColumn, let inverse = graph.runtime.inverse(of: relationship), !inverse.isToMany,
         object._reference(relationship.property) > 0
       else { continue }
-      let number = context.number(of: inverse)
+      let number = graph.number(of: inverse)
       wanted[number, default: Wanted(relationship: relationship, inverse: inverse)]
         .objects[object._reference(relationship.property), default: []].append(object)
     }
@@ -413,8 +413,8 @@ struct OneToOneConflictFinder {
           found.append(wanted.clash(taker, partner, other, isStored: false))
         }
       }
-      try context.connection().members(of: number, owners: takers.keys.sorted()) { partner, row in
-        let holder = try context.object(of: row, batch: 0)
+      try graph.connection().members(of: number, owners: takers.keys.sorted()) { partner, row in
+        let holder = try graph.object(of: row, batch: 0)
         guard let object = takers[partner], holder !== object, keeps(holder, wanted.relationship) else { return }
         // A parent may show a pair of a relationship that is its own inverse although the other half was edited there.
         if wanted.relationship.isOwnInverse, holder._reference(wanted.relationship.property) != partner { return }
@@ -426,7 +426,7 @@ struct OneToOneConflictFinder {
 
   /// The object that the partner itself refers to, among several objects.
   private func taker(of partner: Int64, among objects: [ManagedObject], _ inverse: RelationshipInfo) -> ManagedObject {
-    let known = context.map[partner].map { context.presentPartners(of: $0, inverse) } ?? []
+    let known = graph.map[partner].map { graph.presentPartners(of: $0, inverse) } ?? []
     return objects.first { known.contains($0._key) } ?? objects[0]
   }
 
@@ -448,32 +448,32 @@ extension OneToOneConflictFinder.Wanted {
 
 extension PartnerClash {
   /// The conflict under a policy that does not settle it: both sides have assigned another object to the partner.
-  func conflict(_ context: ManagedObjectContext) throws -> SaveConflict.Row {
-    let shared = try context.object(partner, entity: relationship.destination)
+  func conflict(_ graph: ObjectGraph) throws -> SaveConflict.Row {
+    let shared = try graph.object(partner, entity: relationship.destination)
     guard let shared else {
       return SaveConflict.Row(entity: relationship.destination, key: partner)
     }
-    if shared.accessFlags.contains(.fault) { try context.refreshRows([shared]) }
-    return ConflictedRow(shared, context).partnerTakenByBoth(inverse)
+    if shared.accessFlags.contains(.fault) { try graph.refreshRows([shared]) }
+    return ConflictedRow(shared, graph).partnerTakenByBoth(inverse)
   }
 
   /// Keeps the partner here. The other object loses it.
-  func insist(_ context: ManagedObjectContext) throws {
-    try context.prepare(toDisconnect: holder, relationship, [partner])
-    guard isStored else { return context.unlink(holder, relationship, partner) }
-    try context.disconnect(holder, relationship, partner)
-    if let shared = context.map[partner], shared.isAlive { context.linkEnd(shared, inverse, object._key) }
+  func insist(_ graph: ObjectGraph) throws {
+    try graph.prepare(toDisconnect: holder, relationship, [partner])
+    guard isStored else { return graph.unlink(holder, relationship, partner) }
+    try graph.disconnect(holder, relationship, partner)
+    if let shared = graph.map[partner], shared.isAlive { graph.linkEnd(shared, inverse, object._key) }
   }
 
   /// Removes the partner from the object and restores the partner that was read.
-  func yield(_ context: ManagedObjectContext, isWhole: Bool) throws {
+  func yield(_ graph: ObjectGraph, isWhole: Bool) throws {
     if object.phase == .inserted {
-      try context.disconnect(object, relationship, partner)
+      try graph.disconnect(object, relationship, partner)
     } else if isWhole {
-      try context.discardChanges(of: object)
+      try graph.discardChanges(of: object)
     } else {
-      try context.rollback(object, [relationship.property])
+      try graph.rollback(object, [relationship.property])
     }
-    if let shared = context.map[partner], shared.isAlive { context.linkEnd(shared, inverse, holder._key) }
+    if let shared = graph.map[partner], shared.isAlive { graph.linkEnd(shared, inverse, holder._key) }
   }
 }

@@ -56,7 +56,7 @@ public final class PersistentContainer: Sendable {
     if let main { return main }
     let made = ManagedObjectContext(core: core)
     main = made
-    let bells = made.inbox.listen()
+    let bells = made.graph.inbox.listen()
     Task { @MainActor [weak made] in
       for await _ in bells { made?.mergeChanges() }
     }
@@ -87,6 +87,26 @@ public final class PersistentContainer: Sendable {
 
   @MainActor private func mergeIntoMain() {
     main?.mergeChanges()
+  }
+}
+
+// MARK: - Tests
+
+extension PersistentContainer {
+  /// Runs a closure with a new context that forbids lazy loads, for tests that fail on any lazy load.
+  ///
+  /// ```swift
+  /// @Test func feed() throws {
+  ///   try container.withoutLazyLoading { context in _ = try makeFeed(context) }
+  /// }
+  /// ```
+  /// - Throws: what `body` throws; ``ContextError`` with the code `lazy-load` if a relationship was lazily loaded.
+  public func withoutLazyLoading<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
+    let context = ManagedObjectContext(core: core)
+    context.lazyLoading = .forbidden
+    let result = try body(context)
+    try context.graph.throwPendingFailure()
+    return result
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import TrellisStorage
 
 /// A set of objects in memory. A context has one object for each identity, tracks the changes and saves them.
@@ -13,218 +14,121 @@ import TrellisStorage
 /// Fetches, saves and lazy loads are synchronous. For work outside of the main actor use
 /// ``PersistentContainer/perform(_:)``.
 public final class ManagedObjectContext {
-  let core: ContainerCore
+  /// The objects and what was changed about them. The context itself has no other state.
+  package let graph: ObjectGraph
   /// The parent of a child context. Nil for a context that saves to the store.
   public let parent: ManagedObjectContext?
-  let runtime: RuntimeModel
-  let link = ContextLink()
-  // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and
-  // confined.
-  @exclusivity(unchecked) var map = IdentityMap()
-  /// The changes since the last save.
-  @exclusivity(unchecked) var pending = PendingChanges()
-  /// The maximum number of members that a cascade loads instead of leaving them to the store. A few members are deleted
-  /// faster than the objects in memory are searched for members.
-  package var fewMembers = 1000
-  /// The recorder of changes. Nil unless changes may have to be taken back.
-  @exclusivity(unchecked) private(set) var recorder: ChangeRecorder?
-  /// The properties that were read while the properties of a key path are determined.
-  var probed: [Int] = []
-  /// The running hooks. Each was called from within the one before.
-  var runningHooks: ContiguousArray<RunningHook> = []
-  /// The keys of the objects that are being deleted. Noted only where a hook could delete an object again.
-  var leaving: Set<Int64> = []
-  /// The class of the last created object, known to belong to the model.
-  @exclusivity(unchecked) var lastClass: ObjectIdentifier?
-  /// The relationships in join tables that the context has ever had a list of.
-  var listed: Set<RelationshipNumber> = []
-  /// The number of saves of the context.
-  var saveCount = 0
-  /// Changes by other contexts to objects that are changed here.
-  @exclusivity(unchecked) var backlog = MergeBacklog()
-  /// Whether to-many relationships may have been reordered before their members in the store were loaded.
-  var hasArrangements = false
-  @exclusivity(unchecked) var batches = FetchBatches()
-  @exclusivity(unchecked) var sweeper = Sweeper()
-  /// The rule for the use of relationships that were not loaded with their object. By default they are loaded without a
-  /// report. A request may have a stricter rule for its own results.
-  public var lazyLoading = LazyLoading.allowed
-  /// The policy for conflicts with other contexts that have written the same objects. By default a save throws.
-  public var mergePolicy = MergePolicy.error
-  /// Whether a request is being evaluated in memory. Lazy loads are then not caused by the caller.
-  var isEvaluating = false
-  /// The error of a load that failed where it could not be thrown. The next fetch or save throws it.
-  var pendingFailure: ContextError?
-  let inbox: ContextInbox
-  /// The observers of objects through Swift's Observation. Nil while the context is not observing.
-  @exclusivity(unchecked) var observation: ContextObservation?
-  /// The name of the context in the notices that other contexts receive of its saves.
-  public var author: String?
-  /// The requests whose results are kept up to date.
-  var liveResults: [LiveResultsReference] = []
-  /// Whether reads show one moment of the store, unaffected by the saves of other contexts.
-  var isPinned = false
-  /// The history of changes that can be undone, step by step. Disabled by default.
-  public let undo: UndoHistory
-
-  private var keys: Range<Int64> = 0..<0
-  private var keyBlock: Int64 = 1
-  private(set) var openConnection: (any StoreConnection)?
 
   init(core: ContainerCore, parent: ManagedObjectContext? = nil) {
-    self.core = core
+    graph = ObjectGraph(core: core, parent: parent?.graph)
     self.parent = parent
-    runtime = core.runtime
-    inbox = core.hub.makeInbox()
-    undo = UndoHistory(link)
-    link.context = self
+    graph.owner = self
   }
 
-  deinit {
-    core.hub.close(inbox)
-    link.context = nil
-    link.remains = ContextRemains(runtime: runtime, report: core.errorHandler)
-    // Objects that are still referenced keep their loaded values; unloaded values read as placeholders, writes are
-    // ignored.
-    map.forEach { $0.state.becomeReadOnly() }
+  /// The rule for the use of relationships that were not loaded with their object. By default they are loaded without a
+  /// report. A request may have a stricter rule for its own results.
+  public var lazyLoading: LazyLoading {
+    get { graph.lazyLoading }
+    set { graph.lazyLoading = newValue }
   }
 
-  func info(of object: ManagedObject) -> EntityInfo { runtime.entities[type(of: object)._entity] }
-
-  /// The connection to the store, opened when it is first needed.
-  func connection() throws -> any StoreConnection {
-    if let openConnection {
-      do { try core.checkOpen() } catch {
-        self.openConnection = nil
-        throw error
-      }
-      return openConnection
-    }
-    let made = try parent.map { ParentConnection($0, for: link) } ?? core.connect()
-    openConnection = made
-    return made
+  /// The policy for conflicts with other contexts that have written the same objects. By default a save throws.
+  public var mergePolicy: MergePolicy {
+    get { graph.mergePolicy }
+    set { graph.mergePolicy = newValue }
   }
 
-  // MARK: Recording
-
-  /// Starts to record changes, or stops if the recorder is nil.
-  func record(with recorder: ChangeRecorder?) { self.recorder = recorder }
-
-  /// Records changes temporarily, with the present recorder if there is one.
-  ///
-  /// - Returns: the recorder, and a function that ends the recording if this call has started it.
-  func beginRecording() -> (recorder: ChangeRecorder, end: () -> Void) {
-    if let recorder { return (recorder, {}) }
-    let made = ChangeRecorder(self)
-    recorder = made
-    return (made, { self.recorder = nil })
+  /// The name of the context in the notices that other contexts receive of its saves.
+  public var author: String? {
+    get { graph.author }
+    set { graph.author = newValue }
   }
 
-  /// Makes changes that belong to no undo step and are not taken back by one.
-  func withoutRecording<Result>(_ body: () throws -> Result) rethrows -> Result {
-    let recorder = recorder
-    self.recorder = nil
-    defer { self.recorder = recorder }
-    return try body()
-  }
-
-  // MARK: What objects call
-
-  /// Returns a key for a new object, from a block of keys that is reserved for the context.
-  func takeKey() -> Int64 {
-    if keys.isEmpty {
-      keys = core.keys.takeBlock(keyBlock) { report($0) }
-      keyBlock = min(keyBlock * 2, 1024)
-    }
-    let key = keys.lowerBound
-    keys = (key + 1)..<keys.upperBound
-    return key
-  }
-
-  func registerInserted(_ object: ManagedObject) {
-    map.insert(object, for: object._key)
-    if observation != nil { object.state.setObserved(true) }
-    pending.addInserted(object)
-  }
-
-  /// Notes that a saved object was written to.
-  func noteChanged(_ object: ManagedObject) {
-    if object.isInChangedList { return }
-    object.state.setInChangedList(true)
-    pending.addChanged(object)
-  }
-
-  /// Notes that the members of an object's to-many relationship have changed.
-  func noteListChanged(_ object: ManagedObject) {
-    if object.phase == .persistent { noteChanged(object) }
-  }
-
-  /// Reports a problem to the container's error handler. The next fetch or save also throws it if it is a failed load.
-  func report(_ problem: ContextError) {
-    if problem.code == .loadFailed && pendingFailure == nil { pendingFailure = problem }
-    core.report(problem)
-  }
-
-  /// Runs the part of a use of an object that can fail, where the use itself cannot throw: a read or write of a
-  /// property, an undelete. The error is reported, and the next fetch or save throws it.
-  ///
-  /// - Returns: nil if an error was reported.
-  @discardableResult func reporting<Result>(_ body: () throws -> Result) -> Result? {
-    do {
-      return try body()
-    } catch let problem as ContextError {
-      reportToThrow(problem)
-    } catch {
-      report(ContextError(.loadFailed, "What a use of an object needs could not be loaded.", cause: error))
-    }
-    return nil
-  }
-
-  /// Reports a problem to the container's error handler. The next fetch or save also throws it.
-  func reportToThrow(_ problem: ContextError) {
-    if pendingFailure == nil { pendingFailure = problem }
-    report(problem)
-  }
-
-  /// Throws the pending error of a place that could not throw. Inside a hook that cannot throw, the error is also kept
-  /// for the next call after the hook.
-  func throwPendingFailure() throws {
-    guard let failure = pendingFailure else { return }
-    if !runningHooks.contains(where: { !$0.hook.mayThrow }) { pendingFailure = nil }
-    throw failure
-  }
+  /// The history of changes that can be undone, step by step. Disabled by default.
+  public var undo: UndoHistory { graph.undo }
 }
 
 @available(*, unavailable, message: "a context stays where it was made; use container.perform or a context of your own")
 extension ManagedObjectContext: @unchecked Sendable {}
 
-// MARK: - State
+@_spi(Generated) extension ManagedObjectContext: GraphOwner {
+  /// What objects of the context refer to it by.
+  public var _link: ContextLink { graph.link }
+}
+
+extension ManagedObject {
+  /// The object's context; nil if the context was deinitialized or the object is detached from it.
+  public final var managedObjectContext: ManagedObjectContext? {
+    phase == .detached ? nil : link.graph?.owner as? ManagedObjectContext
+  }
+}
+
+// MARK: - Objects
 
 extension ManagedObjectContext {
   /// Whether there are unsaved changes.
   ///
   /// - Complexity: linear in the number of objects that were written to.
-  public var hasChanges: Bool {
-    !deleted.isEmpty || inserted.contains { $0.phase == .inserted } || changed.contains { $0.isUpdated }
-      || pending.deferredLists.lists.values.contains { $0.hasChanges }
-  }
+  public var hasChanges: Bool { graph.hasChanges }
 
   /// The objects that the next save will insert, in the order in which they were created.
-  public var insertedObjects: [ManagedObject] { inserted.filter { $0.phase == .inserted } }
+  public var insertedObjects: [ManagedObject] { graph.insertedObjects }
+
   /// The saved objects with unsaved changes.
-  public var updatedObjects: [ManagedObject] { changed.filter(\.isUpdated) }
+  public var updatedObjects: [ManagedObject] { graph.updatedObjects }
+
   /// The objects that the next save will delete.
-  public var deletedObjects: [ManagedObject] { Array(deleted) }
+  public var deletedObjects: [ManagedObject] { graph.deletedObjects }
+
   /// The number of objects in memory.
-  public var registeredCount: Int { map.count }
+  public var registeredCount: Int { graph.map.count }
 
   /// Returns the object with an identifier if it is in memory. The store is not accessed.
   public func registeredObject<Object: ManagedObject>(with id: ObjectID<Object>) -> Object? {
-    map[id.key].flatMap { $0.phase == .deleted ? nil : $0 as? Object }
+    graph.map[id.key].flatMap { $0.phase == .deleted ? nil : $0 as? Object }
   }
+}
 
-  // MARK: Saving
+// MARK: - Deleting
 
+extension ManagedObjectContext {
+  /// Deletes an object in this context immediately, and in the store at the next save.
+  ///
+  /// Delete rules are applied immediately as well: cascades delete, and nullify unlinks the partners. A deny rule is
+  /// checked at the next save. The object's values stay readable until it is released.
+  ///
+  /// Inside the hook `willDelete`, this does nothing for an object that is already being deleted.
+  ///
+  /// - Throws: ``StoreError`` if partners have to be loaded and the store fails; then nothing is deleted.
+  ///   ``ContextError`` with the code `foreign-object` if the object belongs to another context, and with
+  ///   `endless-hooks` if hooks have called each other too often.
+  /// - Complexity: linear in the number of objects that are deleted or unlinked.
+  public func delete(_ object: ManagedObject) throws { try graph.delete(object) }
+
+  /// Reverts a delete that is not saved yet: the object is restored together with everything that its delete cascaded
+  /// to and with the relationships that it had. Other changes stay.
+  ///
+  /// ```swift
+  /// try context.delete(team)
+  /// do {
+  ///   try context.save()
+  /// } catch let refusal as ValidationError {
+  ///   context.undelete(team)      // the rest can be saved now
+  ///   try context.save()
+  /// }
+  /// ```
+  /// A partner that was linked to another object meanwhile keeps that object. Two partners that are both deleted are
+  /// linked again as soon as both are restored, in any order.
+  ///
+  /// - Parameter object: An object that this context has deleted since the last save. For any other object nothing
+  ///   happens, and an object of another context is reported. It need not be the one that `delete` was called with.
+  /// - Complexity: linear in the number of unsaved deletes and of restored objects.
+  public func undelete(_ object: ManagedObject) { graph.undelete(object) }
+}
+
+// MARK: - Saving
+
+extension ManagedObjectContext {
   /// Writes all changes since the last save in one transaction, or none of them.
   ///
   /// A save plans the writes, checks the objects, and writes them in one transaction. Only then do the objects count as
@@ -240,42 +144,125 @@ extension ManagedObjectContext {
   ///   the same objects during many attempts; ``ContextError`` if a lazy load failed before, if this is called
   ///   inside a hook, and if hooks keep changing each other's objects; the errors of `willSave` hooks.
   /// - Complexity: linear in the number of changed objects, independent of the other objects in memory.
-  public func save(mergePolicy: MergePolicy? = nil) throws {
-    try checkAllowed("save")
-    try checkNotPinned()
-    try throwPendingFailure()
-    try SaveOperation.run(self, mergePolicy ?? self.mergePolicy)
+  public func save(mergePolicy: MergePolicy? = nil) throws { try graph.save(mergePolicy: mergePolicy) }
+
+  /// Runs changes and saves them. If another context has written the same objects meanwhile, the changes are run again
+  /// on the present state of the store.
+  ///
+  /// ```swift
+  /// try context.saveRetrying {
+  ///   try context.object(with: id)?.count += 1
+  /// }
+  /// ```
+  /// Before each further run, all changes of the body in the context are rolled back, and objects in memory are read
+  /// again when they are next used. Therefore the body must fetch the objects that it needs, and must have no side
+  /// effects outside of the context that may not happen twice. Unsaved changes from before the call would be lost, so
+  /// there may be none.
+  ///
+  /// The body is run again after a ``SaveConflict`` under the policy `error`, after a ``ValidationError`` whose
+  /// failures concern only unique keys and partners that other contexts have deleted, and after a save that gave up
+  /// because of other writers. Between later attempts the thread sleeps for some milliseconds to reduce contention.
+  ///
+  /// - Parameters:
+  ///   - retries: The maximum number of further runs; 0 or less for none.
+  ///   - mergePolicy: The policy for conflicts that need no second run; ``mergePolicy`` by default.
+  ///   - body: The changes.
+  /// - Returns: the result of the last run of the body.
+  /// - Throws: the errors of the body; the errors of the last ``save(mergePolicy:)``, after everything was rolled back;
+  ///   ``ContextError`` with the code `unsaved-changes` if the context has unsaved changes before the call.
+  public func saveRetrying<Result>(
+    atMost retries: Int = 10, mergePolicy: MergePolicy? = nil, _ body: () throws -> Result
+  ) throws -> Result {
+    try graph.checkAllowed("saving")
+    guard !hasChanges else {
+      throw ContextError(
+        .unsavedChanges, "Changes from before would be lost when the body is run again. Save or roll back first.")
+    }
+    var left = max(0, retries)
+    var rounds = 0
+    while true {
+      do {
+        let result = try body()
+        try save(mergePolicy: mergePolicy)
+        return result
+      } catch {
+        rollback()
+        guard left > 0, Self.comesOfOthers(error) else { throw error }
+        refreshAll()
+      }
+      left -= 1
+      rounds += 1
+      if rounds > 2 { Thread.sleep(forTimeInterval: .random(in: 0...0.0005 * Double(min(rounds, 20)))) }
+    }
   }
 
-  // MARK: Undoing what was not saved
+  /// Whether an error may be resolved by running the changes again on what other contexts have written.
+  private static func comesOfOthers(_ error: any Error) -> Bool {
+    if error is SaveConflict || (error as? StoreError)?.code == .contended { return true }
+    guard let failures = (error as? ValidationError)?.failures, !failures.isEmpty else { return false }
+    return failures.allSatisfy { $0.rule == .unique || $0.rule == .deletedPartner }
+  }
 
+  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid
+  /// object does not block every save of the context.
+  ///
+  /// ```swift
+  /// do {
+  ///   try context.save()
+  /// } catch is ValidationError {
+  ///   for change in try context.discardInvalidChanges() { log(change.object, change.failures) }
+  ///   try context.save()
+  /// }
+  /// ```
+  /// New objects are withdrawn, changed objects get their last fetched or saved values, and deletes are reverted. The
+  /// changes of an object that breaks a rule only as a consequence are discarded as well.
+  ///
+  /// The save is rehearsed until nothing prevents it, including its hooks and the store's checks of unique keys,
+  /// numbers of members, denials, and partners that other contexts changed meanwhile. This writes nothing. Saves of
+  /// other contexts after this call cannot be foreseen; if they make the save fail again, this method can be called
+  /// again. A ``SaveConflict`` is not a broken rule: the save and its merge policy resolve it, and rules that are
+  /// broken behind it are found after that.
+  ///
+  /// - Returns: the discarded changes with the reasons, in the order in which they were discarded; empty if no rule is
+  ///   broken.
+  /// - Throws: ``StoreError`` if the store fails; an error of a `willSave` hook, unless it is a failed rule.
+  /// - Complexity: that of a save, for each round in which a change is discarded.
+  @discardableResult public func discardInvalidChanges() throws -> [DiscardedChange] {
+    try graph.discardInvalidChanges()
+  }
+
+  /// Checks whether a save would refuse the delete of an object. Nothing is deleted.
+  ///
+  /// ```swift
+  /// do {
+  ///   try context.validateForDelete(team)
+  ///   try context.delete(team)
+  /// } catch let refusal as ValidationError {
+  ///   show(refusal.failures)
+  /// }
+  /// ```
+  /// This checks everything that the delete would cascade to: the partners that deny it, and the objects that would be
+  /// left without a required partner. Objects that the context has already deleted do not prevent the delete.
+  ///
+  /// - Parameter object: An object of this context.
+  /// - Throws: ``ValidationError`` with every rule that a save would refuse the delete for; ``StoreError`` if partners
+  ///   have to be loaded and the store fails; ``ContextError`` with the code `foreign-object` if the object belongs to
+  ///   another context.
+  /// - Complexity: linear in the number of objects that would be deleted or unlinked.
+  public func validateForDelete(_ object: ManagedObject) throws { try graph.validateForDelete(object) }
+}
+
+// MARK: - Discarding and refreshing
+
+extension ManagedObjectContext {
   /// Discards all changes since the last save: new objects belong to no context any more, deleted objects are restored,
   /// and values and relationships are as they were last fetched or saved.
   ///
   /// - Complexity: linear in the number of changes.
-  public func rollback() {
-    guard isAllowed("rollback") else { return }
-    for object in inserted where object.phase == .inserted { leave(object) }
-    for object in deleted { revive(object) }
-    for object in changed { restore(object) }
-    pending.didRollBack()
-    pendingFailure = nil
-    undo.clear()
-    backlog.forgetLinks()
-    settleBacklog()
-  }
+  public func rollback() { graph.rollback() }
 
   /// Discards all changes and all objects. Objects that are still referenced keep their values and become read-only.
-  public func reset() {
-    guard isAllowed("reset") else { return }
-    map.forEach { $0.state.detach() }
-    map.removeAll()
-    pending = PendingChanges()
-    backlog = MergeBacklog()
-    batches = FetchBatches()
-    pendingFailure = nil
-    undo.clear()
-  }
+  public func reset() { graph.reset() }
 
   /// Reads an object from the store again. An object without a row in the store is deleted.
   ///
@@ -286,25 +273,11 @@ extension ManagedObjectContext {
   /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-object` if the object belongs
   ///   to another context.
   public func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
-    try checkOwn(object, "was not refreshed")
-    guard object.phase == .persistent else { return }
-    if discardingChanges {
-      try adoptStoredReferences(of: object, object.changedNumbers)
-      try discardChanges(of: object)
-    }
-    let partners = partnersInRow(of: object)
-    if object.isEdited { try mergeRow(of: object) } else { try refreshRows([object]) }
-    forgetViews(of: partners + partnersInRow(of: object))
+    try graph.refresh(object, discardingChanges: discardingChanges)
   }
 
   /// Makes all unchanged objects read from the store again when they are next used. Changed objects keep their edits.
-  public func refreshAll() {
-    map.forEach { object in
-      guard object.phase == .persistent, !(object.isInChangedList && object.hasChanges) else { return }
-      if object.isInChangedList { forgetViews(of: object) }
-      turnIntoFault(object)
-    }
-  }
+  public func refreshAll() { graph.refreshAll() }
 
   /// Removes the unchanged objects from memory that only the context references.
   ///
@@ -314,55 +287,74 @@ extension ManagedObjectContext {
   /// - Returns: the number of removed objects.
   /// - Complexity: linear in the number of objects in memory.
   @discardableResult public func dropUnusedObjects() -> Int {
-    sweep(sparingRecent: false)
+    graph.sweep(sparingRecent: false)
   }
+}
 
-  // MARK: Steps
+// MARK: - Merging
 
-  /// Removes a deleted object from the context.
-  func detach(_ object: ManagedObject) {
-    leave(object, isDeleted: true)
+extension ManagedObjectContext {
+  /// Merges the changes that other contexts of the container have saved, and those that other processes have written to
+  /// the same file.
+  ///
+  /// The merge is three-way, between the last read state, the changes of this context, and the saved changes:
+  /// - Objects without changes are read again when they are next used; if they were deleted elsewhere, they are deleted
+  ///   here.
+  /// - Of an object with changes, the properties that are unchanged in this context get the saved values. A property
+  ///   that was changed on both sides keeps the value of this context, and the next save detects the conflict. The same
+  ///   holds for an object that was deleted elsewhere.
+  /// - A to-many shows the members in the store, without those that were removed in this context and with those that
+  ///   were added in it.
+  ///
+  /// A context does this automatically at each fetch and save. The main context also does it whenever another context
+  /// saves; other contexts do with ``mergeChangesContinuously()``. Observers of the changed objects are notified.
+  ///
+  /// - Complexity: linear in the number of saved changes and of unsaved changes of this context.
+  public func mergeChanges() { graph.mergeInbox() }
+
+  /// Merges the changes of other contexts as soon as they are saved, until the task is cancelled.
+  ///
+  /// ```swift
+  /// actor Ledger {
+  ///   let context: ManagedObjectContext
+  ///   func follow() async { await context.mergeChangesContinuously() }
+  /// }
+  /// ```
+  /// This runs in the caller's isolation, between other work there, so objects never change in the middle of work that
+  /// does not await. Saves in quick succession are merged together. The context stays alive while this runs.
+  ///
+  /// - Complexity: linear in the number of changed objects that the context has in memory.
+  public nonisolated(nonsending) func mergeChangesContinuously() async {
+    graph.mergeInbox()
+    let externalChanges = graph.core.externalChanges.watch()
+    for await _ in graph.inbox.listen() { graph.mergeInbox() }
+    _ = externalChanges
   }
+}
 
-  /// Removes an object from the context.
-  private func leave(_ object: ManagedObject, isDeleted: Bool = false) {
-    object.announceAll()
-    map.remove(object._key)
-    object.state.detach(isDeleted: isDeleted)
-  }
+// MARK: - Child contexts
 
-  private func revive(_ object: ManagedObject) {
-    object.announceAll()
-    object.state.revive()
-    if !object.isInChangedList { restore(object) }
-  }
-
-  /// Restores the row of an object that was last fetched or saved. Its to-many relationships are loaded again.
-  private func restore(_ object: ManagedObject) {
-    object.restoreCommitted(ColumnMask(bits: object.changedBits))
-    object.extras?.forgetCommitted()
-    object.state.didSave()
-    object.extras?.lists.removeAll()
-    object.extras?.partners.removeAll()
-  }
-
-  /// Makes a saved object without changes read its row again when it is next used. Values that exist only in memory
-  /// stay, and so does a partner whose own row was changed here.
-  func turnIntoFault(_ object: ManagedObject) {
-    object.announceAll()
-    let info = info(of: object)
-    object.state.becomeFault(keeping: info.transients.bits)
-    guard let extras = object.extras else { return }
-    object.extras = nil
-    let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
-    let lists = extras.lists.filter { isTransient($0.property) }
-    let partners = extras.partners.filter { object.isInChangedList || isTransient($0.property) }
-    if lists.isEmpty && partners.isEmpty && object.changedBits == 0 { return }
-    extras.lists = lists
-    extras.partners = partners
-    if object.changedBits == 0 { extras.forgetCommitted() }
-    object.extras = extras
-  }
+extension ManagedObjectContext {
+  /// Creates a child of this context, for changes that may be discarded, as in a form.
+  ///
+  /// ```swift
+  /// let form = context.newChildContext()
+  /// let draft = try form.object(with: diary.objectID)
+  /// draft?.content = "비가 왔다"
+  /// try form.save()        // now diary.content has it, too, unsaved
+  /// try context.save()     // now the store has it
+  /// ```
+  /// The child reads the objects of this context, including unsaved changes. Changes of the child stay there until
+  /// ``save(mergePolicy:)``, which passes them to this context as unsaved changes and as one step of its ``undo``. To
+  /// discard them, release the child. The model's rules and hooks apply in the child, and again when this context is
+  /// saved. Unique keys are searched for in the store and in this context.
+  ///
+  /// An object that this context has changed since the child read it is a conflict. It is settled property by property
+  /// as between any two contexts; see ``mergePolicy``. Transient properties are not passed in either direction. A child
+  /// may have children.
+  ///
+  /// - Returns: a context in the isolation domain of this one, which it retains.
+  public func newChildContext() -> ManagedObjectContext { ManagedObjectContext(core: graph.core, parent: self) }
 }
 
 // MARK: - Pinning
@@ -384,22 +376,25 @@ extension ManagedObjectContext {
   /// - Throws: ``StoreError`` if the store fails or does not support this; the errors of `body`. A save inside throws
   ///   ``StoreError`` with the code `readOnly`.
   public func pinned<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
-    if isPinned { return try body(self) }
-    mergeInbox()
-    let connection = try connection()
-    try connection.pin()
-    isPinned = true
-    defer {
-      isPinned = false
-      connection.unpin()
-    }
-    return try body(self)
+    try graph.pinned { try body(self) }
   }
+}
 
-  func checkNotPinned() throws {
-    guard isPinned else { return }
-    throw StoreError(
-      .readOnly, "A save was refused, since the context shows one moment of the store.",
-      remedy: "Save after the call of pinned.")
+// MARK: - Observing
+
+extension ManagedObjectContext {
+  /// Whether this context's objects support Swift's Observation. The default is false, because each read of an observed
+  /// object takes a few times longer. Contexts that do not observe have no such cost.
+  ///
+  /// ```swift
+  /// let context = container.mainContext
+  /// context.isObserving = true
+  /// withObservationTracking { show(receipt.amount) } onChange: { … }
+  /// ```
+  /// Observers are notified before a change: of a value or relationship when it is set, at both ends; of all properties
+  /// when an object is rolled back, undone or deleted, or merges what another context saved.
+  public var isObserving: Bool {
+    get { graph.isObserving }
+    set { graph.isObserving = newValue }
   }
 }

@@ -1,18 +1,8 @@
 import TrellisStorage
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Deletes an object in this context immediately, and in the store at the next save.
-  ///
-  /// Delete rules are applied immediately as well: cascades delete, and nullify unlinks the partners. A deny rule is
-  /// checked at the next save. The object's values stay readable until it is released.
-  ///
-  /// Inside the hook `willDelete`, this does nothing for an object that is already being deleted.
-  ///
-  /// - Throws: ``StoreError`` if partners have to be loaded and the store fails; then nothing is deleted.
-  ///   ``ContextError`` with the code `foreign-object` if the object belongs to another context, and with
-  ///   `endless-hooks` if hooks have called each other too often.
-  /// - Complexity: linear in the number of objects that are deleted or unlinked.
-  public func delete(_ object: ManagedObject) throws {
+  func delete(_ object: ManagedObject) throws {
     try checkOwn(object, "was not deleted")
     try deleteAll([object])
   }
@@ -115,31 +105,31 @@ struct Deletion {
   /// The cascades that are left to the store.
   private(set) var cascades: [PendingCascade] = []
   private var seen: Set<Int64> = []
-  /// The keys that this delete has added to ``ManagedObjectContext/leaving`` of the context.
+  /// The keys that this delete has added to ``ObjectGraph/leaving``.
   private(set) var leaving: [Int64] = []
 
   /// Collects the members of cascades that were left to the store until now.
-  mutating func collect(membersOf cascades: [PendingCascade], in context: ManagedObjectContext) throws {
+  mutating func collect(membersOf cascades: [PendingCascade], in graph: ObjectGraph) throws {
     var members: [ManagedObject] = []
     for cascade in cascades {
-      try context.loadMembersIfNeeded(of: cascade.owners, cascade.relationship, .objects)
+      try graph.loadMembersIfNeeded(of: cascade.owners, cascade.relationship, .objects)
       for owner in cascade.owners {
-        members += context.presentPartners(of: owner, cascade.relationship).compactMap { context.map[$0] }
+        members += graph.presentPartners(of: owner, cascade.relationship).compactMap { graph.map[$0] }
       }
     }
-    try collect(members.filter(\.isAlive), in: context)
+    try collect(members.filter(\.isAlive), in: graph)
   }
 
   /// Checks the cascades that are left to the store again, once all victims are known: objects that were loaded since
   /// may be linked to their rows. If so, all cascades are loaded.
-  mutating func settle(in context: ManagedObjectContext) throws {
+  mutating func settle(in graph: ObjectGraph) throws {
     for cascade in cascades {
-      let members = try context.registeredMembers(of: cascade.owners, cascade.relationship, cascade.rule)
+      let members = try graph.registeredMembers(of: cascade.owners, cascade.relationship, cascade.rule)
       if members?.allSatisfy({ seen.contains($0._key) }) == true { continue }
       let left = cascades
       cascades = []
       loadsEverything = true
-      return try collect(membersOf: left, in: context)
+      return try collect(membersOf: left, in: graph)
     }
   }
 
@@ -148,46 +138,46 @@ struct Deletion {
     for object in objects where seen.insert(object._key).inserted { victims.append(object) }
   }
 
-  mutating func collect(_ objects: [ManagedObject], in context: ManagedObjectContext) throws {
+  mutating func collect(_ objects: [ManagedObject], in graph: ObjectGraph) throws {
     var level: [ManagedObject] = []
     for object in objects where seen.insert(object._key).inserted { level.append(object) }
     while !level.isEmpty {
-      if callsHooks && context.runtime.hooks.contains(.willDelete) {
+      if callsHooks && graph.runtime.hooks.contains(.willDelete) {
         // Objects that an outer delete is about to delete are left to that delete.
-        level.removeAll { context.leaving.contains($0._key) }
-        note(level, in: context)
-        try context.runWillDelete(&level)
+        level.removeAll { graph.leaving.contains($0._key) }
+        note(level, in: graph)
+        try graph.runWillDelete(&level)
         // Throws the failures inside of hooks that could not be thrown there.
-        try context.throwPendingFailure()
+        try graph.throwPendingFailure()
       }
       victims += level
-      level = try nextLevel(after: level, in: context)
+      level = try nextLevel(after: level, in: graph)
     }
   }
 
   /// Marks objects as being deleted, before any hook can delete them again.
-  private mutating func note(_ level: [ManagedObject], in context: ManagedObjectContext) {
+  private mutating func note(_ level: [ManagedObject], in graph: ObjectGraph) {
     for object in level {
       leaving.append(object._key)
-      context.leaving.insert(object._key)
+      graph.leaving.insert(object._key)
     }
   }
 
   private mutating func nextLevel(
-    after level: [ManagedObject], in context: ManagedObjectContext
+    after level: [ManagedObject], in graph: ObjectGraph
   ) throws -> [ManagedObject] {
     var next: [ManagedObject] = []
     for (entity, objects) in Dictionary(grouping: level, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key }) {
-      for relationship in context.runtime.entities[entity].allRelationships {
-        if let members = try leaveToStore(relationship, of: objects, in: context) {
+      for relationship in graph.runtime.entities[entity].allRelationships {
+        if let members = try leaveToStore(relationship, of: objects, in: graph) {
           for member in members where seen.insert(member._key).inserted { next.append(member) }
           continue
         }
-        guard try loadIfNeeded(relationship, of: objects, in: context) else { continue }
+        guard try loadIfNeeded(relationship, of: objects, in: graph) else { continue }
         guard relationship.deleteRule == .cascade else { continue }
         for object in objects {
-          for key in context.presentPartners(of: object, relationship) where seen.insert(key).inserted {
-            if let partner = context.map[key], partner.phase != .deleted { next.append(partner) }
+          for key in graph.presentPartners(of: object, relationship) where seen.insert(key).inserted {
+            if let partner = graph.map[key], partner.phase != .deleted { next.append(partner) }
           }
         }
       }
@@ -199,18 +189,18 @@ struct Deletion {
   ///
   /// - Returns: the members that are in memory already; nil if all have to be loaded.
   private mutating func leaveToStore(
-    _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
+    _ relationship: RelationshipInfo, of objects: [ManagedObject], in graph: ObjectGraph
   ) throws -> [ManagedObject]? {
-    guard !loadsEverything, let rule = context.runtime.storeCascade(relationship) else { return nil }
+    guard !loadsEverything, let rule = graph.runtime.storeCascade(relationship) else { return nil }
     let owners = objects.filter { $0.phase == .persistent && $0.extras?.list(relationship.property)?.isLoaded != true }
     guard owners.count == objects.count else { return nil }
-    if context.leavesToStore(rule) {
+    if graph.leavesToStore(rule) {
       // Loading even a few members would load all pending cascades first.
-      if try !context.hasMembers(owners, relationship) { return [] }
-    } else if try context.loadMembers(of: owners, relationship, atMost: context.fewMembers) {
+      if try !graph.hasMembers(owners, relationship) { return [] }
+    } else if try graph.loadMembers(of: owners, relationship, atMost: graph.fewMembers) {
       return nil
     }
-    guard let members = try context.registeredMembers(of: owners, relationship, rule) else { return nil }
+    guard let members = try graph.registeredMembers(of: owners, relationship, rule) else { return nil }
     cascades.append(PendingCascade(relationship: relationship, rule: rule, owners: owners))
     return members
   }
@@ -225,7 +215,7 @@ struct PendingCascade {
   let owners: [ManagedObject]
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The cascades that the next save leaves to the store.
   var pendingCascades: [PendingCascade] { pending.deletions.closures.flatMap(\.cascades) }
 
@@ -342,13 +332,13 @@ extension EntityInfo {
 extension SavePlan {
   /// Adds the cascades that are left to the store to the request. Saved objects in memory that are alive are kept from
   /// them, even if their stored rows still refer to an owner.
-  mutating func collectCascades(_ context: ManagedObjectContext) {
-    guard context.pending.deletions.hasCascades else { return }
+  mutating func collectCascades(_ graph: ObjectGraph) {
+    guard graph.pending.deletions.hasCascades else { return }
     var entities: Set<Int> = []
-    for cascade in context.pendingCascades {
+    for cascade in graph.pendingCascades {
       request.cascades.append(
         SaveRequest.Cascades(
-          relationship: context.number(of: cascade.relationship), owners: cascade.owners.map(\._key)))
+          relationship: graph.number(of: cascade.relationship), owners: cascade.owners.map(\._key)))
       entities.formUnion(cascade.rule.entities)
     }
     request.keptFromCascades = updated.map(\.object).filter { entities.contains(type(of: $0)._entity) }.map(\._key)

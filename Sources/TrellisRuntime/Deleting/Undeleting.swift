@@ -103,7 +103,7 @@ struct PendingDeletes {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The link of one end in its present state.
   func link(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) -> DeletedClosure.Link {
     let trace =
@@ -152,7 +152,7 @@ struct DeletionLog {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   func logDeletion(_ victim: ManagedObject) {
     if info(of: victim).oneWayReferences.contains(where: { $0.relationship.isJoined }) {
       pending.deletionLog.add(victim._key)
@@ -192,7 +192,7 @@ extension ManagedObjectContext {
 
 // MARK: - One way references
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Unlinks one-way relationships from victims. The store clears the references in its rows; references of changed and
   /// new objects are cleared immediately, because saving these would overwrite that. A required reference to a saved
   /// victim stays and denies the delete.
@@ -279,26 +279,9 @@ extension RelationshipInfo {
 
 // MARK: - Undeleting
 
-extension ManagedObjectContext {
-  /// Reverts a delete that is not saved yet: the object is restored together with everything that its delete cascaded
-  /// to and with the relationships that it had. Other changes stay.
-  ///
-  /// ```swift
-  /// try context.delete(team)
-  /// do {
-  ///   try context.save()
-  /// } catch let refusal as ValidationError {
-  ///   context.undelete(team)      // the rest can be saved now
-  ///   try context.save()
-  /// }
-  /// ```
-  /// A partner that was linked to another object meanwhile keeps that object. Two partners that are both deleted are
-  /// linked again as soon as both are restored, in any order.
-  ///
-  /// - Parameter object: An object that this context has deleted since the last save. For any other object nothing
-  ///   happens, and an object of another context is reported. It need not be the one that `delete` was called with.
-  /// - Complexity: linear in the number of unsaved deletes and of restored objects.
-  public func undelete(_ object: ManagedObject) {
+extension ObjectGraph {
+  /// Reverts a delete that is not saved yet: the object is restored together with everything that its delete cascaded to and with the relationships that it had.
+  func undelete(_ object: ManagedObject) {
     do { try checkOwn(object, "was not brought back") } catch { return report(error) }
     guard let number = pending.deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
     reporting { try revertDelete(number) }

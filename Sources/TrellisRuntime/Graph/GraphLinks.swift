@@ -4,7 +4,7 @@ import TrellisStorage
 /// both ends, then the new ones are linked at both ends.
 ///
 /// No function here loads a to-many; an end whose members are not loaded notes which were added and removed.
-extension ManagedObjectContext {
+extension ObjectGraph {
   // MARK: Whole links
 
   /// Links two objects. A to-one end is unlinked from its former partner first.
@@ -220,7 +220,7 @@ extension ObjectExtras {
 
 /// Loads the objects that a change of links needs before anything changes, so that a failing load leaves nothing half
 /// done.
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Loads the other objects that linking two objects changes.
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.

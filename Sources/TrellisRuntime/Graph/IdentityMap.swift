@@ -196,7 +196,7 @@ struct Sweeper {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Sweeps if the number of objects has doubled since the last sweep.
   func sweepIfDue() {
     if sweeper.isDue(map.count) { sweep(sparingRecent: true) }

@@ -5,7 +5,7 @@
 /// another context may have changed the other end, or its partner, since then. Of a relationship that is stored in a row,
 /// the row decides; what the other end shows is derived from it. The pass costs a comparison for each to-one of the
 /// restored objects.
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Makes partners show the references in the rows of objects, and the objects those in their partners' rows.
   ///
   /// - Complexity: linear in the number of objects and relationships.

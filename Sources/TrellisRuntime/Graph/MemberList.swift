@@ -337,7 +337,7 @@ struct DeferredMemberLists {
   func copy() -> DeferredMemberLists { DeferredMemberLists(lists: lists.mapValues { $0.copy() }) }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   func deferredList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
     let id = DeferredMemberLists.ID(owner, relationship)
     if let list = pending.deferredLists.lists[id] { return list }

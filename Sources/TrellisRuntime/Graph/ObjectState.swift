@@ -17,7 +17,7 @@ import TrellisStorage
 ///      ▼  │                   ▼                        ▼
 ///     detached ◀──────────────┴──────── detach ────────┘
 /// ```
-/// The methods are the only writers. ``ManagedObjectContext/stateViolations()`` checks the table.
+/// The methods are the only writers. ``ObjectGraph/stateViolations()`` checks the table.
 @usableFromInline @frozen struct ObjectState {
   /// What an access to the object must stop for.
   @usableFromInline private(set) var flags: AccessFlags = []

@@ -80,7 +80,7 @@ struct PendingChanges {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   var inserted: ContiguousArray<ManagedObject> { pending.inserted }
   var changed: ContiguousArray<ManagedObject> { pending.changed }
   var deleted: ContiguousArray<ManagedObject> { pending.deleted }
@@ -88,7 +88,7 @@ extension ManagedObjectContext {
 
 // MARK: - Graph invariants
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// What contradicts the table of ``ObjectState`` among all objects in memory; empty unless the runtime is wrong. Tests ask for it.
   ///
   /// - Complexity: linear in the number of objects in memory.
@@ -118,20 +118,20 @@ extension PendingChanges {
 
 /// Compares objects with the table of ``ObjectState``.
 private struct StateCheck {
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private let inserted: Set<ObjectIdentifier>
   private let changed: Set<ObjectIdentifier>
   private let deleted: Set<ObjectIdentifier>
   private var found: [String] = []
 
-  init(_ context: ManagedObjectContext) {
-    self.context = context
-    inserted = Set(context.inserted.lazy.map(ObjectIdentifier.init))
-    changed = Set(context.changed.lazy.map(ObjectIdentifier.init))
-    deleted = Set(context.deleted.lazy.map(ObjectIdentifier.init))
-    demand(inserted.count == context.inserted.count, "an object is listed as inserted twice")
-    demand(changed.count == context.changed.count, "an object is listed as changed twice")
-    demand(deleted.count == context.deleted.count, "an object is listed as deleted twice")
+  init(_ graph: ObjectGraph) {
+    self.graph = graph
+    inserted = Set(graph.inserted.lazy.map(ObjectIdentifier.init))
+    changed = Set(graph.changed.lazy.map(ObjectIdentifier.init))
+    deleted = Set(graph.deleted.lazy.map(ObjectIdentifier.init))
+    demand(inserted.count == graph.inserted.count, "an object is listed as inserted twice")
+    demand(changed.count == graph.changed.count, "an object is listed as changed twice")
+    demand(deleted.count == graph.deleted.count, "an object is listed as deleted twice")
   }
 
   func violations(of objects: ContiguousArray<ManagedObject>) -> [String] {
@@ -147,7 +147,7 @@ private struct StateCheck {
   private mutating func look(at object: ManagedObject) {
     let name = "\(object), \(object.phase)"
     let flags = object.accessFlags
-    let isKnown = context.map[object._key] === object
+    let isKnown = graph.map[object._key] === object
     demand(isKnown == (object.phase != .detached), "\(name), is \(isKnown ? "" : "not ")in the identity map")
     demand(flags.contains(.readOnly) != object.isAlive, "\(name), has the access flags \(flags.rawValue)")
     if object.isInChangedList && object.phase != .detached {
@@ -160,7 +160,7 @@ private struct StateCheck {
       demand(!flags.contains(.fault), "\(name), is a fault")
     case .deleted: demand(deleted.contains(ObjectIdentifier(object)), "\(name), is not listed as deleted")
     case .persistent:
-      let info = context.info(of: object)
+      let info = graph.info(of: object)
       let edited = object.changedBits & info.storedMask.bits & ~info.transients.bits
       demand(edited == 0 || object.extras?.committed != nil, "\(name), has set properties and no committed row")
       demand(edited == 0 || object.isInChangedList, "\(name), has set properties and is not marked as changed")

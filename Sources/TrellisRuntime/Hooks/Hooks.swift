@@ -3,9 +3,9 @@ import TrellisModel
 extension ManagedObject {
   /// Called by generated initializers as their last step.
   @_spi(Generated) public final func _finishInsert() {
-    guard let context = link.context else { return }
-    if let problem = context.nesting(.didInsert, of: self) { return context.reportToThrow(problem) }
-    context.run(.didInsert, of: self) { _didInsert() }
+    guard let graph = link.graph else { return }
+    if let problem = graph.nesting(.didInsert, of: self) { return graph.reportToThrow(problem) }
+    graph.run(.didInsert, of: self) { _didInsert() }
   }
 
   /// Called after the row was read. The hook runs before the first access after the fetch.
@@ -14,24 +14,24 @@ extension ManagedObject {
   /// Calls the hook. Transient values that it sets are initial values of the object, not changes. If the hook itself
   /// makes the object load again, it is not called again.
   final func runDidFetch() {
-    guard let context = link.context, isAlive, !context.isRunning(.didFetch, of: self) else {
+    guard let graph = link.graph, isAlive, !graph.isRunning(.didFetch, of: self) else {
       state.setAwaitsDidFetch(false)
       return
     }
     // The next access tries again.
-    if let problem = context.nesting(.didFetch, of: self) { return context.reportToThrow(problem) }
+    if let problem = graph.nesting(.didFetch, of: self) { return graph.reportToThrow(problem) }
     state.setAwaitsDidFetch(false)
     let wasClean = changedBits == 0
-    context.run(.didFetch, of: self) { _didFetch() }
+    graph.run(.didFetch, of: self) { _didFetch() }
     state.setAwaitsDidFetch(false)
     guard wasClean, phase == .persistent, !hasChanges else { return }
     state.replaceChanged(by: 0)
     extras?.forgetCommitted()
-    if isInChangedList && context.pending.removeLastChanged(self) { state.setInChangedList(false) }
+    if isInChangedList && graph.pending.removeLastChanged(self) { state.setInChangedList(false) }
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Calls the hooks of objects that are about to be deleted, and removes from the list those that a hook has deleted.
   ///
   /// - Throws: ``ContextError`` if too many hooks are nested. Since a hook cannot propagate the error, the next fetch
@@ -80,9 +80,9 @@ extension ObjectRules {
 
   /// Runs a validation hook and adds its failures.
   mutating func callValidationHook(_ hook: LifecycleHook, of object: ManagedObject) {
-    guard context.runtime.hooks.contains(hook), context.info(of: object).hooks.contains(hook) else { return }
+    guard graph.runtime.hooks.contains(hook), graph.info(of: object).hooks.contains(hook) else { return }
     var found = HookFailures()
-    context.run(hook, of: object) {
+    graph.run(hook, of: object) {
       switch hook {
       case .validateInsert: object._validateInsert(&found)
       case .validateUpdate: object._validateUpdate(&found)
@@ -134,7 +134,7 @@ extension ValidationFailure {
   public init<Object: ManagedObject, Value>(
     _ object: Object, _ property: KeyPath<Object, Value>, _ message: String
   ) {
-    let info = object.link.context?.info(of: object)
+    let info = object.link.graph?.info(of: object)
     let number = object.numbers(of: property).first
     let properties = info?.entity.properties ?? []
     let name = number.flatMap { properties.indices.contains($0) ? properties[$0].name : nil } ?? ""
@@ -159,7 +159,7 @@ struct RunningHook: CustomStringConvertible {
   var description: String { "\(entity.name).\(hook.rawValue)" }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The maximum number of nested hooks: far more than programs need, and few enough for the stack of a small thread.
   static let mostNestedHooks = 64
 
@@ -203,7 +203,7 @@ extension ManagedObjectContext {
 
 // MARK: - Save hooks
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Calls the hooks of the objects to save, and then saves. If either fails, the hooks' changes are reverted.
   func withWillSave(_ save: () throws -> SavePlan) throws -> SavePlan {
     guard runtime.hooks.contains(.willSave) else { return try save() }
@@ -229,7 +229,7 @@ extension ManagedObjectContext {
 private struct SaveHooks {
   /// The changes of the hooks, call by call.
   private(set) var changes: [ChangeSet] = []
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private let recorder: ChangeRecorder
   private var queue: [ManagedObject] = []
   private var waiting: Set<ObjectIdentifier> = []
@@ -241,13 +241,13 @@ private struct SaveHooks {
   /// The maximum number of calls of one object's hook in one save, and of generations of objects that hooks create.
   private static let mostCalls = 10
 
-  init(_ context: ManagedObjectContext, _ recorder: ChangeRecorder) {
-    self.context = context
+  init(_ graph: ObjectGraph, _ recorder: ChangeRecorder) {
+    self.graph = graph
     self.recorder = recorder
   }
 
   mutating func run() throws {
-    for object in context.inserted + context.changed { enqueue(object) }
+    for object in graph.inserted + graph.changed { enqueue(object) }
     var next = 0
     while next < queue.count {
       let object = queue[next]
@@ -260,7 +260,7 @@ private struct SaveHooks {
   private func isConcerned(_ object: ManagedObject) -> Bool { object.isInserted || object.isUpdated }
 
   private mutating func enqueue(_ object: ManagedObject) {
-    guard context.info(of: object).hooks.contains(.willSave), isConcerned(object) else { return }
+    guard graph.info(of: object).hooks.contains(.willSave), isConcerned(object) else { return }
     if waiting.insert(ObjectIdentifier(object)).inserted { queue.append(object) }
   }
 
@@ -270,12 +270,12 @@ private struct SaveHooks {
     guard generations[ObjectIdentifier(object), default: 0] <= Self.mostCalls else { throw endlessInserts(object) }
     calls[ObjectIdentifier(object)] = count + 1
     defer { keepChanges(of: object) }
-    try context.run(.willSave, of: object) { try object._willSave() }
+    try graph.run(.willSave, of: object) { try object._willSave() }
   }
 
   /// Enqueues the objects that another object's hook has changed. An object's own changes do not call its hook again.
   private mutating func keepChanges(of object: ManagedObject) {
-    let made = recorder.take(context)
+    let made = recorder.take(graph)
     if made.isEmpty { return }
     changes.append(made)
     let generation = generations[ObjectIdentifier(object), default: 0] + 1
@@ -286,14 +286,14 @@ private struct SaveHooks {
   private func endlessInserts(_ object: ManagedObject) -> ContextError {
     ContextError(
       .endlessHooks,
-      "The hook \(context.info(of: object).name).willSave was not called, since hooks have made \(Self.mostCalls) generations "
+      "The hook \(graph.info(of: object).name).willSave was not called, since hooks have made \(Self.mostCalls) generations "
         + "of objects in one save. Let a hook insert only what is missing.")
   }
 
   private func endless(_ object: ManagedObject) -> ContextError {
     ContextError(
       .endlessHooks,
-      "The hook \(context.info(of: object).name).willSave was called \(Self.mostCalls) times in one save, since hooks keep "
+      "The hook \(graph.info(of: object).name).willSave was called \(Self.mostCalls) times in one save, since hooks keep "
         + "changing each other's objects. Let a hook set only what differs.")
   }
 }

@@ -32,33 +32,33 @@ struct LiveQuery {
 
   // MARK: Running the request
 
-  mutating func run(in context: ManagedObjectContext) throws {
+  mutating func run(in graph: ObjectGraph) throws {
     var wide = request
     wide.offset = 0
     wide.limit = capacity
-    entries = reach.isOwnRowOnly ? try ownRows(wide, context) : try projected(wide, context)
+    entries = reach.isOwnRowOnly ? try ownRows(wide, graph) : try projected(wide, graph)
   }
 
-  private func ownRows(_ request: StoreRequest, _ context: ManagedObjectContext) throws -> LiveEntries {
+  private func ownRows(_ request: StoreRequest, _ graph: ObjectGraph) throws -> LiveEntries {
     var found = LiveEntries()
-    let connection = try context.connection()
+    let connection = try graph.connection()
     if request.sort.isEmpty {
       try connection.fetchKeys(request) { key, _ in found.append(key, []) }
       return found
     }
     try connection.fetch(request) { row in
-      found.append(row.key, try order.values(of: StoredObject(context.unregistered(row), model)))
+      found.append(row.key, try order.values(of: StoredObject(graph.unregistered(row), model)))
     }
     return found
   }
 
   /// Reads keys and only the first sort value, for sections. Sort values are not needed otherwise, because a request
   /// that depends on other objects is run again instead of updated.
-  private func projected(_ request: StoreRequest, _ context: ManagedObjectContext) throws -> LiveEntries {
+  private func projected(_ request: StoreRequest, _ graph: ObjectGraph) throws -> LiveEntries {
     var found = LiveEntries()
     var paths = [ProjectedPath(PropertyPath(variable: 0), kind: .integer)]
     if let first = request.sort.first { paths.append(ProjectedPath(first.path, kind: first.kind)) }
-    try context.connection().fetchValues(request, of: paths) { values in
+    try graph.connection().fetchValues(request, of: paths) { values in
       if case .integer(let key)? = values.first { found.append(key, Array(values.dropFirst())) }
     }
     return found

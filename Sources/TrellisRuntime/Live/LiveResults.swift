@@ -27,17 +27,19 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
   /// The position of an object.
   public typealias Index = Int
 
-  let context: ManagedObjectContext
+  private let context: ManagedObjectContext
   let core: LiveResultsCore
   private let registrar = ObservationRegistrar()
 
   init(_ request: StoreRequest, isSectioned: Bool, _ context: ManagedObjectContext) throws {
     self.context = context
-    core = try LiveResultsCore(request, isSectioned: isSectioned, context)
+    core = try LiveResultsCore(request, isSectioned: isSectioned, context.graph)
     core.willChange = { [weak self] in self?.announce() }
     core.didChange = { [weak self] in self?.confirm() }
-    context.liveResults.append(LiveResultsReference(results: core))
+    context.graph.addLiveResults(core)
   }
+
+  var graph: ObjectGraph { context.graph }
 
   private func announce() { registrar.willSet(self, keyPath: \.ids) }
   private func confirm() { registrar.didSet(self, keyPath: \.ids) }
@@ -65,18 +67,18 @@ public final class LiveResults<Columns: EntityColumns>: RandomAccessCollection, 
   public subscript(position: Int) -> Columns.Object {
     registrar.access(self, keyPath: \.ids)
     let key = core.key(at: position)
-    if let known = context.map[key] as? Columns.Object { return known }
-    let keys = core.keys(position..<Swift.min(position + 256, core.count)).filter { context.map[$0] == nil }
+    if let known = graph.map[key] as? Columns.Object { return known }
+    let keys = core.keys(position..<Swift.min(position + 256, core.count)).filter { graph.map[$0] == nil }
     var isGone = true
     do {
-      try context.loadObjects(keys, entity: core.entity)
+      try graph.loadObjects(keys, entity: core.entity)
     } catch {
       isGone = false
-      let name = context.runtime.entities[core.entity].name
-      context.report(ContextError(.loadFailed, "Objects of \(name) could not be loaded.", cause: error))
+      let name = graph.runtime.entities[core.entity].name
+      graph.report(ContextError(.loadFailed, "Objects of \(name) could not be loaded.", cause: error))
     }
-    if let loaded = context.map[key] as? Columns.Object { return loaded }
-    return .standIn(for: key, isDeleted: isGone, in: context.link)
+    if let loaded = graph.map[key] as? Columns.Object { return loaded }
+    return .standIn(for: key, isDeleted: isGone, in: graph.link)
   }
 
   /// The changes from now on, each as steps from the previous list to the new one.
@@ -118,8 +120,8 @@ public struct LiveChanges<Columns: EntityColumns>: AsyncSequence {
     fileprivate init(_ results: LiveResults<Columns>, _ listener: LiveListener) {
       self.results = results
       self.listener = listener
-      bells = results.context.inbox.listen().makeAsyncIterator()
-      externalChanges = results.context.core.externalChanges.watch()
+      bells = results.graph.inbox.listen().makeAsyncIterator()
+      externalChanges = results.graph.core.externalChanges.watch()
     }
 
     /// Waits for the next change; returns nil when the task is cancelled.
@@ -128,7 +130,7 @@ public struct LiveChanges<Columns: EntityColumns>: AsyncSequence {
     /// Waits for the next change; returns nil when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> LiveChange<Columns.Object>? {
       repeat {
-        results.context.mergeInbox()
+        results.graph.mergeInbox()
         if let change: LiveChange<Columns.Object> = listener.take(results.core) { return change }
       } while await bells.next(isolation: actor) != nil
       return nil
@@ -148,8 +150,8 @@ extension ManagedObjectContext {
   /// - Throws: ``StoreError`` if the store fails; ``ContextError`` if an earlier lazy load failed.
   /// - Complexity: that of the store's query. For each result, its key and its sort values are kept in memory.
   public func live<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> LiveResults<Columns> {
-    try prepareFetch()
-    return try LiveResults(request.storeRequest(in: self), isSectioned: false, self)
+    try graph.prepareFetch()
+    return try LiveResults(request.storeRequest(in: graph), isSectioned: false, self)
   }
 }
 
@@ -172,10 +174,10 @@ final class LiveResultsCore {
     weak var listener: LiveListener?
   }
 
-  init(_ request: StoreRequest, isSectioned: Bool, _ context: ManagedObjectContext) throws {
-    query = try LiveQuery(request, context.runtime.model)
+  init(_ request: StoreRequest, isSectioned: Bool, _ graph: ObjectGraph) throws {
+    query = try LiveQuery(request, graph.runtime.model)
     self.isSectioned = isSectioned
-    try query.run(in: context)
+    try query.run(in: graph)
     rows = query.entries.rows
   }
 
@@ -221,7 +223,7 @@ final class LiveResultsCore {
 
   // MARK: Following saves
 
-  func refresh(after notices: [SaveNotice], _ rows: inout ChangedRows, _ context: ManagedObjectContext) {
+  func refresh(after notices: [SaveNotice], _ rows: inout ChangedRows, _ graph: ObjectGraph) {
     var changed: Set<Int64> = []
     var gone: Set<Int64> = []
     var updated: Set<Int64> = []
@@ -241,28 +243,28 @@ final class LiveResultsCore {
     changed.formUnion(gone.filter(query.entries.contains))
     guard mustRun || !changed.isEmpty else { return }
     do {
-      try refresh(changed, updated, mustRun: mustRun, &rows, context)
+      try refresh(changed, updated, mustRun: mustRun, &rows, graph)
       isStale = false
     } catch {
       isStale = true
-      let name = context.runtime.entities[entity].name
-      context.report(
+      let name = graph.runtime.entities[entity].name
+      graph.report(
         ContextError(.loadFailed, "Live results of \(name) could not be brought up to date.", cause: error))
     }
   }
 
   private func refresh(
     _ changed: Set<Int64>, _ updated: Set<Int64>, mustRun: Bool, _ rows: inout ChangedRows,
-    _ context: ManagedObjectContext
+    _ graph: ObjectGraph
   ) throws {
     if !mustRun && changed.count <= LiveQuery.fewRows {
-      let changes = try rows.rows(changed.sorted(), entity: entity, context)
+      let changes = try rows.rows(changed.sorted(), entity: entity, graph)
       if let steps = try query.apply(changes) {
         if steps.isEmpty { return }
         return publish(offset == 0 ? steps : nil, updated)
       }
     }
-    try query.run(in: context)
+    try query.run(in: graph)
     publish(nil, updated)
   }
 
@@ -326,20 +328,34 @@ final class LiveListener {
 
 // MARK: - Live refreshing
 
-/// A context's weak reference to live results.
-struct LiveResultsReference {
-  weak var results: LiveResultsCore?
+/// The live results of a context.
+final class LiveResultsList: SaveObserver {
+  private struct Reference {
+    weak var results: LiveResultsCore?
+  }
+
+  private var all: [Reference] = []
+
+  var wantsSaves: Bool { !all.isEmpty }
+
+  func add(_ results: LiveResultsCore) { all.append(Reference(results: results)) }
+
+  /// Updates the live results after saves of this context or of others.
+  func didSave(_ notices: [SaveNotice], in graph: ObjectGraph) {
+    guard !all.isEmpty else { return }
+    let living = all.compactMap(\.results)
+    if living.count != all.count { all.removeAll { $0.results == nil } }
+    var rows = ChangedRows()
+    for results in living { results.refresh(after: notices, &rows, graph) }
+    if living.contains(where: \.hasNews) { graph.inbox.ring() }
+  }
 }
 
-extension ManagedObjectContext {
-  /// Updates the live results of this context after its own saves or those of other contexts.
-  func refreshLiveResults(after notices: [SaveNotice]) {
-    guard !liveResults.isEmpty else { return }
-    let living = liveResults.compactMap(\.results)
-    if living.count != liveResults.count { liveResults.removeAll { $0.results == nil } }
-    var rows = ChangedRows()
-    for results in living { results.refresh(after: notices, &rows, self) }
-    if living.contains(where: \.hasNews) { inbox.ring() }
+extension ObjectGraph {
+  fileprivate func addLiveResults(_ results: LiveResultsCore) {
+    let list = saveObserver as? LiveResultsList ?? LiveResultsList()
+    saveObserver = list
+    list.add(results)
   }
 
   /// A row as an object that is not registered in the context.
@@ -361,28 +377,28 @@ struct ChangedRows {
   ///
   /// - Parameter entity: an entity of their hierarchy.
   mutating func rows(
-    _ keys: some Sequence<Int64>, entity: Int, _ context: ManagedObjectContext
+    _ keys: some Sequence<Int64>, entity: Int, _ graph: ObjectGraph
   ) throws -> [LiveQuery.ChangedRow] {
     var wanted: [Int64] = []
     for key in keys where known[key] == nil {
-      if let object = context.map[key], object.isAsStored {
+      if let object = graph.map[key], object.isAsStored {
         known[key] = .some(object)
       } else {
         wanted.append(key)
       }
     }
-    if !wanted.isEmpty { try read(wanted, entity: context.runtime.entities[entity].root, context) }
+    if !wanted.isEmpty { try read(wanted, entity: graph.runtime.entities[entity].root, graph) }
     return keys.map { ($0, known[$0] ?? nil) }
   }
 
-  private mutating func read(_ keys: [Int64], entity: Int, _ context: ManagedObjectContext) throws {
+  private mutating func read(_ keys: [Int64], entity: Int, _ graph: ObjectGraph) throws {
     for key in keys { known[key] = .some(nil) }
-    try context.connection().rows(of: entity, keys: keys) { row in
-      if let object = context.map[row.key], object.phase == .persistent, !object.isInChangedList {
+    try graph.connection().rows(of: entity, keys: keys) { row in
+      if let object = graph.map[row.key], object.phase == .persistent, !object.isInChangedList {
         // The row is likely to be displayed, so the object is filled from it.
-        known[row.key] = .some(try context.object(of: row, batch: 0))
+        known[row.key] = .some(try graph.object(of: row, batch: 0))
       } else {
-        known[row.key] = .some(try context.unregistered(row))
+        known[row.key] = .some(try graph.unregistered(row))
       }
     }
   }

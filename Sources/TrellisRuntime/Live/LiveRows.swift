@@ -231,9 +231,9 @@ extension ManagedObjectContext {
   public func live<Columns: EntityColumns, Value: SortableAttributeValue>(
     _ request: FetchRequest<Columns>, sectionedBy section: (Columns) -> AttributePath<Value>
   ) throws -> LiveSections<Columns, Value> {
-    try prepareFetch()
+    try graph.prepareFetch()
     let key = section(Columns(PropertyPath(variable: 0))).ascending.key
-    var storeRequest = try request.storeRequest(in: self)
+    var storeRequest = try request.storeRequest(in: graph)
     if storeRequest.sort.first?.path != key.path { storeRequest.sort.insert(key, at: 0) }
     return LiveSections(try LiveResults(storeRequest, isSectioned: true, self))
   }

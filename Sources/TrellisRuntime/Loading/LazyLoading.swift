@@ -22,25 +22,7 @@ public enum LazyLoading: UInt8, Sendable, Comparable {
   public static func < (left: LazyLoading, right: LazyLoading) -> Bool { left.rawValue < right.rawValue }
 }
 
-extension PersistentContainer {
-  /// Runs a closure with a new context that forbids lazy loads, for tests that fail on any lazy load.
-  ///
-  /// ```swift
-  /// @Test func feed() throws {
-  ///   try container.withoutLazyLoading { context in _ = try makeFeed(context) }
-  /// }
-  /// ```
-  /// - Throws: what `body` throws; ``ContextError`` with the code `lazy-load` if a relationship was lazily loaded.
-  public func withoutLazyLoading<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
-    let context = ManagedObjectContext(core: core)
-    context.lazyLoading = .forbidden
-    let result = try body(context)
-    try context.throwPendingFailure()
-    return result
-  }
-}
-
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Reports that a relationship of an object is about to be lazily loaded, if the rule demands it.
   @inline(never) func noteLazyLoad(of object: ManagedObject, _ relationship: RelationshipInfo) {
     let batch = batches[object.batch]
@@ -86,7 +68,7 @@ extension ManagedObjectContext {
 
 // MARK: - Lazy to many
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The list of a to-many with all its keys. Those of the siblings are loaded as well.
   ///
   /// - Parameter isAsked: Whether the caller is the user of the object, and not the context itself.
@@ -317,7 +299,7 @@ private struct ListLoading {
 
 // MARK: - Lazy to one
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Loads the partner of a to-one, together with the partners of the object's siblings in the same statements.
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
@@ -409,7 +391,7 @@ enum SiblingLoad {
 
 // MARK: - Prefetching
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Loads the objects at the end of relationship paths, for all objects at once.
   ///
   /// - Throws: ``StoreError`` if the store fails; the objects themselves are loaded then.

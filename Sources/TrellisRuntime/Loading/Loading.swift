@@ -1,7 +1,7 @@
 import TrellisModel
 import TrellisStorage
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Loads the row of a fault, together with those of its siblings. If the row no longer exists, the object becomes
   /// deleted; if the store fails, it stays a fault.
   ///
@@ -243,7 +243,7 @@ struct FetchBatches {
 
 // MARK: - Materializing
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The object of a row: the one in memory, updated if necessary, or a new one.
   ///
   /// - Parameter batch: The number of the batch of the fetch that reads the row.

@@ -74,7 +74,7 @@ struct MergeBacklog {
 
 // MARK: - Settling
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Merges the changes in the backlog, as far as possible.
   ///
   /// - Parameter readsEdited: Whether the rows of edited objects are read as well. Otherwise they wait for a save,

@@ -1,43 +1,7 @@
 import TrellisModel
 import TrellisStorage
 
-extension ManagedObjectContext {
-  /// Merges the changes that other contexts of the container have saved, and those that other processes have written to
-  /// the same file.
-  ///
-  /// The merge is three-way, between the last read state, the changes of this context, and the saved changes:
-  /// - Objects without changes are read again when they are next used; if they were deleted elsewhere, they are deleted
-  ///   here.
-  /// - Of an object with changes, the properties that are unchanged in this context get the saved values. A property
-  ///   that was changed on both sides keeps the value of this context, and the next save detects the conflict. The same
-  ///   holds for an object that was deleted elsewhere.
-  /// - A to-many shows the members in the store, without those that were removed in this context and with those that
-  ///   were added in it.
-  ///
-  /// A context does this automatically at each fetch and save. The main context also does it whenever another context
-  /// saves; other contexts do with ``mergeChangesContinuously()``. Observers of the changed objects are notified.
-  ///
-  /// - Complexity: linear in the number of saved changes and of unsaved changes of this context.
-  public func mergeChanges() { mergeInbox() }
-
-  /// Merges the changes of other contexts as soon as they are saved, until the task is cancelled.
-  ///
-  /// ```swift
-  /// actor Ledger {
-  ///   let context: ManagedObjectContext
-  ///   func follow() async { await context.mergeChangesContinuously() }
-  /// }
-  /// ```
-  /// This runs in the caller's isolation, between other work there, so objects never change in the middle of work that
-  /// does not await. Saves in quick succession are merged together. The context stays alive while this runs.
-  ///
-  /// - Complexity: linear in the number of changed objects that the context has in memory.
-  public nonisolated(nonsending) func mergeChangesContinuously() async {
-    mergeInbox()
-    let externalChanges = core.externalChanges.watch()
-    for await _ in inbox.listen() { mergeInbox() }
-    _ = externalChanges
-  }
+extension ObjectGraph {
 
   /// - Parameter readsEdited: Whether edited objects get the saved values at once. A save passes false, because the
   ///   store compares their rows and the merge policy resolves conflicts.
@@ -51,7 +15,7 @@ extension ManagedObjectContext {
     if readsEdited && parent != nil { mergeParent() }
     if !backlog.isEmpty { settleBacklog(readingEdited: readsEdited) }
     checkInvariants()
-    if !notices.isEmpty { refreshLiveResults(after: notices) }
+    if !notices.isEmpty { saveObserver?.didSave(notices, in: self) }
   }
 
   /// Invalidates what a save has made stale. Nothing is read.
@@ -198,29 +162,29 @@ struct SaveNotice: Sendable {
 extension SaveNotice {
   /// Collects the changes of a save plan. This runs before the save, because lists forget their changes when they are
   /// saved.
-  init(_ plan: SavePlan, _ context: ManagedObjectContext) {
-    author = context.author
+  init(_ plan: SavePlan, _ graph: ObjectGraph) {
+    author = graph.author
     inserted = plan.inserted.map { Row($0) }
     updated = plan.updated.map { Row($0.object, $0.mask) }
     relinked = plan.relinked.map { Row($0) }
     deleted = plan.deleted.map { Row($0) }
     cascaded = plan.outcome.cascaded
-    for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, context) }
+    for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, graph) }
     // A pair may be noted at one end only.
     for table in plan.request.pairs {
       for pair in table.added + table.removed { referred += [pair.first, pair.partner] }
     }
     // Changes of lists whose owners are not in memory.
-    referred += context.pending.deferredLists.lists.filter { $0.value.hasChanges }.map(\.key.owner)
+    referred += graph.pending.deferredLists.lists.filter { $0.value.hasChanges }.map(\.key.owner)
     cleared = plan.request.clearedReferences.map(\.relationship)
   }
 
   /// Adds the present and former partners of an object: their members change, even in contexts that do not have the
   /// object itself in memory.
-  private mutating func addPartners(of object: ManagedObject, _ context: ManagedObjectContext) {
+  private mutating func addPartners(of object: ManagedObject, _ graph: ObjectGraph) {
     let isNew = object.phase == .inserted
     let committed = object.extras?.committed
-    for relationship in context.info(of: object).allRelationships
+    for relationship in graph.info(of: object).allRelationships
     where relationship.isColumn && relationship.inverse != nil {
       let key = object._reference(relationship.property)
       guard case .integer(let former) = committed?.value(relationship.property) ?? .integer(key) else {

@@ -3,7 +3,7 @@ import TrellisStorage
 /// Invalidates the lists and partners of objects that depend on other rows and on join tables, after these have changed
 /// elsewhere. Unchanged parts are read again when they are next used; changes of this context are kept and reapplied to
 /// what is read.
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Invalidates all to-manys of a saved object, and its to-ones that are stored in the partners' rows.
   func forgetViews(of owner: ManagedObject) { forgetViews(of: owner, comparingPairs: true) }
 
@@ -249,7 +249,7 @@ extension ManagedObjectContext {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Notes that another context has given an object another partner, while the former partner's reference was set in
   /// this context.
   func noteContestedHalves(of object: ManagedObject, _ before: [(relationship: RelationshipInfo, key: Int64)]) {
@@ -327,10 +327,10 @@ extension ManagedObject {
   /// Removed pairs are no change of an object that is deleted, and members that hold the reference are changes of their
   /// own rows.
   final var hasChangesOfItsOwn: Bool {
-    guard let context = link.context else { return false }
+    guard let graph = link.graph else { return false }
     if isEdited { return true }
     return extras?.lists.contains { entry in
-      context.relationship(entry.property, of: self)?.home != .inverseColumn && !entry.list.difference.added.isEmpty
+      graph.relationship(entry.property, of: self)?.home != .inverseColumn && !entry.list.difference.added.isEmpty
     } == true
   }
 }

@@ -96,7 +96,7 @@ extension RuntimeModel {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The link for a new object: this context's link, or an empty one if the object's class belongs to another model.
   @inline(__always) func link(forNew type: ManagedObject.Type) -> ContextLink {
     if lastClass == ObjectIdentifier(type) { return link }
@@ -125,7 +125,7 @@ extension ManagedObjectContext {
   func whereabouts(of object: ManagedObject) -> String {
     let type = Swift.type(of: object)
     if !runtime.has(type) { return "\(runtime.origin(of: type)), and the context of '\(runtime.model.name)'" }
-    guard let other = object.link.context else { return "belongs to a context that is gone" }
+    guard let other = object.link.graph else { return "belongs to a context that is gone" }
     return other.core === core ? "belongs to another context" : "belongs to another container"
   }
 }

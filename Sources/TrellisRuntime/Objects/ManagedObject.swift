@@ -25,12 +25,19 @@ open class ManagedObject: StoredRecord {
 
   /// Creates a new object and registers it as inserted. If the class belongs to another model, which is reported and
   /// thrown by the context's next fetch or save, the object is detached.
-  @_spi(Generated) public init(_insertedInto context: ManagedObjectContext) {
-    _key = context.takeKey()
-    link = context.link(forNew: type(of: self))
-    let isOwn = link === context.link
+  @_spi(Generated) public init(_insertedInto context: any GraphOwner) {
+    // The context clears its link only when it is deinitialized, and the caller holds it.
+    guard let graph = context._link.graph else {
+      _key = 0
+      link = context._link
+      state = .detached
+      return
+    }
+    _key = graph.takeKey()
+    link = graph.link(forNew: type(of: self))
+    let isOwn = link === graph.link
     state = isOwn ? .inserted : .detached
-    if isOwn { context.registerInserted(self) }
+    if isOwn { graph.registerInserted(self) }
   }
 
   /// Creates the object for a row. Both parameters are borrowed, because owned parameters would be retained and
@@ -125,7 +132,7 @@ extension ManagedObject {
   }
 
   @_spi(Generated) @inline(never) public final func _slowWrite(_ property: Int) -> Bool {
-    if accessFlags.contains(.fault) && link.context != nil { fulfilFault(property) }
+    if accessFlags.contains(.fault) && link.graph != nil { fulfilFault(property) }
     if accessFlags.contains(.fetched) { runDidFetch() }
     guard !accessFlags.contains(.readOnly) else {
       reportIgnoredWrite(property)
@@ -142,36 +149,36 @@ extension ManagedObject {
   /// row as it was, and registers the object as changed in the context.
   final func willChangeValues() {
     state.setUnrecorded(false)
-    guard let context = link.context else { return }
-    if let recorder = context.recorder { recorder.recordValues(of: self) }
+    guard let graph = link.graph else { return }
+    if let recorder = graph.recorder { recorder.recordValues(of: self) }
     // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
     guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
     if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
-    context.noteChanged(self)
+    graph.noteChanged(self)
   }
 
   /// Whether a property is read only to learn its number, which is noted. Nothing is loaded for such a read.
   final func isProbed(reading property: Int) -> Bool {
     guard accessFlags.contains(.probed) else { return false }
-    link.context?.probed.append(property)
+    link.graph?.probed.append(property)
     return true
   }
 
   private final func fulfilFault(_ property: Int) {
-    guard let context = link.context else {
+    guard let graph = link.graph else {
       // Without a context, the values remain placeholders.
       state.endFault()
       return reportContextGone(property)
     }
-    context.reporting { try context.fulfilFault(of: self) }
+    graph.reporting { try graph.fulfilFault(of: self) }
   }
 
   private final func reportIgnoredWrite(_ property: Int) {
-    guard let context = link.context else { return reportContextGone(property, isWrite: true) }
+    guard let graph = link.graph else { return reportContextGone(property, isWrite: true) }
     let what = phase == .deleted ? "deleted" : "of no context any more"
-    let entity = context.runtime.entities[type(of: self)._entity]
+    let entity = graph.runtime.entities[type(of: self)._entity]
     let name = "\(entity.name).\(entity.entity.properties[property].name)"
-    context.report(
+    graph.report(
       ContextError(.ignoredWrite, "A value set to \(name) was ignored, since the object is \(what)."))
   }
 }
@@ -240,10 +247,8 @@ extension ManagedObject {
 // MARK: - Public
 
 extension ManagedObject {
-  /// The object's context; nil if the context was deinitialized or the object is detached from it.
-  public final var managedObjectContext: ManagedObjectContext? {
-    phase == .detached ? nil : link.context
-  }
+  /// The graph that the object belongs to; nil if the object is detached or the context was deinitialized.
+  final var attachedGraph: ObjectGraph? { phase == .detached ? nil : link.graph }
 
   /// Whether the object was created in this context and never saved.
   public final var isInserted: Bool { phase == .inserted }
@@ -277,8 +282,8 @@ extension ManagedObject {
   ///
   /// - Complexity: linear in the number of properties.
   public final var changedProperties: [String] {
-    guard let context = link.context, phase == .persistent else { return [] }
-    let info = context.info(of: self)
+    guard let graph = link.graph, phase == .persistent else { return [] }
+    let info = graph.info(of: self)
     var numbers = changedNumbers
     for entry in extras?.lists ?? [] where entry.list.hasChanges { numbers.append(entry.property) }
     return numbers.sorted().map { info.entity.properties[$0].name }
@@ -338,9 +343,9 @@ extension ManagedObject {
 
   /// The numbers of the stored properties that differ from the committed row.
   final var changedNumbers: [Int] {
-    guard changedBits != 0, let committed = extras?.committed, let context = link.context else { return [] }
+    guard changedBits != 0, let committed = extras?.committed, let graph = link.graph else { return [] }
     var changed: [Int] = []
-    collectChanges(since: committed, context.info(of: self), into: &changed)
+    collectChanges(since: committed, graph.info(of: self), into: &changed)
     return changed
   }
 
@@ -387,10 +392,10 @@ extension ManagedObject {
   }
 
   private final func reportLoad(of property: Int, _ error: any Error) {
-    guard let context = link.context else { return reportContextGone(property) }
-    let entity = context.runtime.entities[type(of: self)._entity]
+    guard let graph = link.graph else { return reportContextGone(property) }
+    let entity = graph.runtime.entities[type(of: self)._entity]
     let name = "\(entity.name).\(entity.entity.properties[property].name)"
-    context.report(ContextError(.loadFailed, "The data of \(name) could not be loaded.", cause: error))
+    graph.report(ContextError(.loadFailed, "The data of \(name) could not be loaded.", cause: error))
   }
 }
 
@@ -430,18 +435,9 @@ final class ContextObservation {
   }
 }
 
-extension ManagedObjectContext {
-  /// Whether this context's objects support Swift's Observation. The default is false, because each read of an observed
-  /// object takes a few times longer. Contexts that do not observe have no such cost.
-  ///
-  /// ```swift
-  /// let context = container.mainContext
-  /// context.isObserving = true
-  /// withObservationTracking { show(receipt.amount) } onChange: { … }
-  /// ```
-  /// Observers are notified before a change: of a value or relationship when it is set, at both ends; of all properties
-  /// when an object is rolled back, undone or deleted, or merges what another context saved.
-  public var isObserving: Bool {
+extension ObjectGraph {
+  /// Whether the objects of the graph support Swift's Observation.
+  var isObserving: Bool {
     get { observation != nil }
     set {
       guard newValue != isObserving else { return }
@@ -456,17 +452,17 @@ extension ManagedObjectContext {
 extension ManagedObject {
   /// Notifies observers that a property is about to change.
   final func announce(_ property: Int) {
-    if accessFlags.contains(.observed) { link.context?.observation?.announce(self, property) }
+    if accessFlags.contains(.observed) { link.graph?.observation?.announce(self, property) }
   }
 
   /// Notifies observers that every property may change.
   final func announceAll() {
-    guard accessFlags.contains(.observed), let context = link.context else { return }
-    context.observation?.announceAll(self, count: context.info(of: self).relationships.count)
+    guard accessFlags.contains(.observed), let graph = link.graph else { return }
+    graph.observation?.announceAll(self, count: graph.info(of: self).relationships.count)
   }
 
   final func noteRead(_ property: Int) {
-    if accessFlags.contains(.observed) { link.context?.observation?.noteRead(of: self, property) }
+    if accessFlags.contains(.observed) { link.graph?.observation?.noteRead(of: self, property) }
   }
 
   /// The property in the form of a key path, as Observation requires. The subscript is never read.

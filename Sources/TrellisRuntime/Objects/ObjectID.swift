@@ -109,12 +109,9 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The object with an identifier, from memory or from the store; nil if there is none, or it is deleted.
-  ///
-  /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-model` if the identifier
-  ///   belongs to another model.
-  public func object(with id: AnyObjectID) throws -> ManagedObject? {
+  func object(with id: AnyObjectID) throws -> ManagedObject? {
     try runtime.check(id.type)
     if let known = map[id.key] { return known.phase == .deleted ? nil : known }
     return try loadObjects([id.key], entity: id.type._entity).first { $0.phase != .deleted }
@@ -130,7 +127,7 @@ extension ManagedObjectContext {
 @_spi(Generated) public final class ContextLink {
   // Sound because a context and its objects are confined to one isolation domain, as neither is Sendable, and because
   // the context's deinit sets this to nil before its memory is freed.
-  @exclusivity(unchecked) unowned(unsafe) var context: ManagedObjectContext?
+  @exclusivity(unchecked) unowned(unsafe) var graph: ObjectGraph?
 
   /// The parts of a deinitialized context that are still needed; nil before.
   var remains: ContextRemains?

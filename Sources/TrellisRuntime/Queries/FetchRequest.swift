@@ -174,17 +174,17 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
   ///
   /// - Throws: ``ContextError`` if the class belongs to another model; ``StoreError`` if the request is too large; and
   ///   ``PredicateFormatError``.
-  func storeRequest(in context: ManagedObjectContext) throws -> StoreRequest {
-    try context.runtime.check(Columns.Object.self)
+  func storeRequest(in graph: ObjectGraph) throws -> StoreRequest {
+    try graph.runtime.check(Columns.Object.self)
     if condition?.isTooDeep == true { throw StoreRequest.tooDeep }
     let entity = Columns.Object._entity
     var keys = sort
     for name in sortNames {
-      keys.append(try SortKey(named: name, of: context.runtime.entities[entity].entity, in: context.runtime.model))
+      keys.append(try SortKey(named: name, of: graph.runtime.entities[entity].entity, in: graph.runtime.model))
     }
     let request = StoreRequest(
       entity: entity, includesSubentities: includesSubentities,
-      predicate: try condition?.predicate(of: entity, in: context.runtime), sort: keys, limit: maximum,
+      predicate: try condition?.predicate(of: entity, in: graph.runtime), sort: keys, limit: maximum,
       offset: skipped)
     try request.checkSortKeys()
     return request

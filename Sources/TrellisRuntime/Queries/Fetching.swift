@@ -1,96 +1,12 @@
 import TrellisModel
 public import TrellisStorage
 
-extension ManagedObjectContext {
-  /// Fetches the objects that match a request, as if the context's unsaved changes were already saved.
-  ///
-  /// - Returns: the objects in the request's order. An object that is already in memory is returned as the same
-  ///   instance.
-  /// - Throws: ``StoreError`` if the store fails, and with the code `limit` if the request is too large or nested too
-  ///   deep; ``ContextError`` if an earlier lazy load failed, and with the code `foreign-model` if the class belongs to
-  ///   another model; ``PredicateFormatError`` if a format string of the request is invalid.
-  /// - Complexity: that of the store's query, plus the number of results; with unsaved changes, plus their number; plus
-  ///   the number of the entity's objects if unsaved changes of other objects affect the predicate.
-  public func fetch<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> [Columns.Object] {
-    let objects = try results(of: request.storeRequest(in: self), request.rules)
-    if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
-    // Sound because arrays of class instances have one layout, and `result(_:of:batch:)` has checked that each object
-    // belongs to the requested entity or a subentity. Their classes inherit from this one.
-    return unsafeBitCast(objects, to: [Columns.Object].self)
-  }
-
-  /// The first object of a request, or nil if there is none.
-  ///
-  /// - Throws: the same errors as ``fetch(_:)``.
-  public func first<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Columns.Object? {
-    var storeRequest = try request.storeRequest(in: self)
-    if storeRequest.limit ?? 1 > 1 || storeRequest.limit == nil { storeRequest.limit = 1 }
-    let objects = try results(of: storeRequest, request.rules)
-    if !request.prefetched.isEmpty { try prefetch(request.prefetched, for: objects) }
-    return objects.first as? Columns.Object
-  }
-
-  /// The number of objects of a request, after its limit and offset. No object is loaded unless unsaved changes affect
-  /// the result.
-  ///
-  /// - Throws: the same errors as ``fetch(_:)``.
-  public func count<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Int {
-    try prepareFetch()
-    let storeRequest = try request.storeRequest(in: self)
-    if try influence(on: storeRequest, request.rules) == .none { return try connection().count(storeRequest) }
-    return try results(of: storeRequest, request.rules).count
-  }
-
-  /// Whether a request matches any object. The store searches only for the first one.
-  ///
-  /// - Throws: the same errors as ``fetch(_:)``.
-  public func exists<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> Bool {
-    try count(request.limit(min(1, request.maximum ?? 1))) > 0
-  }
-
-  /// The object with an identifier, from memory or from the store; nil if there is none.
-  ///
-  /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-model` if the identifier
-  ///   belongs to another model.
-  public func object<Object: ManagedObject>(with id: ObjectID<Object>) throws -> Object? {
-    try runtime.checkUnlessGeneral(Object.self)
-    if let known = map[id.key] { return known.phase == .deleted ? nil : known as? Object }
-    try prepareFetch()
-    for entity in entities(of: Object.self) {
-      guard let found = try storedObject(id.key, entity: entity) else { continue }
-      return found.phase == .deleted ? nil : found as? Object
-    }
-    return nil
-  }
-
-  /// The stored values of a request's objects as snapshots, without creating objects.
-  ///
-  /// ```swift
-  /// let days = try context.snapshots(of: EmotionDiary.where { $0.emotion == .happy })
-  /// ```
-  /// If unsaved changes affect the request, the objects are created.
-  ///
-  /// - Throws: the same errors as ``fetch(_:)``.
-  /// - Complexity: the same as ``fetch(_:)``; nothing is kept in the context.
-  public func snapshots<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> [Columns.Snapshot] {
-    try prepareFetch()
-    let storeRequest = try request.storeRequest(in: self)
-    guard try influence(on: storeRequest, request.rules) == .none else {
-      return try results(of: storeRequest, request.rules).compactMap { $0 as? Columns.Object }.map(Columns.snapshot)
-    }
-    var found: [Columns.Snapshot] = []
-    try connection().fetch(storeRequest) { row in
-      row.problem = nil
-      found.append(Columns.Snapshot(row))
-      if row.problem != nil { throw unreadable(row) }
-    }
-    return found
-  }
+extension ObjectGraph {
 
   // MARK: Steps
 
   /// The entity of a class. `ManagedObject` itself has none; for it, the root entity of every hierarchy.
-  private func entities(of type: ManagedObject.Type) -> [Int] {
+  func entities(of type: ManagedObject.Type) -> [Int] {
     runtime.has(type)
       ? [type._entity] : runtime.entities.map(\.number).filter { runtime.entities[$0].root == $0 }
   }
@@ -178,7 +94,7 @@ enum PendingInfluence {
   case ofOthers
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   func pendingChanges(for request: StoreRequest) -> PendingInfluence {
     if pending.isEmpty { return .none }
     let entity = runtime.entities[request.entity].entity
@@ -271,69 +187,12 @@ private func sum(_ numbers: [Int]) -> Int? {
 
 // MARK: - Streaming
 
-extension ManagedObjectContext {
-  /// Iterates over a request's objects in batches, so that memory holds only one batch of them, even if there are a
-  /// million.
-  ///
-  /// ```swift
-  /// try context.stream(EmotionDiary.all.sorted { $0.createdAt }) { diary in
-  ///   try writer.write(diary.content)
-  /// }
-  /// ```
-  /// The set of objects and their order are determined at the start; 8 bytes are kept for each object. Between two
-  /// batches, objects that are not referenced and have no unsaved changes are removed from memory. An object that is
-  /// deleted meanwhile is skipped. Prefetching is done for each batch. `body` may use the context and may save it.
-  ///
-  /// - Parameter batchSize: the number of objects that are loaded at once; less than 1 counts as 1.
-  /// - Parameter request: The request for the objects.
-  /// - Parameter body: Receives each result.
-  /// - Throws: the same errors as ``fetch(_:)``, and errors of `body`, which end the iteration.
-  /// - Complexity: that of the query for the keys, plus a lookup for each object.
-  public func stream<Columns: EntityColumns>(
-    _ request: FetchRequest<Columns>, batchSize: Int = 1000, _ body: (Columns.Object) throws -> Void
-  ) throws {
-    try prepareFetch()
-    let keys = try keys(of: request.storeRequest(in: self), request.rules)
-    var kept = map.count
-    for batch in keys.batches(of: batchSize) {
-      try walk(batch, of: request, body)
-      // A sweep visits every object in memory, so it waits until their number has grown by half.
-      guard map.count - kept >= max(batchSize, kept / 2) else { continue }
-      sweep(sparingRecent: false)
-      kept = map.count
-    }
-  }
-
-  /// Iterates over the stored values of a request's objects in batches. No object is created unless unsaved changes
-  /// affect the result.
-  ///
-  /// - Parameter batchSize: the number of rows that are read at once; less than 1 counts as 1.
-  /// - Parameter request: The request for the objects.
-  /// - Parameter body: Receives each result.
-  /// - Throws: the same errors as ``stream(_:batchSize:_:)``.
-  public func streamSnapshots<Columns: EntityColumns>(
-    of request: FetchRequest<Columns>, batchSize: Int = 1000, _ body: (Columns.Snapshot) throws -> Void
-  ) throws {
-    try prepareFetch()
-    let storeRequest = try request.storeRequest(in: self)
-    guard try influence(on: storeRequest, request.rules) == .none else {
-      return try stream(request, batchSize: batchSize) { try body(Columns.snapshot(of: $0)) }
-    }
-    for batch in try keys(of: storeRequest, request.rules).batches(of: batchSize) {
-      var found: [Int64: Columns.Snapshot] = [:]
-      try connection().rows(of: Columns.Object._entity, keys: Array(batch)) { row in
-        row.problem = nil
-        found[row.key] = Columns.Snapshot(row)
-        if row.problem != nil { throw unreadable(row) }
-      }
-      for key in batch { if let snapshot = found[key] { try body(snapshot) } }
-    }
-  }
+extension ObjectGraph {
 
   // MARK: Steps
 
   /// Loads and visits the objects of one batch. They are retained only until this returns.
-  private func walk<Columns: EntityColumns>(
+  func walk<Columns: EntityColumns>(
     _ keys: ArraySlice<Int64>, of request: FetchRequest<Columns>, _ body: (Columns.Object) throws -> Void
   ) throws {
     let missing = keys.filter { map[$0] == nil }.sorted()
@@ -350,7 +209,7 @@ extension ManagedObjectContext {
 
 extension [Int64] {
   /// The keys in slices of a size; less than 1 counts as 1.
-  fileprivate func batches(of size: Int) -> some Sequence<ArraySlice<Int64>> {
+  func batches(of size: Int) -> some Sequence<ArraySlice<Int64>> {
     let size = Swift.max(1, size)
     return stride(from: 0, to: count, by: size).lazy.map { start in
       self[start..<Swift.min(count, start.addingReportingOverflow(size).overflow ? count : start + size)]
@@ -360,36 +219,6 @@ extension [Int64] {
 
 // MARK: - Explaining
 
-extension ManagedObjectContext {
-  /// Returns how the store would answer a request: its query plan, whether it scans a whole table, and the index that
-  /// would avoid the scan, as the line to add to the model. Nothing is fetched, and unsaved changes are ignored.
-  ///
-  /// ```swift
-  /// print(try context.explain(EmotionDiary.where { $0.mood == "tired" }))
-  /// // …
-  /// // scans the whole table EmotionDiary
-  /// // add "indexes": [["mood"]] to the entity EmotionDiary
-  /// ```
-  /// - Throws: ``StoreError`` if the store cannot plan the request.
-  public func explain<Columns: EntityColumns>(_ request: FetchRequest<Columns>) throws -> QueryPlan {
-    try connection().plan(of: request.storeRequest(in: self))
-  }
+extension ObjectGraph {
 
-  /// The conditions of a request as a format string, however they were written. Parsing the string gives the same
-  /// conditions. The sort order, limit and offset are not part of it.
-  ///
-  /// ```swift
-  /// print(try context.formatText(of: EmotionDiary.where { $0.images.count > 1 }))   // images.@count > 1
-  /// ```
-  /// The string contains the compared values, so it may contain user data.
-  ///
-  /// - Throws: ``PredicateFormatError`` if a format cannot be parsed; ``StoreError`` with the code `limit` if the
-  ///   conditions are nested too deep.
-  /// - Complexity: linear in the number of conditions and values.
-  public func formatText<Columns: EntityColumns>(of request: FetchRequest<Columns>) throws -> String {
-    let request = try request.storeRequest(in: self)
-    return try StoreError.evaluating {
-      try (request.predicate ?? .constant(true)).formatText(of: request.entity, in: runtime.model)
-    }
-  }
 }

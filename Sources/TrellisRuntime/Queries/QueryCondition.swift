@@ -276,41 +276,41 @@ extension QueryCondition {
 /// An object in memory, as predicates and sort keys read it.
 struct QueriedObject: QueryObject {
   let object: ManagedObject
-  let context: ManagedObjectContext
+  let graph: ObjectGraph
 
-  init(_ object: ManagedObject, _ context: ManagedObjectContext) {
+  init(_ object: ManagedObject, _ graph: ObjectGraph) {
     self.object = object
-    self.context = context
+    self.graph = graph
   }
 
   var queryKey: Int64 { object._key }
-  var queryEntityName: String { context.info(of: object).name }
+  var queryEntityName: String { graph.info(of: object).name }
 
   func queryValue(_ property: Int) throws -> StoredValue {
     object._willRead(property)
-    guard let relationship = context.relationship(property, of: object) else { return object._value(property) }
+    guard let relationship = graph.relationship(property, of: object) else { return object._value(property) }
     // The value of a to-many relationship is the number of its members.
     if relationship.isToMany { return .integer(Int64(try queryMemberCount(property))) }
     // A dangling reference reads as nil, and only the object shows that it is dangling.
     if relationship.isLeftAlone { return try queryPartner(property).map { .integer($0.queryKey) } ?? .null }
-    let key = try context.partnerKey(of: object, relationship)
-    return key > 0 && context.map[key]?.phase != .deleted ? .integer(key) : .null
+    let key = try graph.partnerKey(of: object, relationship)
+    return key > 0 && graph.map[key]?.phase != .deleted ? .integer(key) : .null
   }
 
   func queryPartner(_ property: Int) throws -> QueriedObject? {
     let partner = object._findPartner(property)
-    try context.throwPendingFailure()
-    return partner.map { QueriedObject($0, context) }
+    try graph.throwPendingFailure()
+    return partner.map { QueriedObject($0, graph) }
   }
 
   func queryMembers(_ property: Int) throws -> [QueriedObject] {
-    guard let relationship = context.relationship(property, of: object) else { return [] }
-    return try context.memberObjects(of: object, relationship).map { QueriedObject($0, context) }
+    guard let relationship = graph.relationship(property, of: object) else { return [] }
+    return try graph.memberObjects(of: object, relationship).map { QueriedObject($0, graph) }
   }
 
   func queryMemberCount(_ property: Int) throws -> Int {
-    guard let relationship = context.relationship(property, of: object) else { return 0 }
-    return try context.loadedList(of: object, relationship).keys.count
+    guard let relationship = graph.relationship(property, of: object) else { return 0 }
+    return try graph.loadedList(of: object, relationship).keys.count
   }
 }
 

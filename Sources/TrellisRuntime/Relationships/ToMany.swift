@@ -212,15 +212,15 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
 extension ManagedObject {
   /// The keys of the members, loaded if necessary; empty if there is no context to read the members from.
   final func memberKeys(_ property: Int) -> ContiguousArray<Int64> {
-    guard let (context, relationship) = place(of: property) else { return [] }
+    guard let (graph, relationship) = place(of: property) else { return [] }
     // The added members alone would be more misleading than no members.
-    return context.reporting { context.shownKeys(try context.loadedList(of: self, relationship, isAsked: true)) } ?? []
+    return graph.reporting { graph.shownKeys(try graph.loadedList(of: self, relationship, isAsked: true)) } ?? []
   }
 
   /// The members, loaded if necessary.
   final func members<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> [Member] {
-    guard let (context, relationship) = place(of: property) else { return [] }
-    let members = context.reporting { try context.memberObjects(of: self, relationship) } ?? []
+    guard let (graph, relationship) = place(of: property) else { return [] }
+    let members = graph.reporting { try graph.memberObjects(of: self, relationship) } ?? []
     if members.allSatisfy({ Swift.type(of: $0) == Member.self }) {
       // Sound because arrays of class instances have one layout, and each instance is of exactly this class.
       return unsafeBitCast(members, to: [Member].self)
@@ -232,68 +232,68 @@ extension ManagedObject {
   /// more, a placeholder object is returned.
   final func member<Member: ManagedObject>(_ property: Int, at position: Int, as type: Member.Type) -> Member {
     // Positions that were valid before the context was released, or before the store failed, may be invalid now.
-    guard let (context, relationship) = place(of: property) else {
+    guard let (graph, relationship) = place(of: property) else {
       return Member.standIn(for: 0, isDeleted: false, in: link)
     }
-    guard let list = context.reporting({ try context.loadedList(of: self, relationship) }) else {
+    guard let list = graph.reporting({ try graph.loadedList(of: self, relationship) }) else {
       return Member.standIn(for: 0, isDeleted: false, in: link)
     }
-    let key = context.shownKeys(list)[position]
-    if let member = context.map[key] as? Member { return member }
-    let members = context.reporting { try context.memberObjects(of: self, relationship) }
-    if let member = context.map[key] as? Member { return member }
+    let key = graph.shownKeys(list)[position]
+    if let member = graph.map[key] as? Member { return member }
+    let members = graph.reporting { try graph.memberObjects(of: self, relationship) }
+    if let member = graph.map[key] as? Member { return member }
     return .standIn(for: key, isDeleted: members != nil, in: link)
   }
 
   final func hasMember(_ property: Int, _ object: ManagedObject) -> Bool {
-    guard let (context, relationship) = place(of: property), object.link === link else { return false }
+    guard let (graph, relationship) = place(of: property), object.link === link else { return false }
     // A member that holds the reference itself is checked without loading anything.
-    if let inverse = context.runtime.inverse(of: relationship), inverse.isColumn {
-      return object.phase != .deleted && context.knownReference(of: object, inverse) == _key
+    if let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn {
+      return object.phase != .deleted && graph.knownReference(of: object, inverse) == _key
     }
-    return context.reporting {
-      context.shows(object._key, in: try context.loadedList(of: self, relationship, isAsked: true))
+    return graph.reporting {
+      graph.shows(object._key, in: try graph.loadedList(of: self, relationship, isAsked: true))
     } ?? false
   }
 
   final func addMember(_ property: Int, _ object: ManagedObject, at position: Int?) {
-    guard let (context, relationship) = place(of: property, isWrite: true) else { return }
-    guard context.isUsable(self, as: "the owner", in: relationship),
-      context.isUsable(object, as: "the new member", in: relationship)
+    guard let (graph, relationship) = place(of: property, isWrite: true) else { return }
+    guard graph.isUsable(self, as: "the owner", in: relationship),
+      graph.isUsable(object, as: "the new member", in: relationship)
     else { return }
-    context.reporting {
-      try context.prepare(toConnect: self, relationship, object)
-      if position != nil { try context.loadedList(of: self, relationship) }
-      try context.connect(self, relationship, object, at: position)
+    graph.reporting {
+      try graph.prepare(toConnect: self, relationship, object)
+      if position != nil { try graph.loadedList(of: self, relationship) }
+      try graph.connect(self, relationship, object, at: position)
     }
   }
 
   final func removeMember(_ property: Int, _ object: ManagedObject) {
-    guard let (context, relationship) = place(of: property, isWrite: true), hasMember(property, object) else { return }
-    guard context.isUsable(self, as: "the owner", in: relationship) else { return }
-    context.reporting { try context.prepareAndDisconnect(self, relationship, object._key) }
+    guard let (graph, relationship) = place(of: property, isWrite: true), hasMember(property, object) else { return }
+    guard graph.isUsable(self, as: "the owner", in: relationship) else { return }
+    graph.reporting { try graph.prepareAndDisconnect(self, relationship, object._key) }
   }
 
   /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are not
   ///   shown, so an operation on the shown members is no reason to give them up before a save reports them.
   final func replaceMembers(_ property: Int, _ objects: [ManagedObject], keepsLost: Bool = false) {
-    guard let (context, relationship) = place(of: property, isWrite: true) else { return }
-    guard context.isUsable(self, as: "the owner", in: relationship) else { return }
-    context.reporting {
+    guard let (graph, relationship) = place(of: property, isWrite: true) else { return }
+    guard graph.isUsable(self, as: "the owner", in: relationship) else { return }
+    graph.reporting {
       // An object that cannot be loaded must not be left out, so the change is not made.
-      for object in objects where object.link === link { try context.fulfilIfFault(object) }
-      let usable = objects.filter { context.isUsable($0, as: "a new member", in: relationship) }
+      for object in objects where object.link === link { try graph.fulfilIfFault(object) }
+      let usable = objects.filter { graph.isUsable($0, as: "a new member", in: relationship) }
       let wanted = Set(usable.map(\._key))
-      let list = try context.loadedList(of: self, relationship)
-      let former = keepsLost ? context.shownKeys(list) : list.keys
+      let list = try graph.loadedList(of: self, relationship)
+      let former = keepsLost ? graph.shownKeys(list) : list.keys
       let leaving = former.filter { !wanted.contains($0) }
       let lost = keepsLost ? list.keys.filter { !former.contains($0) } : []
       let coming = usable.filter { !list.contains($0._key) }
-      try context.prepare(toDisconnect: self, relationship, leaving)
-      for object in coming { try context.prepare(toConnect: self, relationship, object) }
-      for key in leaving { try context.disconnect(self, relationship, key) }
-      for object in coming { try context.connect(self, relationship, object) }
-      if relationship.isOrdered { context.arrange(self, relationship, usable.map(\._key) + lost) }
+      try graph.prepare(toDisconnect: self, relationship, leaving)
+      for object in coming { try graph.prepare(toConnect: self, relationship, object) }
+      for key in leaving { try graph.disconnect(self, relationship, key) }
+      for object in coming { try graph.connect(self, relationship, object) }
+      if relationship.isOrdered { graph.arrange(self, relationship, usable.map(\._key) + lost) }
     }
   }
 
@@ -301,27 +301,27 @@ extension ManagedObject {
   final func changeMembers<Member: ManagedObject>(
     _ property: Int, as type: Member.Type, _ change: (inout [Member]) throws -> Void
   ) rethrows {
-    guard let (context, relationship) = place(of: property, isWrite: true),
-      let present = context.reporting({ try context.memberObjects(of: self, relationship) })
+    guard let (graph, relationship) = place(of: property, isWrite: true),
+      let present = graph.reporting({ try graph.memberObjects(of: self, relationship) })
     else { return }
     var all = present.compactMap { $0 as? Member }
     try change(&all)
     replaceMembers(property, all, keepsLost: true)
   }
 
-  private final func place(of property: Int, isWrite: Bool = false) -> (ManagedObjectContext, RelationshipInfo)? {
-    guard let context = link.context else {
+  private final func place(of property: Int, isWrite: Bool = false) -> (ObjectGraph, RelationshipInfo)? {
+    guard let graph = link.graph else {
       reportContextGone(property, isWrite: isWrite)
       return nil
     }
-    guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
+    guard phase != .detached, let relationship = graph.relationship(property, of: self) else { return nil }
     if isProbed(reading: property) { return nil }
     noteRead(property)
-    return (context, relationship)
+    return (graph, relationship)
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
   func arrange(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: [Int64]) {
     var seen: Set<Int64> = []
@@ -417,46 +417,46 @@ extension ManagedObject {
   @_spi(Generated) public final func _findPartner(_ property: Int) -> ManagedObject? {
     var key = _reference(property)
     if key == 0 { return nil }
-    guard let context = link.context else {
+    guard let graph = link.graph else {
       // The missing context is not reported if the partner is known to be nil.
       if key > 0 || extras?.partner(property) != 0 { reportContextGone(property) }
       return nil
     }
     if key < 0 {
-      guard phase != .detached, let relationship = context.relationship(property, of: self) else { return nil }
-      if accessFlags.contains(.probed) { return extras?.partner(property).flatMap { context.map[$0] } }
-      if extras?.partner(property) == nil { context.noteLazyLoad(of: self, relationship) }
-      key = context.reporting { try context.partnerKey(of: self, relationship) } ?? 0
+      guard phase != .detached, let relationship = graph.relationship(property, of: self) else { return nil }
+      if accessFlags.contains(.probed) { return extras?.partner(property).flatMap { graph.map[$0] } }
+      if extras?.partner(property) == nil { graph.noteLazyLoad(of: self, relationship) }
+      key = graph.reporting { try graph.partnerKey(of: self, relationship) } ?? 0
       if key == 0 { return nil }
     }
-    if let partner = context.map[key] { return partner.phase == .deleted ? nil : partner }
+    if let partner = graph.map[key] { return partner.phase == .deleted ? nil : partner }
     guard phase != .detached, !accessFlags.contains(.probed),
-      let relationship = context.relationship(property, of: self)
+      let relationship = graph.relationship(property, of: self)
     else { return nil }
-    context.noteLazyLoad(of: self, relationship)
-    return context.reporting { try context.loadPartner(key, of: self, relationship) } ?? nil
+    graph.noteLazyLoad(of: self, relationship)
+    return graph.reporting { try graph.loadPartner(key, of: self, relationship) } ?? nil
   }
 
   /// Sets the partner of a to-one and updates the inverse.
   @_spi(Generated) public final func _setPartner(_ property: Int, _ partner: ManagedObject?) {
-    guard let context = link.context else { return reportContextGone(property, isWrite: true) }
-    guard let relationship = context.relationship(property, of: self) else { return }
-    guard context.isUsable(self, as: "the object", in: relationship) else { return }
+    guard let graph = link.graph else { return reportContextGone(property, isWrite: true) }
+    guard let relationship = graph.relationship(property, of: self) else { return }
+    guard graph.isUsable(self, as: "the object", in: relationship) else { return }
     guard let partner else {
-      context.reporting {
-        let old = try context.partnerKey(of: self, relationship)
-        if old > 0 { return try context.prepareAndDisconnect(self, relationship, old) }
+      graph.reporting {
+        let old = try graph.partnerKey(of: self, relationship)
+        if old > 0 { return try graph.prepareAndDisconnect(self, relationship, old) }
         // An explicit nil counts as an assigned value of a new object.
         if phase == .inserted && relationship.isColumn { _markAssigned(property) }
       }
       return
     }
-    guard context.isUsable(partner, as: "the partner", in: relationship) else { return }
-    context.reporting { try context.prepareAndConnect(self, relationship, partner) }
+    guard graph.isUsable(partner, as: "the partner", in: relationship) else { return }
+    graph.reporting { try graph.prepareAndConnect(self, relationship, partner) }
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   func relationship(_ property: Int, of object: ManagedObject) -> RelationshipInfo? {
     let all = info(of: object).relationships
     return property >= 0 && property < all.count ? all[property] : nil

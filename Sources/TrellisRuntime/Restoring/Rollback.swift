@@ -1,6 +1,6 @@
 import TrellisStorage
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Restores the last fetched or saved values of properties of a saved object. The inverses of relationships are
   /// updated.
   ///
@@ -193,14 +193,14 @@ extension IdentifiedObject {
   /// again. Nothing is loaded meanwhile: a partner that is not in memory reads as nil, a to-many as empty, and external
   /// data as no bytes.
   func numbers<Value>(of path: KeyPath<Self, Value>) -> [Int] {
-    guard let context = link.context else { return [] }
-    context.probed.removeAll()
+    guard let graph = link.graph else { return [] }
+    graph.probed.removeAll()
     state.setProbed(true)
     let value = self[keyPath: path]
     state.setProbed(false)
-    if let view = value as? any ToManyView, let property = view.property(of: self) { context.probed.append(property) }
-    defer { context.probed.removeAll() }
-    return context.probed.filter { $0 >= 0 }
+    if let view = value as? any ToManyView, let property = view.property(of: self) { graph.probed.append(property) }
+    defer { graph.probed.removeAll() }
+    return graph.probed.filter { $0 >= 0 }
   }
 }
 
@@ -235,13 +235,13 @@ extension IdentifiedObject {
   ///
   /// - Throws: ``StoreError`` if members have to be loaded and the store fails.
   public func committedMembers<View: ToManyView>(of property: KeyPath<Self, View>) throws -> [View.Element] {
-    guard phase == .persistent, let context = link.context else { return [] }
+    guard phase == .persistent, let graph = link.graph else { return [] }
     var members: [View.Element] = []
     for number in numbers(of: property) {
-      guard let relationship = context.relationship(number, of: self) else { continue }
-      let list = try context.loadedList(of: self, relationship)
+      guard let relationship = graph.relationship(number, of: self) else { continue }
+      let list = try graph.loadedList(of: self, relationship)
       for key in list.committed ?? list.keys {
-        let member = try context.object(key, entity: relationship.destination)
+        let member = try graph.object(key, entity: relationship.destination)
         if let member = member as? View.Element, member.isAlive { members.append(member) }
       }
     }
@@ -261,11 +261,11 @@ extension IdentifiedObject {
   /// - Parameter property: A property of the model, or one that is computed from properties of the model.
   /// - Throws: ``StoreError`` if former partners have to be loaded and the store fails.
   public func rollback<Value>(_ property: KeyPath<Self, Value>) throws {
-    guard phase == .persistent, let context = link.context else { return }
+    guard phase == .persistent, let graph = link.graph else { return }
     let numbers = numbers(of: property)
-    try context.adoptStoredReferences(of: self, numbers)
-    try context.rollback(self, numbers)
-    context.settleBacklog()
+    try graph.adoptStoredReferences(of: self, numbers)
+    try graph.rollback(self, numbers)
+    graph.settleBacklog()
   }
 }
 
@@ -278,16 +278,16 @@ extension ManagedObject {
   /// - Throws: ``StoreError`` if former partners have to be loaded and the store fails.
   /// - Complexity: linear in the number of changed objects of the context.
   public final func rollback() throws {
-    guard let context = managedObjectContext, context.isAllowed("rollback") else { return }
-    if phase == .inserted { return try context.withdraw(self) }
-    if phase == .deleted { context.undelete(self) }
+    guard let graph = attachedGraph, graph.isAllowed("rollback") else { return }
+    if phase == .inserted { return try graph.withdraw(self) }
+    if phase == .deleted { graph.undelete(self) }
     guard phase == .persistent else { return }
-    try context.rollbackEverything(of: self)
-    context.settleBacklog()
+    try graph.rollbackEverything(of: self)
+    graph.settleBacklog()
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Reverts every change of a saved object. The backlog is not processed, because a save that calls this may have to
   /// revert it.
   ///

@@ -3,14 +3,14 @@ import TrellisStorage
 extension SavePlan {
   /// Turns the changed lists of joined relationships into pairs. Each pair is written once, although both ends may have
   /// noted it.
-  mutating func collectPairs(_ context: ManagedObjectContext) throws {
-    var changes = PairChanges(context)
+  mutating func collectPairs(_ graph: ObjectGraph) throws {
+    var changes = PairChanges(graph)
     for object in inserted { changes.add(object) }
     for (object, _) in updated { changes.add(object) }
     for object in relinked { changes.add(object) }
     // Pairs that were removed before the delete are written as well, because they must not deny the delete.
-    for object in deleted where !context.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
-    for (id, list) in context.pending.deferredLists.lists {
+    for object in deleted where !graph.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
+    for (id, list) in graph.pending.deferredLists.lists {
       changes.add(list, owner: id.owner, entity: id.entity, property: id.property)
     }
     request.pairs = try changes.pairs()
@@ -30,14 +30,14 @@ private struct PairChanges {
     var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
   }
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private var tables: [Int: Table] = [:]
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   mutating func add(_ object: ManagedObject) {
     guard let extras = object.extras, !extras.lists.isEmpty else { return }
-    let relationships = context.info(of: object).relationships
+    let relationships = graph.info(of: object).relationships
     for entry in extras.lists where relationships.indices.contains(entry.property) {
       guard let relationship = relationships[entry.property], relationship.isJoined else { continue }
       add(entry.list, owner: object._key, relationship)
@@ -45,15 +45,15 @@ private struct PairChanges {
   }
 
   mutating func add(_ list: MemberList, owner: Int64, entity: Int, property: Int) {
-    guard let relationship = context.runtime.entities[entity].relationships[property] else { return }
+    guard let relationship = graph.runtime.entities[entity].relationships[property] else { return }
     add(list, owner: owner, relationship)
   }
 
   private mutating func add(_ list: MemberList, owner: Int64, _ relationship: RelationshipInfo) {
     // The list of a new object is complete from the start, so all of its members are written.
-    let isNew = context.map[owner]?.phase == .inserted
+    let isNew = graph.map[owner]?.phase == .inserted
     guard case .joinTable(let number, let isFirst) = relationship.home, list.hasChanges || isNew else { return }
-    let isSymmetric = context.runtime.model.joinTables[number].isSymmetric
+    let isSymmetric = graph.runtime.model.joinTables[number].isSymmetric
     let difference = isNew ? (added: Array(list.keys), removed: []) : list.difference
     let table = tables[number] ?? Table()
     tables[number] = table
@@ -102,29 +102,29 @@ private struct PairChanges {
     _ tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])], to places: inout PairPlaces,
     table number: Int
   ) throws {
-    let table = context.runtime.model.joinTables[number]
+    let table = graph.runtime.model.joinTables[number]
     for isFirst in [true, false] {
       let owners = tails.filter { $0.isFirst == isFirst }
       guard !owners.isEmpty, let end = isFirst ? table.first : table.second else { continue }
       var last: [Int64: Int64] = [:]
       let relationship = RelationshipNumber(entity: end.entity, property: end.property)
-      try context.connection().lastPlaces(of: relationship, owners: owners.map(\.owner).sorted()) { last[$0] = $1 }
+      try graph.connection().lastPlaces(of: relationship, owners: owners.map(\.owner).sorted()) { last[$0] = $1 }
       for tail in owners { places.append(tail.members, of: tail.owner, isFirst, after: last[tail.owner]) }
     }
   }
 
   /// Whether both objects of a pair remain. Pairs of objects that are deleted in the same save are not written.
   private func isAlive(_ ends: PairEnds) -> Bool {
-    if context.deleted.isEmpty { return true }
+    if graph.deleted.isEmpty { return true }
     for key in [ends.first, ends.partner] {
-      if let object = context.map[key], object.phase == .deleted { return false }
+      if let object = graph.map[key], object.phase == .deleted { return false }
     }
     return true
   }
 
   /// Whether a pair cannot exist in the store.
   private func isNew(_ ends: PairEnds) -> Bool {
-    context.map[ends.first]?.phase == .inserted || context.map[ends.partner]?.phase == .inserted
+    graph.map[ends.first]?.phase == .inserted || graph.map[ends.partner]?.phase == .inserted
   }
 }
 
@@ -274,8 +274,8 @@ enum PlaceNumbering {
 extension SavePlan {
   /// Assigns places to the members of changed ordered one-to-many relationships. Rows that are written anyway carry
   /// their places; the places of other rows are written separately.
-  mutating func assignPlaces(_ context: ManagedObjectContext) throws {
-    var assignment = PlaceAssignment(context, updated: updated)
+  mutating func assignPlaces(_ graph: ObjectGraph) throws {
+    var assignment = PlaceAssignment(graph, updated: updated)
     defer { formerPlaces = assignment.formerPlaces }
     for object in inserted { try assignment.add(object) }
     for (object, _) in updated { try assignment.add(object) }
@@ -297,7 +297,7 @@ private struct PlaceAssignment {
     let column: Int
   }
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private let updated: [(object: ManagedObject, mask: ColumnMask)]
   /// The written properties of each updated object. Lazy, because most saves do not need it.
   private lazy var rewritten = Dictionary(uniqueKeysWithValues: updated.map { ($0.object._key, $0.mask) })
@@ -306,8 +306,8 @@ private struct PlaceAssignment {
   private var unloaded:
     [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
 
-  init(_ context: ManagedObjectContext, updated: [(object: ManagedObject, mask: ColumnMask)]) {
-    self.context = context
+  init(_ graph: ObjectGraph, updated: [(object: ManagedObject, mask: ColumnMask)]) {
+    self.graph = graph
     self.updated = updated
   }
 
@@ -318,7 +318,7 @@ private struct PlaceAssignment {
 
   mutating func add(_ owner: ManagedObject) throws {
     guard let extras = owner.extras, !extras.lists.isEmpty else { return }
-    let relationships = context.info(of: owner).relationships
+    let relationships = graph.info(of: owner).relationships
     for entry in extras.lists where relationships.indices.contains(entry.property) {
       guard let relationship = relationships[entry.property], relationship.isOrdered,
         relationship.home == .inverseColumn, owner.phase == .inserted || entry.list.hasChanges,
@@ -327,7 +327,7 @@ private struct PlaceAssignment {
       if entry.list.isLoaded {
         try arrange(entry.list.keys, of: owner, relationship)
       } else {
-        unloaded[context.number(of: relationship), default: []].append((owner._key, relationship, entry.list.keys))
+        unloaded[graph.number(of: relationship), default: []].append((owner._key, relationship, entry.list.keys))
       }
     }
   }
@@ -335,10 +335,10 @@ private struct PlaceAssignment {
   private mutating func arrange(
     _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: RelationshipInfo
   ) throws {
-    guard let inverse = context.runtime.inverse(of: relationship) else { return }
-    let missing = keys.filter { context.map[$0] == nil }
-    if !missing.isEmpty { try context.loadObjects(Array(missing), entity: relationship.destination) }
-    let members = keys.compactMap { context.map[$0] }
+    guard let inverse = graph.runtime.inverse(of: relationship) else { return }
+    let missing = keys.filter { graph.map[$0] == nil }
+    if !missing.isEmpty { try graph.loadObjects(Array(missing), entity: relationship.destination) }
+    let members = keys.compactMap { graph.map[$0] }
     let old = members.map { $0._place(inverse.property) }
     for (member, (old, new)) in zip(members, zip(old, PlaceNumbering.arrange(old))) where old != new {
       set(new, of: member, inverse)
@@ -349,11 +349,11 @@ private struct PlaceAssignment {
   mutating func appendToUnloaded() throws {
     for (number, lists) in unloaded {
       var last: [Int64: Int64] = [:]
-      try context.connection().lastPlaces(of: number, owners: lists.map(\.owner)) { last[$0] = $1 }
+      try graph.connection().lastPlaces(of: number, owners: lists.map(\.owner)) { last[$0] = $1 }
       for (owner, relationship, keys) in lists {
-        guard let inverse = context.runtime.inverse(of: relationship) else { continue }
-        try context.loadForChange(keys, of: relationship)
-        for member in keys.compactMap({ context.map[$0] }) where member._reference(inverse.property) == owner {
+        guard let inverse = graph.runtime.inverse(of: relationship) else { continue }
+        try graph.loadForChange(keys, of: relationship)
+        for member in keys.compactMap({ graph.map[$0] }) where member._reference(inverse.property) == owner {
           let place = PlaceNumbering.after(last[owner])
           last[owner] = place
           set(place, of: member, inverse)

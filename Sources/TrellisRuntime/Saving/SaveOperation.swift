@@ -20,7 +20,7 @@ import TrellisStorage
 /// 1. No object in memory counts as saved before the transaction of step 7 has succeeded.
 /// 2. Steps 3 to 7 change memory only after ``SaveMerge`` has copied it. If the save throws, the copy is restored. The
 ///    order keys that a plan has assigned are taken back with that plan.
-/// 3. The changes of willSave are taken back after these, by ``ManagedObjectContext/withWillSave(_:)``.
+/// 3. The changes of willSave are taken back after these, by ``ObjectGraph/withWillSave(_:)``.
 /// 4. A refusal is settled at most ``attempts`` times. A refusal whose reason cannot be found is retried three times
 ///    and then thrown.
 /// 5. After step 8 ``PendingChanges`` is empty, and no object is marked as changed.
@@ -31,16 +31,16 @@ struct SaveOperation {
   /// The number of attempts to save while other contexts write the same objects faster than the save can merge them.
   private static let attempts = 64
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private let send: Sending
   private let concurrentReferences: ConcurrentReferences
   private var merge: SaveMerge
 
-  private init(_ context: ManagedObjectContext, _ policy: MergePolicy, _ send: @escaping Sending) {
-    self.context = context
+  private init(_ graph: ObjectGraph, _ policy: MergePolicy, _ send: @escaping Sending) {
+    self.graph = graph
     self.send = send
-    concurrentReferences = ConcurrentReferences(context)
-    merge = SaveMerge(context, policy)
+    concurrentReferences = ConcurrentReferences(graph)
+    merge = SaveMerge(graph, policy)
   }
 
   // MARK: Ways in
@@ -48,32 +48,32 @@ struct SaveOperation {
   /// Saves a context.
   ///
   /// - Throws: the same errors as ``ManagedObjectContext/save(mergePolicy:)``. Memory and the store are then unchanged.
-  static func run(_ context: ManagedObjectContext, _ policy: MergePolicy) throws {
-    context.mergeInbox(readingEdited: false)
-    context.checkInvariants()
-    let plan = try context.withWillSave {
-      var operation = SaveOperation(context, policy) { plan in
+  static func run(_ graph: ObjectGraph, _ policy: MergePolicy) throws {
+    graph.mergeInbox(readingEdited: false)
+    graph.checkInvariants()
+    let plan = try graph.withWillSave {
+      var operation = SaveOperation(graph, policy) { plan in
         // A parent also takes over changes that a store does not get, such as to-manys whose members hold the
         // reference.
-        try plan.isEmpty && context.parent == nil ? SaveOutcome() : context.connection().save(plan.request)
+        try plan.isEmpty && graph.parent == nil ? SaveOutcome() : graph.connection().save(plan.request)
       }
       return try operation.write()
     }
-    context.checkInvariants()
-    operationDidEnd(plan, context)
+    graph.checkInvariants()
+    operationDidEnd(plan, graph)
   }
 
   /// Performs a save and takes back all of its changes, in memory and in the store.
   ///
   /// - Throws: the error that a save would throw now.
-  static func rehearse(_ context: ManagedObjectContext) throws {
+  static func rehearse(_ graph: ObjectGraph) throws {
     struct Passed: Error {}
-    context.mergeInbox(readingEdited: false)
-    try context.throwPendingFailure()
+    graph.mergeInbox(readingEdited: false)
+    try graph.throwPendingFailure()
     do {
-      _ = try context.withWillSave {
-        var operation = SaveOperation(context, context.mergePolicy) { plan in
-          if !plan.isEmpty && !context.isPinned { try context.connection().rehearse(plan.request) }
+      _ = try graph.withWillSave {
+        var operation = SaveOperation(graph, graph.mergePolicy) { plan in
+          if !plan.isEmpty && !graph.isPinned { try graph.connection().rehearse(plan.request) }
           throw Passed()
         }
         return try operation.write()
@@ -84,8 +84,8 @@ struct SaveOperation {
   // MARK: Steps 3 to 8, until the store accepts them
 
   private mutating func write() throws -> SavePlan {
-    try context.core.checkOpen()
-    try context.core.keys.check(context.inserted)
+    try graph.core.checkOpen()
+    try graph.core.keys.check(graph.inserted)
     do {
       for _ in 0..<Self.attempts {
         if let plan = try attempt() {
@@ -96,8 +96,8 @@ struct SaveOperation {
       throw Self.contended
     } catch {
       merge.revert()
-      if let broken = error as? ConstraintViolations { throw try context.validationError(for: broken) }
-      throw context.withNames(error)
+      if let broken = error as? ConstraintViolations { throw try graph.validationError(for: broken) }
+      throw graph.withNames(error)
     }
   }
 
@@ -135,15 +135,15 @@ struct SaveOperation {
   /// deleted.
   private mutating func resolveDangling(_ error: StoreError, _ plan: SavePlan) throws -> SavePlan? {
     if try merge.deleting({ try concurrentReferences.applyDeleteRules(after: plan) }) { return nil }
-    let owners = try plan.lostOwners(context)
+    let owners = try plan.lostOwners(graph)
     if !owners.isEmpty {
       try merge.settle(SaveConflict(rows: owners))
       return nil
     }
-    let failures = try plan.lostPartners(context)
+    let failures = try plan.lostPartners(graph)
     if !failures.isEmpty { throw ValidationError(failures: failures) }
     // The checks ask the store which rows require one of the deleted objects.
-    try context.validate(plan)
+    try graph.validate(plan)
     guard merge.isPatient() else { throw error }
     return nil
   }
@@ -151,15 +151,15 @@ struct SaveOperation {
   // MARK: Steps 4 and 5
 
   private func checkedPlan() throws -> SavePlan {
-    let leavesToStore = context.pending.deletions.hasCascades
-    try context.loadArrangedLists()
-    let plan = context.makePlan()
-    try context.validate(plan)
+    let leavesToStore = graph.pending.deletions.hasCascades
+    try graph.loadArrangedLists()
+    let plan = graph.makePlan()
+    try graph.validate(plan)
     // A validation hook should change nothing, but if it does, the change must not be lost. Loading may also find
     // objects that are deleted.
     let isChanged =
-      context.runtime.hooks.contains(where: \.isValidation) || leavesToStore != context.pending.deletions.hasCascades
-    return isChanged ? context.makePlan() : plan
+      graph.runtime.hooks.contains(where: \.isValidation) || leavesToStore != graph.pending.deletions.hasCascades
+    return isChanged ? graph.makePlan() : plan
   }
 
   // MARK: Steps 6 to 8
@@ -177,36 +177,36 @@ struct SaveOperation {
   }
 
   private func prepare(_ plan: inout SavePlan) throws {
-    let leavesToStore = context.pending.deletions.hasCascades
-    try plan.prepareRequest(context)
-    guard leavesToStore != context.pending.deletions.hasCascades else { return }
+    let leavesToStore = graph.pending.deletions.hasCascades
+    try plan.prepareRequest(graph)
+    guard leavesToStore != graph.pending.deletions.hasCascades else { return }
     // Loading for the order keys has found objects that are deleted.
     plan.revertPlaces()
-    plan = context.makePlan()
-    try plan.prepareRequest(context)
+    plan = graph.makePlan()
+    try plan.prepareRequest(graph)
   }
 
   /// Marks everything in the plan as saved: the written rows become the committed ones, and nothing is pending any
   /// more.
   private func finish(_ plan: SavePlan) {
-    context.saveCount += 1
-    context.recorder?.addInserts(of: context)
+    graph.saveCount += 1
+    graph.recorder?.addInserts(of: graph)
     for object in plan.inserted {
       object.state.didInsert()
       forgetCommitted(object)
       // If other contexts had deleted the object, objects here may still refer to it and be members again.
-      if context.backlog.returning.contains(object._key) { context.forgetViews(of: object) }
+      if graph.backlog.returning.contains(object._key) { graph.forgetViews(of: object) }
     }
     for (object, _) in plan.updated { object.state.didUpdate() }
-    for object in context.changed where object.phase == .persistent { forgetCommitted(object) }
-    for object in context.deleted { context.detach(object) }
+    for object in graph.changed where object.phase == .persistent { forgetCommitted(object) }
+    for object in graph.deleted { graph.detach(object) }
     // Other contexts may have added an object in memory to a deleted owner.
-    for key in plan.outcome.cascaded { if let object = context.map[key] { context.markDeletedInStore(object) } }
-    context.forgetOneWayReferences(to: plan.deleted)
-    context.pending.didSave()
-    context.recorder?.forgetInserts(of: context)
-    context.undo.didSave()
-    context.settleBacklog(afterSaving: plan.updated)
+    for key in plan.outcome.cascaded { if let object = graph.map[key] { graph.markDeletedInStore(object) } }
+    graph.forgetOneWayReferences(to: plan.deleted)
+    graph.pending.didSave()
+    graph.recorder?.forgetInserts(of: graph)
+    graph.undo.didSave()
+    graph.settleBacklog(afterSaving: plan.updated)
   }
 
   private func forgetCommitted(_ object: ManagedObject) {
@@ -220,21 +220,21 @@ struct SaveOperation {
 
   /// The notice of the save for other contexts and live results. Nil if there is no audience.
   private func notice(of plan: SavePlan) -> SaveNotice? {
-    let isHeard = context.parent == nil && context.core.hub.hasAudience(beside: context.inbox)
-    return context.liveResults.isEmpty && !isHeard ? nil : SaveNotice(plan, context)
+    let isHeard = graph.parent == nil && graph.core.hub.hasAudience(beside: graph.inbox)
+    return graph.saveObserver?.wantsSaves != true && !isHeard ? nil : SaveNotice(plan, graph)
   }
 
-  private static func operationDidEnd(_ plan: SavePlan, _ context: ManagedObjectContext) {
+  private static func operationDidEnd(_ plan: SavePlan, _ graph: ObjectGraph) {
     if let notice = plan.notice, !plan.isEmpty {
       // The changes of a child are not saved for other contexts yet.
-      if context.parent == nil { context.core.hub.post(notice, from: context.inbox) }
-      context.refreshLiveResults(after: [notice])
+      if graph.parent == nil { graph.core.hub.post(notice, from: graph.inbox) }
+      graph.saveObserver?.didSave([notice], in: graph)
     }
-    context.runDidSave(plan)
+    graph.runDidSave(plan)
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   func makePlan() -> SavePlan {
     dropGoneFromChangedLists()
     return SavePlan(self)
@@ -255,61 +255,6 @@ extension ManagedObjectContext {
 
 // MARK: - Retrying
 
-extension ManagedObjectContext {
-  /// Runs changes and saves them. If another context has written the same objects meanwhile, the changes are run again
-  /// on the present state of the store.
-  ///
-  /// ```swift
-  /// try context.saveRetrying {
-  ///   try context.object(with: id)?.count += 1
-  /// }
-  /// ```
-  /// Before each further run, all changes of the body in the context are rolled back, and objects in memory are read
-  /// again when they are next used. Therefore the body must fetch the objects that it needs, and must have no side
-  /// effects outside of the context that may not happen twice. Unsaved changes from before the call would be lost, so
-  /// there may be none.
-  ///
-  /// The body is run again after a ``SaveConflict`` under the policy `error`, after a ``ValidationError`` whose
-  /// failures concern only unique keys and partners that other contexts have deleted, and after a save that gave up
-  /// because of other writers. Between later attempts the thread sleeps for some milliseconds to reduce contention.
-  ///
-  /// - Parameters:
-  ///   - retries: The maximum number of further runs; 0 or less for none.
-  ///   - mergePolicy: The policy for conflicts that need no second run; ``mergePolicy`` by default.
-  ///   - body: The changes.
-  /// - Returns: the result of the last run of the body.
-  /// - Throws: the errors of the body; the errors of the last ``save(mergePolicy:)``, after everything was rolled back;
-  ///   ``ContextError`` with the code `unsaved-changes` if the context has unsaved changes before the call.
-  public func saveRetrying<Result>(
-    atMost retries: Int = 10, mergePolicy: MergePolicy? = nil, _ body: () throws -> Result
-  ) throws -> Result {
-    try checkAllowed("saving")
-    guard !hasChanges else {
-      throw ContextError(
-        .unsavedChanges, "Changes from before would be lost when the body is run again. Save or roll back first.")
-    }
-    var left = max(0, retries)
-    var rounds = 0
-    while true {
-      do {
-        let result = try body()
-        try save(mergePolicy: mergePolicy)
-        return result
-      } catch {
-        rollback()
-        guard left > 0, Self.comesOfOthers(error) else { throw error }
-        refreshAll()
-      }
-      left -= 1
-      rounds += 1
-      if rounds > 2 { Thread.sleep(forTimeInterval: .random(in: 0...0.0005 * Double(min(rounds, 20)))) }
-    }
-  }
+extension ObjectGraph {
 
-  /// Whether an error may be resolved by running the changes again on what other contexts have written.
-  private static func comesOfOthers(_ error: any Error) -> Bool {
-    if error is SaveConflict || (error as? StoreError)?.code == .contended { return true }
-    guard let failures = (error as? ValidationError)?.failures, !failures.isEmpty else { return false }
-    return failures.allSatisfy { $0.rule == .unique || $0.rule == .deletedPartner }
-  }
 }

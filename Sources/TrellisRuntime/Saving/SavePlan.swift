@@ -19,14 +19,14 @@ struct SavePlan {
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && request.isEmpty }
 
   /// Collects the changes that the context has noted. No other objects are visited.
-  init(_ context: ManagedObjectContext) {
-    inserted = context.inserted.filter { $0.phase == .inserted }
-    deleted = Array(context.deleted)
+  init(_ graph: ObjectGraph) {
+    inserted = graph.inserted.filter { $0.phase == .inserted }
+    deleted = Array(graph.deleted)
     var numbers: [Int] = []
-    for object in context.changed where object.phase == .persistent {
+    for object in graph.changed where object.phase == .persistent {
       numbers.removeAll(keepingCapacity: true)
       if object.changedBits != 0, let committed = object.extras?.committed {
-        object.collectChanges(since: committed, context.info(of: object), into: &numbers)
+        object.collectChanges(since: committed, graph.info(of: object), into: &numbers)
       }
       if !numbers.isEmpty {
         updated.append((object, ColumnMask(bits: numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })))
@@ -40,13 +40,13 @@ struct SavePlan {
   var checked: [ManagedObject] { inserted + updated.map(\.object) + relinked }
 
   /// Fills the request after the checks have passed.
-  mutating func prepareRequest(_ context: ManagedObjectContext) throws {
-    collectCascades(context)
-    try assignPlaces(context)
+  mutating func prepareRequest(_ graph: ObjectGraph) throws {
+    collectCascades(graph)
+    try assignPlaces(graph)
     groupRows()
-    try collectPairs(context)
-    collectClearedReferences(context)
-    collectChecks(context)
+    try collectPairs(graph)
+    collectClearedReferences(graph)
+    collectChecks(graph)
   }
 
   private mutating func groupRows() {
@@ -68,11 +68,11 @@ struct SavePlan {
   }
 
   /// Collects the references of one-way relationships to deleted objects. They become nil in all rows.
-  private mutating func collectClearedReferences(_ context: ManagedObjectContext) {
+  private mutating func collectClearedReferences(_ graph: ObjectGraph) {
     var targets: [RelationshipNumber: [Int64]] = [:]
     for object in deleted {
-      for reference in context.info(of: object).oneWayReferences where reference.relationship.isColumn {
-        targets[context.number(of: reference.relationship), default: []].append(object._key)
+      for reference in graph.info(of: object).oneWayReferences where reference.relationship.isColumn {
+        targets[graph.number(of: reference.relationship), default: []].append(object._key)
       }
     }
     request.clearedReferences = targets.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
@@ -130,19 +130,19 @@ struct CoupleAgreement {
 
   /// Makes both halves agree. If the partner was set to another object here, it keeps that object, and this object's
   /// reference is cleared. Any other partner takes over this object's half.
-  func carryOut(_ context: ManagedObjectContext) {
+  func carryOut(_ graph: ObjectGraph) {
     if object._reference(relationship.property) != partner._key {
-      context.unlink(partner, relationship, object._key)
+      graph.unlink(partner, relationship, object._key)
     } else if other != nil && partner.hasOwnReference(relationship) {
-      context.unlink(object, relationship, partner._key)
+      graph.unlink(object, relationship, partner._key)
     } else {
-      if let other, other !== partner { context.unlink(other, relationship, partner._key) }
-      context.linkEnd(partner, relationship, object._key)
+      if let other, other !== partner { graph.unlink(other, relationship, partner._key) }
+      graph.linkEnd(partner, relationship, object._key)
     }
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The couples that a save would write and whose halves differ.
   ///
   /// - Throws: ``StoreError`` if a partner has to be loaded and the store fails.

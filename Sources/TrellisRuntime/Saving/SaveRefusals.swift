@@ -7,29 +7,29 @@ import TrellisStorage
 /// The delete rules are applied to these rows as to all others, with hooks and checks, and the save is tried again:
 /// `cascade` deletes the rows, `nullify` clears their references.
 struct ConcurrentReferences {
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// Applies the delete rules to the rows that refer to the objects which a plan deletes.
   ///
   /// - Returns: whether there were any.
   /// - Throws: ``ValidationError`` if a rule denies the delete.
   func applyDeleteRules(after plan: SavePlan) throws -> Bool {
-    var rules = ObjectRules(context)
+    var rules = ObjectRules(graph)
     var isAny = false
     for (entity, victims) in Dictionary(grouping: plan.deleted, by: { type(of: $0)._entity })
       .sorted(by: { $0.key < $1.key })
     {
-      for relationship in context.runtime.entities[entity].allRelationships {
-        guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn else { continue }
+      for relationship in graph.runtime.entities[entity].allRelationships {
+        guard let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn else { continue }
         let found = try holders(of: victims, relationship, inverse)
         if found.isEmpty { continue }
         isAny = true
         switch relationship.deleteRule {
         // All together, so that they do not deny each other's delete. The delete of one may include others.
-        case .cascade: try context.deleteAll(found.map(\.holder))
-        case .nullify: for (holder, victim) in found { context.unlink(holder, inverse, victim) }
+        case .cascade: try graph.deleteAll(found.map(\.holder))
+        case .nullify: for (holder, victim) in found { graph.unlink(holder, inverse, victim) }
         case .deny: deny(victims, relationship, found, &rules)
         case .noAction: break
         }
@@ -47,14 +47,14 @@ struct ConcurrentReferences {
     for (number, links) in Dictionary(grouping: pairs, by: \.relationship)
       .sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) })
     {
-      guard let relationship = context.runtime.relationship(number), relationship.deleteRule == .cascade else {
+      guard let relationship = graph.runtime.relationship(number), relationship.deleteRule == .cascade else {
         continue
       }
       let partners = Set(links.map(\.partner)).sorted()
-      try context.loadForChange(partners, of: relationship)
-      let found = partners.compactMap { context.map[$0] }.filter(\.isAlive)
+      try graph.loadForChange(partners, of: relationship)
+      let found = partners.compactMap { graph.map[$0] }.filter(\.isAlive)
       if found.isEmpty { continue }
-      try context.deleteAll(found)
+      try graph.deleteAll(found)
       isAny = true
     }
     return isAny
@@ -69,19 +69,19 @@ struct ConcurrentReferences {
   ) throws -> [(holder: ManagedObject, victim: Int64)] {
     if relationship.deleteRule == .noAction { return [] }
     var links: [(holder: Int64, victim: Int64)] = []
-    try context.connection().memberKeys(of: context.number(of: relationship), owners: victims.map(\._key)) {
+    try graph.connection().memberKeys(of: graph.number(of: relationship), owners: victims.map(\._key)) {
       owner, holder, _ in
       links.append((holder, owner))
     }
     let unknown = links.filter { link in
-      context.map[link.holder].map { $0.phase == .persistent } ?? true
+      graph.map[link.holder].map { $0.phase == .persistent } ?? true
     }
     if unknown.isEmpty { return [] }
     // Rows that are in memory already are refreshed by this.
-    try context.loadObjects(unknown.map(\.holder), entity: relationship.destination)
+    try graph.loadObjects(unknown.map(\.holder), entity: relationship.destination)
     return unknown.compactMap { link in
-      guard let holder = context.map[link.holder], holder.isAlive,
-        context.knownReference(of: holder, inverse) == link.victim
+      guard let holder = graph.map[link.holder], holder.isAlive,
+        graph.knownReference(of: holder, inverse) == link.victim
       else { return nil }
       return (holder, link.victim)
     }
@@ -94,7 +94,7 @@ struct ConcurrentReferences {
     for victim in victims {
       let blockers = found.filter { $0.victim == victim._key }.map(\.holder)
       if blockers.isEmpty { continue }
-      rules.deny(victim, relationship, blockers.map { AnyObjectID($0, context.info(of: $0)) })
+      rules.deny(victim, relationship, blockers.map { AnyObjectID($0, graph.info(of: $0)) })
     }
   }
 }
@@ -104,9 +104,9 @@ struct ConcurrentReferences {
 extension SavePlan {
   /// Finds the written references whose targets other contexts have deleted meanwhile. The store has refused a
   /// reference without a target but does not report which one.
-  func lostPartners(_ context: ManagedObjectContext) throws -> [ValidationFailure] {
-    var search = LostPartnerSearch(context)
-    for object in inserted { search.add(object, context.info(of: object).storedMask) }
+  func lostPartners(_ graph: ObjectGraph) throws -> [ValidationFailure] {
+    var search = LostPartnerSearch(graph)
+    for object in inserted { search.add(object, graph.info(of: object).storedMask) }
     for (object, mask) in updated { search.add(object, mask) }
     for pairs in request.pairs { search.add(pairs) }
     return try search.failures()
@@ -116,14 +116,14 @@ extension SavePlan {
 extension SavePlan {
   /// Finds the owners of one-way to-many relationships that the plan adds members to and that other contexts have
   /// deleted meanwhile. These owners count as edited, although the save does not write their rows.
-  func lostOwners(_ context: ManagedObjectContext) throws -> [SaveConflict.Row] {
+  func lostOwners(_ graph: ObjectGraph) throws -> [SaveConflict.Row] {
     var lost: [Int64: SaveConflict.Row] = [:]
     for pairs in request.pairs {
-      let table = context.runtime.model.joinTables[pairs.table]
+      let table = graph.runtime.model.joinTables[pairs.table]
       guard table.second == nil else { continue }
-      let entity = context.runtime.entities[table.first.entity].root
-      var owners = Set(pairs.added.map(\.first).filter { context.map[$0]?.phase == .persistent })
-      try context.connection().rows(of: entity, keys: owners.sorted()) { owners.remove($0.key) }
+      let entity = graph.runtime.entities[table.first.entity].root
+      var owners = Set(pairs.added.map(\.first).filter { graph.map[$0]?.phase == .persistent })
+      try graph.connection().rows(of: entity, keys: owners.sorted()) { owners.remove($0.key) }
       for key in owners { lost[key] = SaveConflict.Row(entity: entity, key: key) }
     }
     return lost.sorted { $0.key < $1.key }.map(\.value)
@@ -137,20 +137,20 @@ private struct LostPartnerSearch {
     let partner: Int64
   }
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private var references: [Reference] = []
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
-    for relationship in context.info(of: object).allRelationships
+    for relationship in graph.info(of: object).allRelationships
     where relationship.isColumn && mask.contains(relationship.property) {
       add(object, relationship, object._reference(relationship.property))
     }
   }
 
   mutating func add(_ pairs: SaveRequest.Pairs) {
-    let table = context.runtime.model.joinTables[pairs.table]
+    let table = graph.runtime.model.joinTables[pairs.table]
     for pair in pairs.added {
       add(pair.first, table.first, pair.partner)
       if let second = table.second { add(pair.partner, second, pair.first) }
@@ -159,25 +159,25 @@ private struct LostPartnerSearch {
 
   private mutating func add(_ key: Int64, _ end: JoinTable.End, _ partner: Int64) {
     let number = RelationshipNumber(entity: end.entity, property: end.property)
-    guard let object = context.map[key], let relationship = context.runtime.relationship(number) else { return }
+    guard let object = graph.map[key], let relationship = graph.runtime.relationship(number) else { return }
     add(object, relationship, partner)
   }
 
   private mutating func add(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
-    guard partner > 0, object.isAlive, context.map[partner]?.phase != .inserted else { return }
+    guard partner > 0, object.isAlive, graph.map[partner]?.phase != .inserted else { return }
     references.append(Reference(object: object, relationship: relationship, partner: partner))
   }
 
   func failures() throws -> [ValidationFailure] {
-    var rules = ObjectRules(context)
+    var rules = ObjectRules(graph)
     for (entity, group) in Dictionary(
-      grouping: references, by: { context.runtime.entities[$0.relationship.destination].root }
+      grouping: references, by: { graph.runtime.entities[$0.relationship.destination].root }
     )
     .sorted(by: { $0.key < $1.key }) {
       var missing = Set(group.map(\.partner))
-      try context.connection().rows(of: entity, keys: missing.sorted()) { missing.remove($0.key) }
+      try graph.connection().rows(of: entity, keys: missing.sorted()) { missing.remove($0.key) }
       for reference in group where missing.contains(reference.partner) {
-        let partner = context.runtime.entities[reference.relationship.destination]
+        let partner = graph.runtime.entities[reference.relationship.destination]
         rules.fail(
           reference.object, reference.relationship.name, .deletedPartner,
           "leads to an object that somebody else has deleted",
@@ -196,9 +196,9 @@ extension SavePlan {
   ///
   /// New owners are not checked, because no other context knows them. References are not checked, because the store
   /// never accepts a reference without a target.
-  mutating func collectChecks(_ context: ManagedObjectContext) {
-    guard context.runtime.needsStoreChecks else { return }
-    var asking = RulesToAsk(context)
+  mutating func collectChecks(_ graph: ObjectGraph) {
+    guard graph.runtime.needsStoreChecks else { return }
+    var asking = RulesToAsk(graph)
     for (object, mask) in updated { asking.addChange(of: object, mask) }
     for object in relinked { asking.addChange(of: object, ColumnMask(bits: 0)) }
     for object in deleted { asking.addDelete(of: object) }
@@ -214,14 +214,14 @@ private struct RulesToAsk {
     var leaving: [Int64] = []
   }
 
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private var counted: [RelationshipNumber: Owners] = [:]
   private var denied: [RelationshipNumber: [Int64]] = [:]
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   mutating func addChange(of object: ManagedObject, _ mask: ColumnMask) {
-    let checks = context.info(of: object).storeChecks
+    let checks = graph.info(of: object).storeChecks
     guard checks.concernsChanges else { return }
     for relationship in checks.counted where object.extras?.list(relationship.property)?.hasChanges == true {
       add(object._key, to: relationship)
@@ -230,29 +230,29 @@ private struct RulesToAsk {
   }
 
   mutating func addDelete(of object: ManagedObject) {
-    let checks = context.info(of: object).storeChecks
+    let checks = graph.info(of: object).storeChecks
     guard checks.concernsDeletes else { return }
     for reference in checks.needed { addOwners(of: object, reference) }
     for keeper in checks.keepers { self[keeper].leaving.append(object._key) }
-    for relationship in checks.denials { denied[context.number(of: relationship), default: []].append(object._key) }
+    for relationship in checks.denials { denied[graph.number(of: relationship), default: []].append(object._key) }
   }
 
   /// Adds the object that a reference leads to, and the one that it leads to in the store.
   private mutating func addOwners(of object: ManagedObject, _ reference: RelationshipInfo) {
-    guard let inverse = context.runtime.inverse(of: reference) else { return }
+    guard let inverse = graph.runtime.inverse(of: reference) else { return }
     add(object._reference(reference.property), to: inverse)
     if case .integer(let former)? = object.extras?.committed?.value(reference.property) { add(former, to: inverse) }
   }
 
   private mutating func add(_ owner: Int64, to relationship: RelationshipInfo) {
     guard owner > 0 else { return }
-    let phase = context.map[owner]?.phase
+    let phase = graph.map[owner]?.phase
     if phase == nil || phase == .persistent { self[relationship].owners.insert(owner) }
   }
 
   private subscript(relationship: RelationshipInfo) -> Owners {
-    get { counted[context.number(of: relationship)] ?? Owners(relationship: relationship) }
-    _modify { yield &counted[context.number(of: relationship), default: Owners(relationship: relationship)] }
+    get { counted[graph.number(of: relationship)] ?? Owners(relationship: relationship) }
+    _modify { yield &counted[graph.number(of: relationship), default: Owners(relationship: relationship)] }
   }
 
   // MARK: The result
@@ -273,7 +273,7 @@ private struct RulesToAsk {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The violations that the store has found, as the error that the checks before the write throw.
   func validationError(for broken: ConstraintViolations) throws -> ValidationError {
     var rules = ObjectRules(self)
@@ -305,7 +305,7 @@ private struct SingleDenial: Hashable {
 
 // MARK: - Conflict names
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The error that a save throws, with the names of entities: a store knows entities only by number.
   func withNames(_ error: any Error) -> any Error {
     guard var conflict = error as? SaveConflict else { return error }

@@ -11,10 +11,10 @@ final class ChangeRecorder {
   /// The number of the context's new objects that belong to closed sets.
   private var knownInserts: Int
 
-  init(_ context: ManagedObjectContext) {
-    knownInserts = context.inserted.count
-    for object in context.inserted { object.state.setUnrecorded(true) }
-    for object in context.changed { object.state.setUnrecorded(true) }
+  init(_ graph: ObjectGraph) {
+    knownInserts = graph.inserted.count
+    for object in graph.inserted { object.state.setUnrecorded(true) }
+    for object in graph.changed { object.state.setUnrecorded(true) }
   }
 
   // MARK: Recording, before a change is made
@@ -37,8 +37,8 @@ final class ChangeRecorder {
   // MARK: Sets
 
   /// Closes the set of changes and begins a new one.
-  func take(_ context: ManagedObjectContext) -> ChangeSet {
-    addInserts(of: context)
+  func take(_ graph: ObjectGraph) -> ChangeSet {
+    addInserts(of: graph)
     var taken = changes
     taken.close()
     for object in changes.touched { object.state.setUnrecorded(true) }
@@ -48,16 +48,16 @@ final class ChangeRecorder {
   }
 
   /// Adds the new objects. They are not recorded one by one, because the context lists them in order.
-  func addInserts(of context: ManagedObjectContext) {
-    if knownInserts < context.inserted.count { changes.inserted += context.inserted[knownInserts...] }
-    knownInserts = context.inserted.count
+  func addInserts(of graph: ObjectGraph) {
+    if knownInserts < graph.inserted.count { changes.inserted += graph.inserted[knownInserts...] }
+    knownInserts = graph.inserted.count
   }
 
   /// Counts all new objects as known, after the context's list of them was rebuilt.
-  func forgetInserts(of context: ManagedObjectContext) { knownInserts = context.inserted.count }
+  func forgetInserts(of graph: ObjectGraph) { knownInserts = graph.inserted.count }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Records a change of a to-many before it is made, if changes are recorded.
   func recordMember(
     _ key: Int64, isComing: Bool, list: MemberList, owner: ManagedObject?, _ ownerKey: Int64,
@@ -162,7 +162,7 @@ struct RecordedValues {
 
   /// - Returns: whether any value has changed.
   mutating func findDifferences() -> Bool {
-    guard let info = object.link.context?.info(of: object) else { return false }
+    guard let info = object.link.graph?.info(of: object) else { return false }
     differences = []
     // If the row version is the same, only values can differ that were set, or were changed before and set back.
     let candidates = object.version == version ? changedBefore | object.changedBits : info.storedMask.bits
@@ -266,7 +266,7 @@ extension MemberList {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Restores the state of a member of a to-many before a change.
   func revert(
     _ trace: MemberTrace, in list: MemberList, of owner: ManagedObject?, _ ownerKey: Int64,

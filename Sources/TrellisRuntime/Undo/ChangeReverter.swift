@@ -1,6 +1,6 @@
 import TrellisStorage
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Reverts changes in reverse order. The reverting changes are recorded in turn, so that they can be reverted as
   /// well.
   ///
@@ -21,7 +21,7 @@ extension ManagedObjectContext {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Loads the objects that reverting the changes needs, so that a failure leaves nothing half done.
   fileprivate func prepareToRevert(_ changes: ChangeSet) throws {
     var leaving = changes.inserted
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
 
 /// Reverts one set of changes.
 private struct ChangeReverter {
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   private let isExact: Bool
   /// Objects whose restoring is reverted, by key.
   private var redeleted: [Int64: ManagedObject] = [:]
@@ -62,8 +62,8 @@ private struct ChangeReverter {
   /// Objects whose lists or partners were corrected to match the references to them.
   private(set) var corrected: [ManagedObject] = []
 
-  init(_ context: ManagedObjectContext, isExact: Bool) {
-    self.context = context
+  init(_ graph: ObjectGraph, isExact: Bool) {
+    self.graph = graph
     self.isExact = isExact
   }
 
@@ -82,9 +82,9 @@ private struct ChangeReverter {
 
   private mutating func restore(_ values: RecordedValues) throws {
     let object = values.object
-    if object.isAlive { try context.fulfilIfFault(object) }
+    if object.isAlive { try graph.fulfilIfFault(object) }
     object.willChangeValues()
-    for relationship in context.info(of: object).allRelationships
+    for relationship in graph.info(of: object).allRelationships
     where relationship.isColumn && values.differences.contains(relationship.property) {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
@@ -101,13 +101,13 @@ private struct ChangeReverter {
   private mutating func restore(_ member: RecordedMember) throws {
     let relationship = member.relationship
     let list: MemberList
-    let owner = member.owner ?? context.map[member.ownerKey]
+    let owner = member.owner ?? graph.map[member.ownerKey]
     if let owner {
       list = try self.list(of: owner, relationship)
     } else {
-      list = context.deferredList(of: member.ownerKey, relationship)
+      list = graph.deferredList(of: member.ownerKey, relationship)
     }
-    context.revert(member.trace, in: list, of: owner, member.ownerKey, relationship)
+    graph.revert(member.trace, in: list, of: owner, member.ownerKey, relationship)
     if member.trace.wasMember { returned.append((member.ownerKey, list, member.trace.key, relationship)) }
   }
 
@@ -115,7 +115,7 @@ private struct ChangeReverter {
   /// state in which it was left.
   private func list(of owner: ManagedObject, _ relationship: RelationshipInfo) throws -> MemberList {
     try relationship.isOrdered && owner.isAlive
-      ? context.loadedList(of: owner, relationship) : context.list(of: owner, relationship)
+      ? graph.loadedList(of: owner, relationship) : graph.list(of: owner, relationship)
   }
 
   private func reorder(
@@ -123,15 +123,15 @@ private struct ChangeReverter {
   ) throws {
     let present = try list(of: owner, relationship)
     let known = Set(keys)
-    context.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
+    graph.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
   }
 
   private mutating func setPartner(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
     shown.append((object, relationship))
-    context.recorder?.record(
-      .partner(object, relationship, max(0, context.knownReference(of: object, relationship))))
+    graph.recorder?.record(
+      .partner(object, relationship, max(0, graph.knownReference(of: object, relationship))))
     object.needExtras().setPartner(relationship.property, key)
-    context.noteListChanged(object)
+    graph.noteListChanged(object)
   }
 
   /// Makes the other ends of a reference show it. Ends that were not in memory when the reference was set have no note
@@ -140,45 +140,45 @@ private struct ChangeReverter {
     of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
   ) throws {
     guard object.isAlive else { return }
-    try context.unlinkLostPartner(object, relationship)
-    guard let inverse = context.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
+    try graph.unlinkLostPartner(object, relationship)
+    guard let inverse = graph.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
     let present = object._reference(relationship.property)
     // A partner that is deleted again keeps its own lists.
-    if former > 0, former != present, let partner = context.map[former], partner.isAlive, redeleted[former] == nil {
+    if former > 0, former != present, let partner = graph.map[former], partner.isAlive, redeleted[former] == nil {
       if inverse.isToMany {
         if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
       } else if inverse.isColumn {
         // Both rows hold the reference, and another context may have written one of them since.
-        if partner !== object, !partner.accessFlags.contains(.fault) { context.unlink(partner, inverse, object._key) }
+        if partner !== object, !partner.accessFlags.contains(.fault) { graph.unlink(partner, inverse, object._key) }
       } else if partner.extras?.partner(inverse.property) == object._key {
         partner.needExtras().setPartner(inverse.property, 0)
       }
-      context.noteListChanged(partner)
+      graph.noteListChanged(partner)
       corrected.append(partner)
     }
-    guard present > 0, let partner = try context.object(present, entity: relationship.destination), partner.isAlive
+    guard present > 0, let partner = try graph.object(present, entity: relationship.destination), partner.isAlive
     else {
       return
     }
     if inverse.isToMany {
-      let list = context.list(of: partner, inverse)
+      let list = graph.list(of: partner, inverse)
       if !list.contains(object._key) { list.insert(object._key) }
     } else if inverse.isColumn {
-      let other = context.knownReference(of: partner, inverse)
+      let other = graph.knownReference(of: partner, inverse)
       if other == object._key { return }
-      if let other = context.map[other], other !== partner, other.isAlive {
-        context.unlink(other, relationship, present)
+      if let other = graph.map[other], other !== partner, other.isAlive {
+        graph.unlink(other, relationship, present)
       }
-      context.linkEnd(partner, inverse, object._key)
+      graph.linkEnd(partner, inverse, object._key)
     } else {
       // A partner that was given to another object in this context keeps it until a save settles the conflict.
-      if !object.hasOwnReference(relationship), context.isGivenElsewhere(partner, inverse, than: object) { return }
+      if !object.hasOwnReference(relationship), graph.isGivenElsewhere(partner, inverse, than: object) { return }
       unlinkRival(of: object, relationship, at: partner, inverse)
       partner.needExtras().setPartner(inverse.property, object._key)
       // Another context may have given the partner to another object since.
-      if partner.phase == .persistent { context.noteContestedPartner(partner, inverse) }
+      if partner.phase == .persistent { graph.noteContestedPartner(partner, inverse) }
     }
-    context.noteListChanged(partner)
+    graph.noteListChanged(partner)
     corrected.append(partner)
   }
 
@@ -188,20 +188,20 @@ private struct ChangeReverter {
     of object: ManagedObject, _ relationship: RelationshipInfo, at partner: ManagedObject, _ inverse: RelationshipInfo
   ) {
     guard !isExact, let key = partner.extras?.partner(inverse.property), key > 0, key != object._key,
-      let rival = context.map[key], rival.isAlive,
+      let rival = graph.map[key], rival.isAlive,
       restored.contains(where: { $0.object === rival && $0.relationship.isSame(as: relationship) })
     else { return }
-    context.unlink(rival, relationship, partner._key)
+    graph.unlink(rival, relationship, partner._key)
   }
 
   /// Forgets a partner whose row contradicts it, because another context has written the row; it is read from the store
   /// again.
   private func forgetWrongPartner(of object: ManagedObject, _ relationship: RelationshipInfo) {
     guard object.phase == .persistent, !relationship.isTransient,
-      let inverse = context.runtime.inverse(of: relationship),
+      let inverse = graph.runtime.inverse(of: relationship),
       let key = object.extras?.partner(relationship.property)
     else { return }
-    if key > 0, let partner = context.map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
+    if key > 0, let partner = graph.map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == object._key
     {
       return
@@ -213,10 +213,10 @@ private struct ChangeReverter {
   /// Restores a reference at the partners' end. Partners that had been in memory while the object was deleted, or were
   /// loaded after that, do not show it.
   private func showAgain(_ object: ManagedObject) {
-    for relationship in context.info(of: object).allRelationships where relationship.isColumn {
-      guard let inverse = context.runtime.inverse(of: relationship) else { continue }
+    for relationship in graph.info(of: object).allRelationships where relationship.isColumn {
+      guard let inverse = graph.runtime.inverse(of: relationship) else { continue }
       let key = object._reference(relationship.property)
-      guard key > 0, let extras = context.map[key]?.extras else { continue }
+      guard key > 0, let extras = graph.map[key]?.extras else { continue }
       if inverse.isToMany {
         guard let list = extras.list(inverse.property), list.isLoaded || list.removed.contains(object._key) else {
           continue
@@ -233,40 +233,40 @@ private struct ChangeReverter {
   private mutating func revive(_ object: ManagedObject) {
     switch object.phase {
     case .deleted: object.state.revive()
-    case .detached where context.map[object._key] == nil: becomeNew(object)
+    case .detached where graph.map[object._key] == nil: becomeNew(object)
     default:
       // The object was deleted and restored in one step.
       redeleted[object._key] = nil
       return
     }
     revived.insert(object._key)
-    context.recorder?.record(.revived(object))
+    graph.recorder?.record(.revived(object))
   }
 
   private mutating func becomeNew(_ object: ManagedObject) {
     // All values of a new object count as changed.
-    object.state.becomeNew(changed: context.info(of: object).storedMask.bits)
+    object.state.becomeNew(changed: graph.info(of: object).storedMask.bits)
     object.extras?.forgetCommitted()
     for entry in object.extras?.lists ?? [] { entry.list.load([]) }
-    context.map.insert(object, for: object._key)
-    context.backlog.returning.insert(object._key)
+    graph.map.insert(object, for: object._key)
+    graph.backlog.returning.insert(object._key)
     reinserted.append(object)
   }
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
-    context.pending.dropRevived()
-    try context.relinkLate(revived, unlessMembers: true)
-    for key in revived { if let object = context.map[key], object.phase == .persistent { showAgain(object) } }
+    graph.pending.dropRevived()
+    try graph.relinkLate(revived, unlessMembers: true)
+    for key in revived { if let object = graph.map[key], object.phase == .persistent { showAgain(object) } }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
     if !reinserted.isEmpty {
-      context.recorder?.addInserts(of: context)
-      context.pending.moveToEnd(ofInserted: reinserted)
-      context.recorder?.forgetInserts(of: context)
-      try context.forgetLostPartners(of: reinserted)
+      graph.recorder?.addInserts(of: graph)
+      graph.pending.moveToEnd(ofInserted: reinserted)
+      graph.recorder?.forgetInserts(of: graph)
+      try graph.forgetLostPartners(of: reinserted)
       for object in reinserted {
-        try context.reunite(object)
-        try context.showReferencesLeft(to: object)
+        try graph.reunite(object)
+        try graph.showReferencesLeft(to: object)
       }
     }
     try forgetLost()
@@ -274,8 +274,8 @@ private struct ChangeReverter {
     forgetWrongMembers()
     let back = redeleted.values.sorted { $0._key < $1._key }
     // Restoring these objects was reverted already, but the delete has to note their partners.
-    for object in back + inserted where object.isAlive { try context.reunite(object) }
-    try context.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
+    for object in back + inserted where object.isAlive { try graph.reunite(object) }
+    try graph.deleteAll(back + inserted, callsHooks: false, cascades: !isExact)
   }
 }
 
@@ -283,7 +283,7 @@ extension ChangeReverter {
   /// Removes members whose rows contradict the list, because other contexts have written the rows.
   private func forgetWrongMembers() {
     for (owner, list, key, relationship) in returned {
-      guard let inverse = context.runtime.inverse(of: relationship), inverse.isColumn, let member = context.map[key],
+      guard let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn, let member = graph.map[key],
         member.isAlive, !member.accessFlags.contains(.fault), member._reference(inverse.property) != owner
       else { continue }
       if list.contains(key) { list.remove(key) }
@@ -294,20 +294,20 @@ extension ChangeReverter {
   /// or changed these objects since.
   private func showOwners() {
     for (owner, list, key, relationship) in returned where relationship.isJoined {
-      guard list.contains(key), let inverse = context.runtime.inverse(of: relationship), inverse.isToMany,
-        let member = context.map[key], member.isAlive, context.map[owner]?.isAlive == true,
-        !context.list(of: member, inverse).contains(owner)
+      guard list.contains(key), let inverse = graph.runtime.inverse(of: relationship), inverse.isToMany,
+        let member = graph.map[key], member.isAlive, graph.map[owner]?.isAlive == true,
+        !graph.list(of: member, inverse).contains(owner)
       else { continue }
-      context.linkEnd(member, inverse, owner)
+      graph.linkEnd(member, inverse, owner)
     }
   }
 
   /// Removes members that were deleted from the store meanwhile.
   private func forgetLost() throws {
     for (destination, members) in Dictionary(grouping: returned, by: \.relationship.destination) {
-      let missing = Set(members.map(\.key).filter { context.map[$0] == nil })
+      let missing = Set(members.map(\.key).filter { graph.map[$0] == nil })
       if missing.isEmpty { continue }
-      let lost = missing.subtracting(try context.loadObjects(missing.sorted(), entity: destination).map(\._key))
+      let lost = missing.subtracting(try graph.loadObjects(missing.sorted(), entity: destination).map(\._key))
       if !lost.isEmpty { for member in members where lost.contains(member.key) { member.list.forget([member.key]) } }
     }
   }
@@ -317,7 +317,7 @@ extension ChangeReverter {
 
 // The relationships of restored objects.
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Links the partners that an object kept while it was deleted to it again, unless they are linked to another object.
   func reunite(_ object: ManagedObject) throws {
     for relationship in info(of: object).allRelationships {
@@ -367,7 +367,7 @@ extension ManagedObjectContext {
 
 // MARK: - Restorable deletes
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Loads the links that a saved delete would lose: the partners of the victims, and the objects that refer to them by
   /// one-way relationships.
   ///

@@ -40,9 +40,9 @@ public final class UndoHistory {
   public func enable(limit: Int = 100) {
     self.limit = max(1, limit)
     trim()
-    guard !isEnabled, let context = link.context else { return }
+    guard !isEnabled, let graph = link.graph else { return }
     isEnabled = true
-    context.record(with: ChangeRecorder(context))
+    graph.record(with: ChangeRecorder(graph))
   }
 
   /// Stops recording and drops all steps.
@@ -50,7 +50,7 @@ public final class UndoHistory {
     guard isEnabled else { return }
     clear()
     isEnabled = false
-    link.context?.record(with: nil)
+    link.graph?.record(with: nil)
   }
 
   /// Drops all steps. The changes stay.
@@ -59,7 +59,7 @@ public final class UndoHistory {
     undone = []
     open = UndoStep()
     depth = 0
-    if isEnabled, let context = link.context { context.record(with: ChangeRecorder(context)) }
+    if isEnabled, let graph = link.graph { graph.record(with: ChangeRecorder(graph)) }
   }
 
   // MARK: Steps
@@ -115,8 +115,8 @@ public final class UndoHistory {
 
   /// Adds the changes since the last call to the unfinished step.
   private func collect() {
-    guard let context = link.context, let recorder = context.recorder else { return }
-    open.append(recorder.take(context))
+    guard let graph = link.graph, let recorder = graph.recorder else { return }
+    open.append(recorder.take(graph))
   }
 
   private func trim() {
@@ -157,7 +157,7 @@ public final class UndoHistory {
   @discardableResult public func undo() throws -> Bool {
     try checkAllowed("undo")
     endStep()
-    guard link.context != nil, let step = done.popLast() else { return false }
+    guard link.graph != nil, let step = done.popLast() else { return false }
     undone.append(try turn(step) { done.append(step) })
     return true
   }
@@ -170,13 +170,13 @@ public final class UndoHistory {
   @discardableResult public func redo() throws -> Bool {
     try checkAllowed("redo")
     endStep()
-    guard link.context != nil, let step = undone.popLast() else { return false }
+    guard link.graph != nil, let step = undone.popLast() else { return false }
     done.append(try turn(step) { undone.append(step) })
     return true
   }
 
   private func checkAllowed(_ operation: String) throws {
-    try link.context?.checkAllowed(operation)
+    try link.graph?.checkAllowed(operation)
     if depth > 0 { throw ContextError(.openGroup, "\(operation) was called before the group was ended.") }
   }
 
@@ -184,20 +184,20 @@ public final class UndoHistory {
   ///
   /// - Returns: the step that reverts this.
   private func turn(_ step: UndoStep, onFailure restore: () -> Void) throws -> UndoStep {
-    guard let context = link.context, let recorder = context.recorder else { return step }
+    guard let graph = link.graph, let recorder = graph.recorder else { return step }
     var opposite = UndoStep(name: step.name)
     do {
       for changes in step.parts.reversed() {
-        defer { opposite.append(recorder.take(context)) }
-        try context.revert(changes)
+        defer { opposite.append(recorder.take(graph)) }
+        try graph.revert(changes)
       }
     } catch {
-      for changes in opposite.parts.reversed() { try? context.revert(changes) }
-      _ = recorder.take(context)
+      for changes in opposite.parts.reversed() { try? graph.revert(changes) }
+      _ = recorder.take(graph)
       restore()
       throw error
     }
-    context.settleBacklog()
+    graph.settleBacklog()
     return opposite
   }
 

@@ -9,13 +9,13 @@ extension ObjectRules {
       try checkPartners(of: object)
       callValidationHook(.validateDelete, of: object)
     }
-    for reference in context.oneWayReferences(to: objects) where reference.isRequired {
+    for reference in graph.oneWayReferences(to: objects) where reference.isRequired {
       try checkHolders(of: objects, reference)
     }
   }
 
   private mutating func checkPartners(of object: ManagedObject) throws {
-    for relationship in context.info(of: object).allRelationships where relationship.deleteRule == .deny {
+    for relationship in graph.info(of: object).allRelationships where relationship.deleteRule == .deny {
       let left = try partners(of: object, relationship).filter { !isLeaving($0) }
       let blockers = try living(left, entity: relationship.destination)
       if blockers.isEmpty { continue }
@@ -32,9 +32,9 @@ extension ObjectRules {
   private mutating func checkHolders(of objects: [ManagedObject], _ reference: RelationshipInfo) throws {
     let keys = Set(objects.map(\._key))
     var blockers: [Int64: [AnyObjectID]] = [:]
-    for holder in try context.holders(of: keys, reference) where !isLeaving(holder._key) {
-      let id = AnyObjectID(holder, context.info(of: holder))
-      blockers[context.knownReference(of: holder, reference), default: []].append(id)
+    for holder in try graph.holders(of: keys, reference) where !isLeaving(holder._key) {
+      let id = AnyObjectID(holder, graph.info(of: holder))
+      blockers[graph.knownReference(of: holder, reference), default: []].append(id)
     }
     for object in objects {
       guard let blockers = blockers[object._key] else { continue }
@@ -47,12 +47,12 @@ extension ObjectRules {
   /// Checks the remaining partners of a deleted object: their required to-one relationships and their numbers of
   /// members.
   mutating func checkSurvivors(of object: ManagedObject) throws {
-    for relationship in context.info(of: object).allRelationships {
-      guard let inverse = context.runtime.inverse(of: relationship), inverse.isRequired || inverse.isCounted,
-        !context.survivorsKeep(object, relationship, inverse)
+    for relationship in graph.info(of: object).allRelationships {
+      guard let inverse = graph.runtime.inverse(of: relationship), inverse.isRequired || inverse.isCounted,
+        !graph.survivorsKeep(object, relationship, inverse)
       else { continue }
       for key in try partners(of: object, relationship) where !isLeaving(key) {
-        guard let survivor = try context.object(key, entity: relationship.destination) else { continue }
+        guard let survivor = try graph.object(key, entity: relationship.destination) else { continue }
         try checkLoss(of: survivor, inverse)
       }
     }
@@ -62,13 +62,13 @@ extension ObjectRules {
   /// Checks new and changed objects, because their references are cleared in memory. The store clears the references of
   /// other objects.
   private mutating func checkOneWaySurvivors(of object: ManagedObject) throws {
-    let references = context.oneWayReferences(to: [object]).filter { reference in
+    let references = graph.oneWayReferences(to: [object]).filter { reference in
       reference.isToMany ? reference.isCounted : reference.isRequired && object.phase == .inserted
     }
     if references.isEmpty { return }
-    for holder in context.inserted + context.changed where holder.isAlive && !isLeaving(holder._key) {
-      for reference in references where context.info(of: holder).relationships.contains(reference) {
-        guard context.presentPartners(of: holder, reference).contains(object._key) else { continue }
+    for holder in graph.inserted + graph.changed where holder.isAlive && !isLeaving(holder._key) {
+      for reference in references where graph.info(of: holder).relationships.contains(reference) {
+        guard graph.presentPartners(of: holder, reference).contains(object._key) else { continue }
         try checkLoss(of: holder, reference)
       }
     }
@@ -82,26 +82,26 @@ extension ObjectRules {
   }
 
   private func isLeaving(_ key: Int64) -> Bool {
-    leaving.contains(key) || context.map[key]?.phase == .deleted
+    leaving.contains(key) || graph.map[key]?.phase == .deleted
   }
 
   private func partners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64] {
     if relationship.isToMany {
-      return Array(try context.loadedList(of: object, relationship).keys)
+      return Array(try graph.loadedList(of: object, relationship).keys)
     }
-    let key = try context.partnerKey(of: object, relationship)
+    let key = try graph.partnerKey(of: object, relationship)
     return key > 0 ? [key] : []
   }
 
   /// The identifiers of the existing objects among some keys.
   private func living(_ keys: [Int64], entity: Int) throws -> [AnyObjectID] {
-    let missing = keys.filter { context.map[$0] == nil }
-    if !missing.isEmpty { try context.loadObjects(missing, entity: entity) }
-    return keys.compactMap { context.map[$0] }.map { AnyObjectID($0, context.info(of: $0)) }
+    let missing = keys.filter { graph.map[$0] == nil }
+    if !missing.isEmpty { try graph.loadObjects(missing, entity: entity) }
+    return keys.compactMap { graph.map[$0] }.map { AnyObjectID($0, graph.info(of: $0)) }
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// The living objects that refer to one of some objects by a one-way to-one relationship.
   fileprivate func holders(of keys: Set<Int64>, _ reference: RelationshipInfo) throws -> [ManagedObject] {
     var found: [Int64: ManagedObject] = [:]
@@ -123,18 +123,18 @@ extension ManagedObjectContext {
 
 /// Checks objects against the rules of their model.
 struct ObjectRules {
-  let context: ManagedObjectContext
+  let graph: ObjectGraph
   private(set) var failures: [ValidationFailure] = []
   /// Keys of objects that count as deleted already.
   var leaving: Set<Int64> = []
   /// Whether the members of unchanged to-many relationships are counted as well.
   var countsUnchanged = false
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// Checks a new or changed object.
   mutating func check(_ object: ManagedObject) throws {
-    let info = context.info(of: object)
+    let info = graph.info(of: object)
     for attribute in info.checkedAttributes { checkAttribute(attribute, of: object, info) }
     for relationship in info.checkedRelationships { try checkRelationship(relationship, of: object, info) }
   }
@@ -145,7 +145,7 @@ struct ObjectRules {
     _ object: ManagedObject, _ property: String, _ rule: ValidationFailure.Rule, _ message: String,
     blockers: [AnyObjectID] = []
   ) {
-    let id = AnyObjectID(object, context.info(of: object))
+    let id = AnyObjectID(object, graph.info(of: object))
     failures.append(ValidationFailure(id, property: property, rule: rule, message: message, blockers: blockers))
   }
 
@@ -163,13 +163,13 @@ struct ObjectRules {
     _ relationship: RelationshipInfo, of object: ManagedObject, _ info: EntityInfo
   ) throws {
     guard relationship.isToMany else {
-      if try relationship.isRequired && context.partnerKey(of: object, relationship) == 0 {
+      if try relationship.isRequired && graph.partnerKey(of: object, relationship) == 0 {
         fail(object, relationship.name, .required, "must be set")
       }
       return
     }
     guard countsUnchanged || object.phase == .inserted || object.hasChangedList(relationship) else { return }
-    let count = try context.loadedList(of: object, relationship).keys.count
+    let count = try graph.loadedList(of: object, relationship).keys.count
     checkCount(count, of: relationship, object)
   }
 
@@ -192,26 +192,9 @@ extension ManagedObject {
 
 // MARK: - Validating a delete
 
-extension ManagedObjectContext {
-  /// Checks whether a save would refuse the delete of an object. Nothing is deleted.
-  ///
-  /// ```swift
-  /// do {
-  ///   try context.validateForDelete(team)
-  ///   try context.delete(team)
-  /// } catch let refusal as ValidationError {
-  ///   show(refusal.failures)
-  /// }
-  /// ```
-  /// This checks everything that the delete would cascade to: the partners that deny it, and the objects that would be
-  /// left without a required partner. Objects that the context has already deleted do not prevent the delete.
-  ///
-  /// - Parameter object: An object of this context.
-  /// - Throws: ``ValidationError`` with every rule that a save would refuse the delete for; ``StoreError`` if partners
-  ///   have to be loaded and the store fails; ``ContextError`` with the code `foreign-object` if the object belongs to
-  ///   another context.
-  /// - Complexity: linear in the number of objects that would be deleted or unlinked.
-  public func validateForDelete(_ object: ManagedObject) throws {
+extension ObjectGraph {
+  /// Checks whether a save would refuse the delete of an object.
+  func validateForDelete(_ object: ManagedObject) throws {
     try checkOwn(object, "cannot be deleted here")
     guard object.isAlive else { return }
     var deletion = Deletion()
@@ -236,7 +219,7 @@ enum PartnerNeed {
   case nothing, keys, objects
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Whether any of the owners has members, in the store or in memory.
   func hasMembers(_ owners: [ManagedObject], _ relationship: RelationshipInfo) throws -> Bool {
     if owners.contains(where: { !presentPartners(of: $0, relationship).isEmpty }) { return true }
@@ -289,15 +272,15 @@ extension Deletion {
   ///
   /// - Returns: whether the rule affects any partners.
   func loadIfNeeded(
-    _ relationship: RelationshipInfo, of objects: [ManagedObject], in context: ManagedObjectContext
+    _ relationship: RelationshipInfo, of objects: [ManagedObject], in graph: ObjectGraph
   ) throws -> Bool {
-    for object in objects where object.accessFlags.contains(.fault) { try context.refreshRows([object]) }
-    let need = context.needOfDelete(relationship)
+    for object in objects where object.accessFlags.contains(.fault) { try graph.refreshRows([object]) }
+    let need = graph.needOfDelete(relationship)
     guard need != .nothing else { return relationship.deleteRule == .cascade }
     if relationship.isToMany {
-      try context.loadMembersIfNeeded(of: objects, relationship, need)
+      try graph.loadMembersIfNeeded(of: objects, relationship, need)
     } else {
-      try context.loadPartnersIfNeeded(of: objects, relationship, needsObjects: need == .objects)
+      try graph.loadPartnersIfNeeded(of: objects, relationship, needsObjects: need == .objects)
     }
     return true
   }

@@ -108,10 +108,10 @@ extension ManagedObject {
   ///
   /// - Throws: ``ValidationError`` with every rule that the object breaks; ``StoreError`` if the store fails.
   public final func validate() throws {
-    guard let context = managedObjectContext else { return }
+    guard let graph = attachedGraph else { return }
     _willRead(-1)
-    try context.throwPendingFailure()
-    var rules = ObjectRules(context)
+    try graph.throwPendingFailure()
+    var rules = ObjectRules(graph)
     rules.countsUnchanged = true
     switch phase {
     case .deleted: try rules.checkDeleted([self])
@@ -122,7 +122,7 @@ extension ManagedObject {
   }
 }
 
-extension ManagedObjectContext {
+extension ObjectGraph {
   /// Checks everything that a save is about to write.
   ///
   /// - Throws: ``ValidationError`` with every broken rule.
@@ -304,32 +304,9 @@ public struct DiscardedChange: Hashable, Sendable {
   public let failures: [ValidationFailure]
 }
 
-extension ManagedObjectContext {
-  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid
-  /// object does not block every save of the context.
-  ///
-  /// ```swift
-  /// do {
-  ///   try context.save()
-  /// } catch is ValidationError {
-  ///   for change in try context.discardInvalidChanges() { log(change.object, change.failures) }
-  ///   try context.save()
-  /// }
-  /// ```
-  /// New objects are withdrawn, changed objects get their last fetched or saved values, and deletes are reverted. The
-  /// changes of an object that breaks a rule only as a consequence are discarded as well.
-  ///
-  /// The save is rehearsed until nothing prevents it, including its hooks and the store's checks of unique keys,
-  /// numbers of members, denials, and partners that other contexts changed meanwhile. This writes nothing. Saves of
-  /// other contexts after this call cannot be foreseen; if they make the save fail again, this method can be called
-  /// again. A ``SaveConflict`` is not a broken rule: the save and its merge policy resolve it, and rules that are
-  /// broken behind it are found after that.
-  ///
-  /// - Returns: the discarded changes with the reasons, in the order in which they were discarded; empty if no rule is
-  ///   broken.
-  /// - Throws: ``StoreError`` if the store fails; an error of a `willSave` hook, unless it is a failed rule.
-  /// - Complexity: that of a save, for each round in which a change is discarded.
-  @discardableResult public func discardInvalidChanges() throws -> [DiscardedChange] {
+extension ObjectGraph {
+  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid object does not block every save of the context.
+  @discardableResult func discardInvalidChanges() throws -> [DiscardedChange] {
     guard isAllowed("discardInvalidChanges") else { return [] }
     var discarding = Discarding(self)
     while let refusal = try refusalOfSave() { try discarding.giveUp(refusal.failures) }
@@ -350,11 +327,11 @@ extension ManagedObjectContext {
 /// Discards changes until the remaining ones are valid.
 private struct Discarding {
   private(set) var discarded: [DiscardedChange] = []
-  private let context: ManagedObjectContext
+  private let graph: ObjectGraph
   /// Objects that were rolled back once. If such an object still breaks a rule, the cause is another object.
   private var settled: Set<Int64> = []
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// Discards changes that broke rules, at least one.
   mutating func giveUp(_ failures: [ValidationFailure]) throws {
@@ -370,7 +347,7 @@ private struct Discarding {
   }
 
   private func brokenRules(of object: ManagedObject) throws -> [ValidationFailure] {
-    var rules = ObjectRules(context)
+    var rules = ObjectRules(graph)
     switch object.phase {
     case .deleted: try rules.checkDeleted([object])
     case .inserted: try rules.checkAll(object, .validateInsert)
@@ -381,13 +358,13 @@ private struct Discarding {
 
   /// Objects that break rules now, but that their hooks repair before each save.
   private func rescuedByHooks(_ told: [Int64: [ValidationFailure]]) throws -> Set<Int64> {
-    guard context.runtime.hooks.contains(.willSave) else { return [] }
-    let silent = context.makePlan().checked.filter { told[$0._key] == nil }
+    guard graph.runtime.hooks.contains(.willSave) else { return [] }
+    let silent = graph.makePlan().checked.filter { told[$0._key] == nil }
     return Set(try silent.filter { try !brokenRules(of: $0).isEmpty }.map(\._key))
   }
 
   private mutating func giveUp(_ failures: (ManagedObject) throws -> [ValidationFailure]) throws {
-    let plan = context.makePlan()
+    let plan = graph.makePlan()
     for object in plan.deleted where object.phase == .deleted {
       let failures = try failures(object)
       if !failures.isEmpty { undelete(object, failures) }
@@ -401,7 +378,7 @@ private struct Discarding {
   private mutating func discard(_ object: ManagedObject, _ failures: [ValidationFailure]) throws {
     if try bringBackPartners(of: object, failures) { return }
     note(object, object.phase == .inserted ? .insert : .update, failures)
-    if object.phase == .inserted { return try context.withdraw(object) }
+    if object.phase == .inserted { return try graph.withdraw(object) }
     guard settled.insert(object._key).inserted else { return giveUpEverything(failures) }
     try object.rollback()
   }
@@ -409,16 +386,16 @@ private struct Discarding {
   /// Repairs objects that were not changed themselves, but are invalid because of changes around them.
   private mutating func giveUpAround(_ failures: [ValidationFailure]) throws {
     for (key, failures) in Dictionary(grouping: failures, by: \.key).sorted(by: { $0.key < $1.key }) {
-      guard let object = context.map[key], object.phase == .persistent else { continue }
+      guard let object = graph.map[key], object.phase == .persistent else { continue }
       if failures.contains(where: { $0.rule == .deniedDelete }) {
         // The object would only be deleted together with others, so their deletes are reverted.
-        for victim in context.deletedObjects where victim.phase == .deleted { undelete(victim, failures) }
+        for victim in graph.deletedObjects where victim.phase == .deleted { undelete(victim, failures) }
       } else if try !bringBackPartners(of: object, failures), settled.insert(key).inserted {
         note(object, .update, failures)
         let names = Set(failures.map(\.property))
-        let broken = context.info(of: object).allRelationships.filter { names.contains($0.name) }
+        let broken = graph.info(of: object).allRelationships.filter { names.contains($0.name) }
         try refreshPartners(of: object, broken)
-        try context.rollback(object, broken.map(\.property))
+        try graph.rollback(object, broken.map(\.property))
       }
     }
   }
@@ -426,8 +403,8 @@ private struct Discarding {
   /// Refreshes the partners of an object, because other contexts may have deleted them.
   private func refreshPartners(of object: ManagedObject, _ relationships: [RelationshipInfo]) throws {
     for relationship in relationships {
-      let partners = context.presentPartners(of: object, relationship).compactMap { context.map[$0] }
-      try context.refreshRows(partners.filter { $0.phase == .persistent })
+      let partners = graph.presentPartners(of: object, relationship).compactMap { graph.map[$0] }
+      try graph.refreshRows(partners.filter { $0.phase == .persistent })
     }
   }
 
@@ -435,14 +412,14 @@ private struct Discarding {
   private mutating func bringBackPartners(of object: ManagedObject, _ failures: [ValidationFailure]) throws -> Bool {
     guard object.phase == .persistent else { return false }
     var isAny = false
-    for relationship in context.info(of: object).allRelationships {
+    for relationship in graph.info(of: object).allRelationships {
       let reasons = failures.filter { $0.property == relationship.name && $0.rule != .maximumCount }
       if reasons.isEmpty { continue }
       // An object that is as the store has it still refers to the partner.
       let keys =
-        try context.formerPartners(of: object, relationship) ?? context.presentPartners(of: object, relationship)
+        try graph.formerPartners(of: object, relationship) ?? graph.presentPartners(of: object, relationship)
       for key in keys {
-        guard let partner = context.map[key], partner.phase == .deleted else { continue }
+        guard let partner = graph.map[key], partner.phase == .deleted else { continue }
         undelete(partner, reasons)
         isAny = true
       }
@@ -452,19 +429,19 @@ private struct Discarding {
 
   private mutating func undelete(_ object: ManagedObject, _ failures: [ValidationFailure]) {
     note(object, .delete, failures)
-    context.undelete(object)
+    graph.undelete(object)
   }
 
   /// Discards all changes, as the last resort for rules that contradict each other.
   private mutating func giveUpEverything(_ failures: [ValidationFailure]) {
-    for object in context.insertedObjects { note(object, .insert, failures) }
-    for object in context.updatedObjects where !settled.contains(object._key) { note(object, .update, failures) }
-    for object in context.deletedObjects { note(object, .delete, failures) }
-    context.rollback()
+    for object in graph.insertedObjects { note(object, .insert, failures) }
+    for object in graph.updatedObjects where !settled.contains(object._key) { note(object, .update, failures) }
+    for object in graph.deletedObjects { note(object, .delete, failures) }
+    graph.rollback()
   }
 
   private mutating func note(_ object: ManagedObject, _ kind: DiscardedChange.Kind, _ failures: [ValidationFailure]) {
-    let id = AnyObjectID(object, context.info(of: object))
+    let id = AnyObjectID(object, graph.info(of: object))
     discarded.append(DiscardedChange(object: id, kind: kind, failures: failures))
   }
 }

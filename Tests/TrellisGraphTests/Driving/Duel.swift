@@ -33,7 +33,7 @@ struct Duel {
   mutating func apply(_ operation: Operation) throws {
     let before = reference.current
     try carryOut(operation)
-    if let violation = live.context.stateViolations().first {
+    if let violation = live.context.graph.stateViolations().first {
       throw Difference(description: "the context is out of order: \(violation)")
     }
     switch operation {

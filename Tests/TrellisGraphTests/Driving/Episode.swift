@@ -110,7 +110,7 @@ struct Episode {
         if cascading != nil { try forget(&duel, step, operation) }
         try duel.apply(operation)
         if cascading != nil, case .delete = operation, step.kind >> 56 & 3 != 0 {
-          if live.context.leavesMembersToStore { outcome.cascades += 1 }
+          if live.context.graph.leavesMembersToStore { outcome.cascades += 1 }
           try duel.apply(.save)
         }
         if outcome.steps % plan.interval == 0 || duel.refusals > isRefused { try duel.compareAll() }

@@ -36,9 +36,9 @@ final class LiveGraph: GraphSide {
     self.holdsObjects = holdsObjects
     self.leavesToStore = leavesToStore
     context = root ?? container.newContext()
-    if leavesToStore { root?.fewMembers = 0 }
+    if leavesToStore { root?.graph.fewMembers = 0 }
     makeContext()
-    if leavesToStore { context.fewMembers = 0 }
+    if leavesToStore { context.graph.fewMembers = 0 }
   }
 
   // MARK: Objects
@@ -127,6 +127,6 @@ final class LiveGraph: GraphSide {
   private func startAnew(_ step: () -> Void) {
     held = [:]
     step()
-    if leavesToStore { context.fewMembers = 0 }
+    if leavesToStore { context.graph.fewMembers = 0 }
   }
 }

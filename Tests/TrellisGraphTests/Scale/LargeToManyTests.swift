@@ -103,11 +103,11 @@ import TrellisTestSupport
     let parentID = try fillSheet(container, Self.childCount)
     let context = container.newContext()
     let parent = try #require(try context.object(with: parentID))
-    if loads { context.fewMembers = .max }
+    if loads { context.graph.fewMembers = .max }
     let way = "\(kind), \(loads ? "loaded" : "left to the store")"
     Stopwatch.measure("\(way): begin") {}
     try Stopwatch.measure("\(way): delete the parent of \(Self.childCount) children") { try context.delete(parent) }
-    #expect(loads || context.registeredCount <= context.fewMembers + 1)
+    #expect(loads || context.registeredCount <= context.graph.fewMembers + 1)
     try Stopwatch.measure("\(way): save that") { try context.save() }
     #expect(try container.newContext().count(Scrap.all) == 0)
   }

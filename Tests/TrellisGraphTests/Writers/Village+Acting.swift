@@ -7,7 +7,7 @@ extension Village {
     let writer = writers[act.writer % writers.count]
     try carryOut(act, writer)
     for writer in writers {
-      if let violation = writer.context.stateViolations().first {
+      if let violation = writer.context.graph.stateViolations().first {
         throw Difference(description: "\(Act.name(of: writer.index)) is out of order: \(violation)")
       }
     }

@@ -1,0 +1,355 @@
+import TrellisStorage
+
+/// The objects of one context, their links, and what was changed about them.
+///
+/// The graph is the state of a ``ManagedObjectContext``, which is its public face and its only owner. Like the context, a
+/// graph stays in the isolation domain that it was created in. The folders above this one extend the graph by what it can
+/// do: load, validate, delete, undo, merge, save.
+package final class ObjectGraph {
+  /// The context that owns the graph. Nil only while the context is created or deinitialized.
+  weak var owner: (any GraphOwner)?
+  let core: ContainerCore
+  /// The graph of the parent context. Nil for a context that saves to the store.
+  let parent: ObjectGraph?
+  let runtime: RuntimeModel
+  let link = ContextLink()
+  // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and
+  // confined.
+  @exclusivity(unchecked) var map = IdentityMap()
+  /// The changes since the last save.
+  @exclusivity(unchecked) var pending = PendingChanges()
+  /// The maximum number of members that a cascade loads instead of leaving them to the store. A few members are deleted
+  /// faster than the objects in memory are searched for members.
+  package var fewMembers = 1000
+  /// The recorder of changes. Nil unless changes may have to be taken back.
+  @exclusivity(unchecked) private(set) var recorder: ChangeRecorder?
+  /// The properties that were read while the properties of a key path are determined.
+  var probed: [Int] = []
+  /// The running hooks. Each was called from within the one before.
+  var runningHooks: ContiguousArray<RunningHook> = []
+  /// The keys of the objects that are being deleted. Noted only where a hook could delete an object again.
+  var leaving: Set<Int64> = []
+  /// The class of the last created object, known to belong to the model.
+  @exclusivity(unchecked) var lastClass: ObjectIdentifier?
+  /// The relationships in join tables that the context has ever had a list of.
+  var listed: Set<RelationshipNumber> = []
+  /// The number of saves of the context.
+  var saveCount = 0
+  /// Changes by other contexts to objects that are changed here.
+  @exclusivity(unchecked) var backlog = MergeBacklog()
+  /// Whether to-many relationships may have been reordered before their members in the store were loaded.
+  var hasArrangements = false
+  @exclusivity(unchecked) var batches = FetchBatches()
+  @exclusivity(unchecked) var sweeper = Sweeper()
+  var lazyLoading = LazyLoading.allowed
+  var mergePolicy = MergePolicy.error
+  /// Whether a request is being evaluated in memory. Lazy loads are then not caused by the caller.
+  var isEvaluating = false
+  /// The error of a load that failed where it could not be thrown. The next fetch or save throws it.
+  var pendingFailure: ContextError?
+  let inbox: ContextInbox
+  /// The observers of objects through Swift's Observation. Nil while the context is not observing.
+  @exclusivity(unchecked) var observation: ContextObservation?
+  var author: String?
+  /// Receives the saves that the graph makes or merges; nil if there are no live results.
+  var saveObserver: (any SaveObserver)?
+  /// Whether reads show one moment of the store, unaffected by the saves of other contexts.
+  var isPinned = false
+  let undo: UndoHistory
+
+  private var keys: Range<Int64> = 0..<0
+  private var keyBlock: Int64 = 1
+  private(set) var openConnection: (any StoreConnection)?
+
+  init(core: ContainerCore, parent: ObjectGraph?) {
+    self.core = core
+    self.parent = parent
+    runtime = core.runtime
+    inbox = core.hub.makeInbox()
+    undo = UndoHistory(link)
+    link.graph = self
+  }
+
+  deinit {
+    core.hub.close(inbox)
+    link.graph = nil
+    link.remains = ContextRemains(runtime: runtime, report: core.errorHandler)
+    // Objects that are still referenced keep their loaded values; unloaded values read as placeholders, writes are
+    // ignored.
+    map.forEach { $0.state.becomeReadOnly() }
+  }
+
+  func info(of object: ManagedObject) -> EntityInfo { runtime.entities[type(of: object)._entity] }
+
+  /// The connection to the store, opened when it is first needed.
+  func connection() throws -> any StoreConnection {
+    if let openConnection {
+      do { try core.checkOpen() } catch {
+        self.openConnection = nil
+        throw error
+      }
+      return openConnection
+    }
+    let made = try parent.map { ParentConnection($0, for: link) } ?? core.connect()
+    openConnection = made
+    return made
+  }
+
+  // MARK: Recording
+
+  /// Starts to record changes, or stops if the recorder is nil.
+  func record(with recorder: ChangeRecorder?) { self.recorder = recorder }
+
+  /// Records changes temporarily, with the present recorder if there is one.
+  ///
+  /// - Returns: the recorder, and a function that ends the recording if this call has started it.
+  func beginRecording() -> (recorder: ChangeRecorder, end: () -> Void) {
+    if let recorder { return (recorder, {}) }
+    let made = ChangeRecorder(self)
+    recorder = made
+    return (made, { self.recorder = nil })
+  }
+
+  /// Makes changes that belong to no undo step and are not taken back by one.
+  func withoutRecording<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let recorder = recorder
+    self.recorder = nil
+    defer { self.recorder = recorder }
+    return try body()
+  }
+
+  // MARK: What objects call
+
+  /// Returns a key for a new object, from a block of keys that is reserved for the context.
+  func takeKey() -> Int64 {
+    if keys.isEmpty {
+      keys = core.keys.takeBlock(keyBlock) { report($0) }
+      keyBlock = min(keyBlock * 2, 1024)
+    }
+    let key = keys.lowerBound
+    keys = (key + 1)..<keys.upperBound
+    return key
+  }
+
+  func registerInserted(_ object: ManagedObject) {
+    map.insert(object, for: object._key)
+    if observation != nil { object.state.setObserved(true) }
+    pending.addInserted(object)
+  }
+
+  /// Notes that a saved object was written to.
+  func noteChanged(_ object: ManagedObject) {
+    if object.isInChangedList { return }
+    object.state.setInChangedList(true)
+    pending.addChanged(object)
+  }
+
+  /// Notes that the members of an object's to-many relationship have changed.
+  func noteListChanged(_ object: ManagedObject) {
+    if object.phase == .persistent { noteChanged(object) }
+  }
+
+  /// Reports a problem to the container's error handler. The next fetch or save also throws it if it is a failed load.
+  func report(_ problem: ContextError) {
+    if problem.code == .loadFailed && pendingFailure == nil { pendingFailure = problem }
+    core.report(problem)
+  }
+
+  /// Runs the part of a use of an object that can fail, where the use itself cannot throw: a read or write of a
+  /// property, an undelete. The error is reported, and the next fetch or save throws it.
+  ///
+  /// - Returns: nil if an error was reported.
+  @discardableResult func reporting<Result>(_ body: () throws -> Result) -> Result? {
+    do {
+      return try body()
+    } catch let problem as ContextError {
+      reportToThrow(problem)
+    } catch {
+      report(ContextError(.loadFailed, "What a use of an object needs could not be loaded.", cause: error))
+    }
+    return nil
+  }
+
+  /// Reports a problem to the container's error handler. The next fetch or save also throws it.
+  func reportToThrow(_ problem: ContextError) {
+    if pendingFailure == nil { pendingFailure = problem }
+    report(problem)
+  }
+
+  /// Throws the pending error of a place that could not throw. Inside a hook that cannot throw, the error is also kept
+  /// for the next call after the hook.
+  func throwPendingFailure() throws {
+    guard let failure = pendingFailure else { return }
+    if !runningHooks.contains(where: { !$0.hook.mayThrow }) { pendingFailure = nil }
+    throw failure
+  }
+}
+
+/// Receives the saves that a graph makes or merges.
+protocol SaveObserver: AnyObject {
+  /// Whether anything would be done with a save.
+  var wantsSaves: Bool { get }
+  func didSave(_ notices: [SaveNotice], in graph: ObjectGraph)
+}
+
+/// The owner of a graph, as far as the graph and generated code know it.
+@_spi(Generated) public protocol GraphOwner: AnyObject {
+  /// What objects of the context refer to it by.
+  var _link: ContextLink { get }
+}
+
+// MARK: - State
+
+extension ObjectGraph {
+  /// Whether there are unsaved changes.
+  var hasChanges: Bool {
+    !deleted.isEmpty || inserted.contains { $0.phase == .inserted } || changed.contains { $0.isUpdated }
+      || pending.deferredLists.lists.values.contains { $0.hasChanges }
+  }
+
+  /// The objects that the next save will insert, in the order in which they were created.
+  var insertedObjects: [ManagedObject] { inserted.filter { $0.phase == .inserted } }
+  /// The saved objects with unsaved changes.
+  var updatedObjects: [ManagedObject] { changed.filter(\.isUpdated) }
+  /// The objects that the next save will delete.
+  var deletedObjects: [ManagedObject] { Array(deleted) }
+  /// The number of objects in memory.
+  var registeredCount: Int { map.count }
+
+  // MARK: Saving
+
+  /// Writes all changes since the last save in one transaction, or none of them.
+  func save(mergePolicy: MergePolicy? = nil) throws {
+    try checkAllowed("save")
+    try checkNotPinned()
+    try throwPendingFailure()
+    try SaveOperation.run(self, mergePolicy ?? self.mergePolicy)
+  }
+
+  // MARK: Undoing what was not saved
+
+  /// Discards all changes since the last save: new objects belong to no context any more, deleted objects are restored, and values and relationships are as they were last fetched or saved.
+  func rollback() {
+    guard isAllowed("rollback") else { return }
+    for object in inserted where object.phase == .inserted { leave(object) }
+    for object in deleted { revive(object) }
+    for object in changed { restore(object) }
+    pending.didRollBack()
+    pendingFailure = nil
+    undo.clear()
+    backlog.forgetLinks()
+    settleBacklog()
+  }
+
+  /// Discards all changes and all objects.
+  func reset() {
+    guard isAllowed("reset") else { return }
+    map.forEach { $0.state.detach() }
+    map.removeAll()
+    pending = PendingChanges()
+    backlog = MergeBacklog()
+    batches = FetchBatches()
+    pendingFailure = nil
+    undo.clear()
+  }
+
+  /// Reads an object from the store again.
+  func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
+    try checkOwn(object, "was not refreshed")
+    guard object.phase == .persistent else { return }
+    if discardingChanges {
+      try adoptStoredReferences(of: object, object.changedNumbers)
+      try discardChanges(of: object)
+    }
+    let partners = partnersInRow(of: object)
+    if object.isEdited { try mergeRow(of: object) } else { try refreshRows([object]) }
+    forgetViews(of: partners + partnersInRow(of: object))
+  }
+
+  /// Makes all unchanged objects read from the store again when they are next used.
+  func refreshAll() {
+    map.forEach { object in
+      guard object.phase == .persistent, !(object.isInChangedList && object.hasChanges) else { return }
+      if object.isInChangedList { forgetViews(of: object) }
+      turnIntoFault(object)
+    }
+  }
+
+  /// Removes the unchanged objects from memory that only the context references.
+  @discardableResult func dropUnusedObjects() -> Int {
+    sweep(sparingRecent: false)
+  }
+
+  // MARK: Steps
+
+  /// Removes a deleted object from the context.
+  func detach(_ object: ManagedObject) {
+    leave(object, isDeleted: true)
+  }
+
+  /// Removes an object from the context.
+  private func leave(_ object: ManagedObject, isDeleted: Bool = false) {
+    object.announceAll()
+    map.remove(object._key)
+    object.state.detach(isDeleted: isDeleted)
+  }
+
+  private func revive(_ object: ManagedObject) {
+    object.announceAll()
+    object.state.revive()
+    if !object.isInChangedList { restore(object) }
+  }
+
+  /// Restores the row of an object that was last fetched or saved. Its to-many relationships are loaded again.
+  private func restore(_ object: ManagedObject) {
+    object.restoreCommitted(ColumnMask(bits: object.changedBits))
+    object.extras?.forgetCommitted()
+    object.state.didSave()
+    object.extras?.lists.removeAll()
+    object.extras?.partners.removeAll()
+  }
+
+  /// Makes a saved object without changes read its row again when it is next used. Values that exist only in memory
+  /// stay, and so does a partner whose own row was changed here.
+  func turnIntoFault(_ object: ManagedObject) {
+    object.announceAll()
+    let info = info(of: object)
+    object.state.becomeFault(keeping: info.transients.bits)
+    guard let extras = object.extras else { return }
+    object.extras = nil
+    let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
+    let lists = extras.lists.filter { isTransient($0.property) }
+    let partners = extras.partners.filter { object.isInChangedList || isTransient($0.property) }
+    if lists.isEmpty && partners.isEmpty && object.changedBits == 0 { return }
+    extras.lists = lists
+    extras.partners = partners
+    if object.changedBits == 0 { extras.forgetCommitted() }
+    object.extras = extras
+  }
+}
+
+// MARK: - Pinning
+
+extension ObjectGraph {
+
+  /// Reads one moment of the store during a call.
+  func pinned<Result>(_ body: () throws -> Result) throws -> Result {
+    if isPinned { return try body() }
+    mergeInbox()
+    let connection = try connection()
+    try connection.pin()
+    isPinned = true
+    defer {
+      isPinned = false
+      connection.unpin()
+    }
+    return try body()
+  }
+
+  func checkNotPinned() throws {
+    guard isPinned else { return }
+    throw StoreError(
+      .readOnly, "A save was refused, since the context shows one moment of the store.",
+      remedy: "Save after the call of pinned.")
+  }
+}
