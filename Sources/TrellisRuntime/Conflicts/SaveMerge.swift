@@ -77,6 +77,8 @@ struct SaveMerge {
     graph.backlog.contestedHalves = [:]
     defer { trace?.close() }
     let couples = CoupleMatching(objects, stored, graph)
+    // Before any delete, since the delete of one owner may cascade to another one.
+    for case .delete(let object) in steps { try giveBackMembers(of: object) }
     for step in steps { try carryOut(step) }
     // One walk through memory for all of them, after steps that may show some of them again.
     graph.forgetMembers(Set(steps.compactMap(\.forgottenKey)))
@@ -196,7 +198,6 @@ struct SaveMerge {
     switch step {
     case .merge(let merge): try carryOut(merge)
     case .delete(let object):
-      try giveBackMembers(of: object)
       try graph.deleteAll([object], callsHooks: false)
       graph.markDeletedInStore(object)
     case .forget(let object): graph.markDeletedInStore(object)
@@ -211,7 +212,8 @@ struct SaveMerge {
   }
 
   /// Returns saved objects that were added here to an owner that another context has deleted to their former owner,
-  /// because the delete of the owner must not cascade to them. The same holds for the members of new members.
+  /// because the delete of the owner must not cascade to them. The same holds for the members of new members, and of
+  /// those that the delete cascades to.
   private func giveBackMembers(of owner: ManagedObject) throws {
     var owners = [owner]
     var seen: Set<Int64> = [owner._key]
@@ -222,8 +224,8 @@ struct SaveMerge {
           guard let member = graph.map[key] else { continue }
           if member.phase == .persistent && member.hasOwnReference(inverse) {
             try graph.rollback(member, [inverse.property])
-          } else if member.phase == .inserted && seen.insert(key).inserted {
-            owners.append(member)
+          } else if member.phase == .inserted || member.phase == .persistent && relationship.deleteRule == .cascade {
+            if seen.insert(key).inserted { owners.append(member) }
           }
         }
       }

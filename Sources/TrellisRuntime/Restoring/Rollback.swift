@@ -29,7 +29,12 @@ extension ObjectGraph {
     for relationship in info(of: object).allRelationships {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
       for key in presentPartners(of: object, relationship) {
-        guard let partner = map[key], partner.isAlive else { continue }
+        guard let partner = map[key] else { continue }
+        if !partner.isAlive {
+          // It would show the object again once its delete is reverted.
+          unlink(partner, inverse, object._key)
+          continue
+        }
         if partner.phase == .persistent && !inverse.isToMany { try rollback(partner, [inverse.property]) }
         try disconnect(object, relationship, key)
       }
