@@ -287,12 +287,18 @@ extension ObjectGraph {
       report(ContextError(.loadFailed, "What the parent has changed could not be read.", cause: error))
     }
     var gone: Set<Int64> = []
-    var entities: Set<Int> = []
+    var entities: Set<Int>? = []
     for key in keys.sorted() {
-      guard let object = map[key] else { continue }
+      guard let object = map[key] else {
+        // A to-many in a join table may contain it although it is not in memory.
+        guard parent.map[key]?.isAlive != true else { continue }
+        gone.insert(key)
+        if let twin = parent.map[key] { entities?.insert(type(of: twin)._entity) } else { entities = nil }
+        continue
+      }
       guard let twin = parent.map[key], twin.isAlive else {
         gone.insert(key)
-        entities.insert(type(of: object)._entity)
+        entities?.insert(type(of: object)._entity)
         noteGoneInStore(object)
         continue
       }
@@ -310,7 +316,7 @@ extension ObjectGraph {
     }
     // Objects that are not in memory may be referred to as well.
     announceReferences(to: keys.filter { parent.map[$0]?.isAlive != true })
-    forgetStoredMembers(gone, of: entities)
+    if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
   }
 
   /// The keys of the objects that a save would write or delete.
