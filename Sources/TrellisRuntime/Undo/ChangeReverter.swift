@@ -216,12 +216,14 @@ private struct ChangeReverter {
     for relationship in graph.info(of: object).allRelationships where relationship.isColumn {
       guard let inverse = graph.runtime.inverse(of: relationship) else { continue }
       let key = object._reference(relationship.property)
-      guard key > 0, let extras = graph.map[key]?.extras else { continue }
+      guard key > 0, let partner = graph.map[key], let extras = partner.extras else { continue }
       if inverse.isToMany {
         guard let list = extras.list(inverse.property), list.isLoaded || list.removed.contains(object._key) else {
           continue
         }
         if !list.contains(object._key) { list.insert(object._key, at: list.committedPlace(of: object._key)) }
+        // Unless the object is a member in the store, the list has an unsaved change.
+        if list.hasChanges { graph.noteListChanged(partner) }
       } else if extras.partner(inverse.property) == 0 {
         extras.setPartner(inverse.property, object._key)
       }
