@@ -1,5 +1,5 @@
 import TrellisModel
-@_spi(Generated) public import TrellisStorage
+@_spi(Generated) import TrellisStorage
 
 extension ManagedObjectContext {
   /// The identifiers of a request's objects, in its order. No object is created unless unsaved changes affect the

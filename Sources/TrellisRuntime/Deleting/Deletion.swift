@@ -83,13 +83,6 @@ extension ObjectGraph {
     victim.state.delete()
     pending.addDeleted(victim)
   }
-
-  /// The keys of the partners that are in memory, without reading the store.
-  func presentPartners(of object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
-    if relationship.isToMany { return object.extras?.list(relationship.property).map { Array($0.keys) } ?? [] }
-    let known = knownReference(of: object, relationship)
-    return known > 0 ? [known] : []
-  }
 }
 
 // MARK: - Victims

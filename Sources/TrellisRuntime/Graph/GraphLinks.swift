@@ -176,6 +176,13 @@ extension ObjectGraph {
     return object.phase == .inserted || relationship.isTransient ? 0 : -1
   }
 
+  /// The keys of the partners that are in memory, without reading the store.
+  func presentPartners(of object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+    if relationship.isToMany { return object.extras?.list(relationship.property).map { Array($0.keys) } ?? [] }
+    let known = knownReference(of: object, relationship)
+    return known > 0 ? [known] : []
+  }
+
   /// The list of a to-many, created if there is none. The list of a new object is complete from the start.
   func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
     let extras = object.needExtras()

@@ -2,6 +2,11 @@ import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
+  /// The object with a key, from memory or from the store.
+  func object(_ key: Int64, entity: Int) throws -> ManagedObject? {
+    try map[key] ?? loadObjects([key], entity: entity).first
+  }
+
   /// Loads the row of a fault, together with those of its siblings. If the row no longer exists, the object becomes
   /// deleted; if the store fails, it stays a fault.
   ///

@@ -414,3 +414,20 @@ struct StoreCascade: Sendable {
     return true
   }
 }
+
+// MARK: - Known models
+
+/// The models of this process by class, because a request knows only its class and is printed with names.
+enum KnownModels {
+  private static let descriptions = Locked<[ObjectIdentifier: ModelDescription]>([:])
+
+  static func note(_ types: [ManagedObject.Type], of description: ModelDescription) {
+    descriptions.withLock { known in
+      for type in types { known[ObjectIdentifier(type)] = description }
+    }
+  }
+
+  static func model(of type: ManagedObject.Type) -> Model? {
+    descriptions.withLock { $0[ObjectIdentifier(type)] }.flatMap { try? Model($0) }
+  }
+}

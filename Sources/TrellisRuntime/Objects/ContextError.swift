@@ -138,14 +138,6 @@ extension ContextError: LocalizedError {
   public var errorDescription: String? { description }
 }
 
-extension ValidationError: LocalizedError {
-  public var errorDescription: String? { description }
-}
-
-extension ValidationFailure: LocalizedError {
-  public var errorDescription: String? { description }
-}
-
 extension ModelMismatch: LocalizedError {
   var errorDescription: String? { description }
 }

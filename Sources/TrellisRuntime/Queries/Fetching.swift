@@ -1,5 +1,5 @@
 import TrellisModel
-public import TrellisStorage
+import TrellisStorage
 
 extension ObjectGraph {
 

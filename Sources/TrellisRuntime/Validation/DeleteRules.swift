@@ -112,11 +112,6 @@ extension ObjectGraph {
     }
     return found.sorted { $0.key < $1.key }.map(\.value)
   }
-
-  /// The object with a key, from memory or from the store.
-  func object(_ key: Int64, entity: Int) throws -> ManagedObject? {
-    try map[key] ?? loadObjects([key], entity: entity).first
-  }
 }
 
 // MARK: - Object rules

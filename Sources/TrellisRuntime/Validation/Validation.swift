@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import TrellisModel
 import TrellisStorage
 
@@ -90,6 +90,14 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
     let more = blockers.count > 5 ? " and \(blockers.count - 5) more" : ""
     return "\(place) \(message)\(names.isEmpty ? "" : ": \(names)\(more)") [\(rule.rawValue)]"
   }
+}
+
+extension ValidationError: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension ValidationFailure: LocalizedError {
+  public var errorDescription: String? { description }
 }
 
 // MARK: - Validating

@@ -191,3 +191,41 @@ final class ExternalChangeWatch: Sendable {
     if !isOver.exchange(true, ordering: .acquiringAndReleasing) { externalChanges.endWatch() }
   }
 }
+
+// MARK: - Save notice
+
+/// The changes of one save, as delivered to all other contexts.
+struct SaveNotice: Sendable {
+  struct Row: Sendable {
+    let key: Int64
+    let entity: Int
+    /// The changed properties, including to-many relationships.
+    var properties = ColumnMask(bits: 0)
+  }
+
+  var author: String?
+  /// Whether the store was written from outside the container, so that the changes are unknown.
+  var isUnknown = false
+  var inserted: [Row] = []
+  /// Rows with changed values, and objects of which only to-many relationships changed.
+  var updated: [Row] = []
+  var relinked: [Row] = []
+  var deleted: [Row] = []
+  /// Rows that the store deleted in cascades.
+  var cascaded: [Int64] = []
+  /// Objects that are or were the partners of changed objects, so that their members may have changed.
+  var referred: [Int64] = []
+  /// Whether members of objects changed that are not listed here.
+  var movesMembers = false
+  /// One-way references that the store may have cleared, in any row.
+  var cleared: [RelationshipNumber] = []
+
+  static let ofExternalChanges = {
+    var notice = SaveNotice()
+    notice.isUnknown = true
+    return notice
+  }()
+
+  /// The number of changed objects.
+  var count: Int { inserted.count + updated.count + relinked.count + deleted.count + cascaded.count }
+}
