@@ -156,7 +156,7 @@ extension ParentConnection {
   /// store.
   func save(_ request: SaveRequest) throws -> SaveOutcome {
     guard let handing = try checked(request) else { return SaveOutcome() }
-    parent.undo.beginGroup()
+    parent.undo.beginGroup(nil)
     defer { parent.undo.endGroup() }
     try carryOut(handing)
     noteVersions(request)
@@ -273,12 +273,16 @@ extension ParentConnection {
 
 // MARK: - Parent merge
 
+extension ParentConnection: ParentStore {
+  func mergeChanges(into child: ObjectGraph) { child.mergeParent(of: self) }
+}
+
 extension ObjectGraph {
   /// Merges the parent's changes into a child, saved or not, as if the parent had saved them.
   ///
   /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge.
-  func mergeParent() {
-    guard let parent, let connection = openConnection as? ParentConnection else { return }
+  fileprivate func mergeParent(of connection: ParentConnection) {
+    guard let parent else { return }
     let changed = parent.keysOfChanges
     let keys = connection.changedInParent.union(connection.newInParent).union(changed)
     connection.changedInParent = changed

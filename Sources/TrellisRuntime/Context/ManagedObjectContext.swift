@@ -16,11 +16,17 @@ import TrellisStorage
 public final class ManagedObjectContext {
   /// The objects and what was changed about them. The context itself has no other state.
   package let graph: ObjectGraph
+  /// The history of changes that can be undone, step by step. Disabled by default.
+  public let undo: UndoHistory
   /// The parent of a child context. Nil for a context that saves to the store.
   public let parent: ManagedObjectContext?
 
   init(core: ContainerCore, parent: ManagedObjectContext? = nil) {
-    graph = ObjectGraph(core: core, parent: parent?.graph)
+    let link = ContextLink()
+    undo = UndoHistory(link)
+    graph = ObjectGraph(core: core, parent: parent?.graph, link: link, undo: undo) { link in
+      try parent.map { ParentConnection($0.graph, for: link) } ?? core.connect()
+    }
     self.parent = parent
     graph.owner = self
   }
@@ -44,8 +50,6 @@ public final class ManagedObjectContext {
     set { graph.author = newValue }
   }
 
-  /// The history of changes that can be undone, step by step. Disabled by default.
-  public var undo: UndoHistory { graph.undo }
 }
 
 @available(*, unavailable, message: "a context stays where it was made; use container.perform or a context of your own")

@@ -29,6 +29,7 @@ extension ObjectGraph {
     var closure = DeletedClosure()
     try carryOut(deletion, into: &closure)
     pending.deletions.add(closure)
+    pending.deletions.load = { graph, entity in try graph.loadPendingCascades(reading: entity) }
   }
 
   /// Deletes the collected objects.
@@ -199,14 +200,7 @@ struct Deletion {
   }
 }
 
-// MARK: - Pending cascade
-
-/// A cascade that the store carries out: the members of deleted owners that are not loaded.
-struct PendingCascade {
-  let relationship: RelationshipInfo
-  let rule: StoreCascade
-  let owners: [ManagedObject]
-}
+// MARK: - Pending cascades
 
 extension ObjectGraph {
   /// The cascades that the next save leaves to the store.
@@ -215,28 +209,18 @@ extension ObjectGraph {
   /// Whether the next save leaves the deletion of unloaded objects to the store.
   package var leavesMembersToStore: Bool { pending.deletions.hasCascades }
 
-  /// The connection for reading rows of an entity. If pending cascades may delete such rows, their members are loaded
-  /// and deleted first, so that results are the same as after a save.
-  func connection(reading entity: Int) throws -> any StoreConnection {
-    if !pending.deletions.hasCascades { return try connection() }
-    let root = runtime.entities[entity].root
-    if pendingCascades.contains(where: { $0.rule.roots.contains(root) }) {
-      try loadPendingCascades()
-    }
-    return try connection()
-  }
-
   /// Whether a pending cascade may delete rows that this cascade may delete, too.
   func leavesToStore(_ rule: StoreCascade) -> Bool {
     pending.deletions.hasCascades && pendingCascades.contains { !$0.rule.roots.isDisjoint(with: rule.roots) }
   }
 
-  /// Loads pending cascades that may affect the results of a request, which may also read other entities.
-  func loadPendingCascades(for request: StoreRequest) throws {
-    if pending.deletions.hasCascades, request.looksAtOthers(of: runtime.entities[request.entity].entity) {
-      try loadPendingCascades()
+  /// Loads pending cascades if they may delete rows of an entity, or if none is given.
+  private func loadPendingCascades(reading entity: Int?) throws {
+    if let entity {
+      let root = runtime.entities[entity].root
+      guard pendingCascades.contains(where: { $0.rule.roots.contains(root) }) else { return }
     }
-    _ = try connection(reading: request.entity)
+    try loadPendingCascades()
   }
 
   /// Carries out the pending cascades in memory: the members are loaded and deleted, with everything that they cascade
@@ -320,20 +304,4 @@ extension ObjectGraph {
 extension EntityInfo {
   /// Whether an entity is this one or a subentity.
   fileprivate func includes(_ other: Int) -> Bool { entity.subtree.contains(other) }
-}
-
-extension SavePlan {
-  /// Adds the cascades that are left to the store to the request. Saved objects in memory that are alive are kept from
-  /// them, even if their stored rows still refer to an owner.
-  mutating func collectCascades(_ graph: ObjectGraph) {
-    guard graph.pending.deletions.hasCascades else { return }
-    var entities: Set<Int> = []
-    for cascade in graph.pendingCascades {
-      request.cascades.append(
-        SaveRequest.Cascades(
-          relationship: graph.number(of: cascade.relationship), owners: cascade.owners.map(\._key)))
-      entities.formUnion(cascade.rule.entities)
-    }
-    request.keptFromCascades = updated.map(\.object).filter { entities.contains(type(of: $0)._entity) }.map(\._key)
-  }
 }

@@ -68,13 +68,6 @@ extension ObjectGraph {
   }
 }
 
-extension [RelationshipInfo?] {
-  /// Whether an entity has a relationship, declared or inherited.
-  func contains(_ relationship: RelationshipInfo) -> Bool {
-    indices.contains(relationship.property) && self[relationship.property]?.isSame(as: relationship) == true
-  }
-}
-
 extension RelationshipInfo {
   /// A request for the objects whose one-way relationship contains any of these keys.
   func holders(of keys: [Int64]) -> StoreRequest {

@@ -12,7 +12,7 @@ package final class ObjectGraph {
   /// The graph of the parent context. Nil for a context that saves to the store.
   let parent: ObjectGraph?
   let runtime: RuntimeModel
-  let link = ContextLink()
+  let link: ContextLink
   // `@exclusivity(unchecked)` as in ManagedObject, and sound for the same reason: accesses are instantaneous and
   // confined.
   @exclusivity(unchecked) var map = IdentityMap()
@@ -55,18 +55,26 @@ package final class ObjectGraph {
   var saveObserver: (any SaveObserver)?
   /// Whether reads show one moment of the store, unaffected by the saves of other contexts.
   var isPinned = false
-  let undo: UndoHistory
+  let undo: any UndoRecording
 
   private var keys: Range<Int64> = 0..<0
   private var keyBlock: Int64 = 1
   private(set) var openConnection: (any StoreConnection)?
 
-  init(core: ContainerCore, parent: ObjectGraph?) {
+  /// Opens the connection to what the graph reads from and saves to: the store, or the parent of a child.
+  private let connect: (ContextLink) throws -> any StoreConnection
+
+  init(
+    core: ContainerCore, parent: ObjectGraph?, link: ContextLink, undo: any UndoRecording,
+    connect: @escaping (ContextLink) throws -> any StoreConnection
+  ) {
+    self.connect = connect
+    self.link = link
+    self.undo = undo
     self.core = core
     self.parent = parent
     runtime = core.runtime
     inbox = core.hub.makeInbox()
-    undo = UndoHistory(link)
     link.graph = self
   }
 
@@ -90,7 +98,7 @@ package final class ObjectGraph {
       }
       return openConnection
     }
-    let made = try parent.map { ParentConnection($0, for: link) } ?? core.connect()
+    let made = try connect(link)
     openConnection = made
     return made
   }
@@ -192,6 +200,32 @@ protocol SaveObserver: AnyObject {
   func didSave(_ notices: [SaveNotice], in graph: ObjectGraph)
 }
 
+/// The store of a child context: its parent.
+protocol ParentStore: StoreConnection {
+  /// Merges the parent's changes into a child, saved or not.
+  func mergeChanges(into child: ObjectGraph)
+}
+
+/// The history of changes that can be undone, as far as the graph calls it.
+protocol UndoRecording: AnyObject {
+  /// Whether a save records the changes that it merges from other contexts.
+  var isMergeRecorded: Bool { get set }
+  /// Begins a step that lasts until ``endGroup()``.
+  func beginGroup(_ name: String?)
+  /// Ends the group.
+  func endGroup()
+  /// Collects the changes until now, before hooks run or rows of other contexts are merged.
+  func suspend()
+  /// Adds the changes that hooks made in a save to the step that was saved.
+  func add(_ changes: [ChangeSet])
+  /// Adds the changes with which a save merged new objects into stored ones to the step that inserted the new objects.
+  func unite(_ changes: [ChangeSet], _ replaced: [Int64: ManagedObject])
+  /// Ends the step after a save.
+  func didSave()
+  /// Drops all steps.
+  func clear()
+}
+
 /// The owner of a graph, as far as the graph and generated code know it.
 @_spi(Generated) public protocol GraphOwner: AnyObject {
   /// What objects of the context refer to it by.
@@ -213,72 +247,6 @@ extension ObjectGraph {
   var updatedObjects: [ManagedObject] { changed.filter(\.isUpdated) }
   /// The objects that the next save will delete.
   var deletedObjects: [ManagedObject] { Array(deleted) }
-  /// The number of objects in memory.
-  var registeredCount: Int { map.count }
-
-  // MARK: Saving
-
-  /// Writes all changes since the last save in one transaction, or none of them.
-  func save(mergePolicy: MergePolicy? = nil) throws {
-    try checkAllowed("save")
-    try checkNotPinned()
-    try throwPendingFailure()
-    try SaveOperation.run(self, mergePolicy ?? self.mergePolicy)
-  }
-
-  // MARK: Undoing what was not saved
-
-  /// Discards all changes since the last save: new objects belong to no context any more, deleted objects are restored, and values and relationships are as they were last fetched or saved.
-  func rollback() {
-    guard isAllowed("rollback") else { return }
-    for object in inserted where object.phase == .inserted { leave(object) }
-    for object in deleted { revive(object) }
-    for object in changed { restore(object) }
-    pending.didRollBack()
-    pendingFailure = nil
-    undo.clear()
-    backlog.forgetLinks()
-    settleBacklog()
-  }
-
-  /// Discards all changes and all objects.
-  func reset() {
-    guard isAllowed("reset") else { return }
-    map.forEach { $0.state.detach() }
-    map.removeAll()
-    pending = PendingChanges()
-    backlog = MergeBacklog()
-    batches = FetchBatches()
-    pendingFailure = nil
-    undo.clear()
-  }
-
-  /// Reads an object from the store again.
-  func refresh(_ object: ManagedObject, discardingChanges: Bool = false) throws {
-    try checkOwn(object, "was not refreshed")
-    guard object.phase == .persistent else { return }
-    if discardingChanges {
-      try adoptStoredReferences(of: object, object.changedNumbers)
-      try discardChanges(of: object)
-    }
-    let partners = partnersInRow(of: object)
-    if object.isEdited { try mergeRow(of: object) } else { try refreshRows([object]) }
-    forgetViews(of: partners + partnersInRow(of: object))
-  }
-
-  /// Makes all unchanged objects read from the store again when they are next used.
-  func refreshAll() {
-    map.forEach { object in
-      guard object.phase == .persistent, !(object.isInChangedList && object.hasChanges) else { return }
-      if object.isInChangedList { forgetViews(of: object) }
-      turnIntoFault(object)
-    }
-  }
-
-  /// Removes the unchanged objects from memory that only the context references.
-  @discardableResult func dropUnusedObjects() -> Int {
-    sweep(sparingRecent: false)
-  }
 
   // MARK: Steps
 
@@ -288,25 +256,10 @@ extension ObjectGraph {
   }
 
   /// Removes an object from the context.
-  private func leave(_ object: ManagedObject, isDeleted: Bool = false) {
+  func leave(_ object: ManagedObject, isDeleted: Bool = false) {
     object.announceAll()
     map.remove(object._key)
     object.state.detach(isDeleted: isDeleted)
-  }
-
-  private func revive(_ object: ManagedObject) {
-    object.announceAll()
-    object.state.revive()
-    if !object.isInChangedList { restore(object) }
-  }
-
-  /// Restores the row of an object that was last fetched or saved. Its to-many relationships are loaded again.
-  private func restore(_ object: ManagedObject) {
-    object.restoreCommitted(ColumnMask(bits: object.changedBits))
-    object.extras?.forgetCommitted()
-    object.state.didSave()
-    object.extras?.lists.removeAll()
-    object.extras?.partners.removeAll()
   }
 
   /// Makes a saved object without changes read its row again when it is next used. Values that exist only in memory
@@ -325,31 +278,5 @@ extension ObjectGraph {
     extras.partners = partners
     if object.changedBits == 0 { extras.forgetCommitted() }
     object.extras = extras
-  }
-}
-
-// MARK: - Pinning
-
-extension ObjectGraph {
-
-  /// Reads one moment of the store during a call.
-  func pinned<Result>(_ body: () throws -> Result) throws -> Result {
-    if isPinned { return try body() }
-    mergeInbox()
-    let connection = try connection()
-    try connection.pin()
-    isPinned = true
-    defer {
-      isPinned = false
-      connection.unpin()
-    }
-    return try body()
-  }
-
-  func checkNotPinned() throws {
-    guard isPinned else { return }
-    throw StoreError(
-      .readOnly, "A save was refused, since the context shows one moment of the store.",
-      remedy: "Save after the call of pinned.")
   }
 }

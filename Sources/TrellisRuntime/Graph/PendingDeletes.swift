@@ -48,6 +48,9 @@ struct PendingDeletes {
   var closures: [DeletedClosure] = []
   /// Whether any delete leaves a cascade to the store.
   private(set) var hasCascades = false
+  /// Loads and deletes the members of the cascades that may delete rows of an entity; of all cascades if it is nil. Set
+  /// by the first delete.
+  var load: ((_ graph: ObjectGraph, _ entity: Int?) throws -> Void)?
 
   /// Updates ``hasCascades``, after closures or their cascades have changed.
   mutating func noteCascades() { hasCascades = closures.contains { !$0.cascades.isEmpty } }
@@ -187,4 +190,13 @@ extension ObjectGraph {
       }
     }
   }
+}
+
+// MARK: - Pending cascade
+
+/// A cascade that the store carries out: the members of deleted owners that are not loaded.
+struct PendingCascade {
+  let relationship: RelationshipInfo
+  let rule: StoreCascade
+  let owners: [ManagedObject]
 }

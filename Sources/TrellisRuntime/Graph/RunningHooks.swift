@@ -65,6 +65,13 @@ extension LifecycleHook {
 }
 
 extension ManagedObject {
+  /// Called by generated initializers as their last step.
+  @_spi(Generated) public final func _finishInsert() {
+    guard let graph = link.graph else { return }
+    if let problem = graph.nesting(.didInsert, of: self) { return graph.reportToThrow(problem) }
+    graph.run(.didInsert, of: self) { _didInsert() }
+  }
+
   /// Called after the row was read. The hook runs before the first access after the fetch.
   @_spi(Generated) public final func _noteFetch() { state.setAwaitsDidFetch(true) }
 
@@ -85,6 +92,24 @@ extension ManagedObject {
     state.replaceChanged(by: 0)
     extras?.forgetCommitted()
     if isInChangedList && graph.pending.removeLastChanged(self) { state.setInChangedList(false) }
+  }
+}
+
+extension ObjectGraph {
+  /// Calls the hooks of objects that are about to be deleted, and removes from the list those that a hook has deleted.
+  ///
+  /// - Throws: ``ContextError`` if too many hooks are nested. Since a hook cannot propagate the error, the next fetch
+  ///   or save throws it as well.
+  func runWillDelete(_ objects: inout [ManagedObject]) throws(ContextError) {
+    for object in objects where object.isAlive && info(of: object).hooks.contains(.willDelete) {
+      object._willRead(-1)
+      if let problem = nesting(.willDelete, of: object) {
+        reportToThrow(problem)
+        throw problem
+      }
+      run(.willDelete, of: object) { object._willDelete() }
+    }
+    objects.removeAll { !$0.isAlive }
   }
 }
 

@@ -148,22 +148,4 @@ extension ObjectGraph {
     }
     forgetViews(of: partners + partnersInRow(of: object))
   }
-
-  /// The keys of objects whose rows refer to an owner in this context, but not in the store: other contexts have
-  /// deleted them while this one keeps them, or the reference was set here while the owner was deleted.
-  func membersUnknownToStore(of owner: Int64, _ relationship: RelationshipInfo) -> [Int64] {
-    if backlog.gone.isEmpty && !backlog.returning.contains(owner) { return [] }
-    guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { return [] }
-    let subtree = runtime.entities[relationship.destination].entity.subtree
-    var keys = backlog.gone
-    if backlog.returning.contains(owner) {
-      for member in inserted + changed where info(of: member).relationships.contains(inverse) {
-        if member.hasOwnReference(inverse) { keys.insert(member._key) }
-      }
-    }
-    return keys.sorted().filter { key in
-      guard let member = map[key], member.isAlive, subtree.contains(type(of: member)._entity) else { return false }
-      return member._reference(inverse.property) == owner
-    }
-  }
 }

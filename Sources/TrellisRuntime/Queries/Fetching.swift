@@ -41,35 +41,6 @@ extension ObjectGraph {
     defer { isEvaluating = false }
     return try body()
   }
-
-  /// The store's results, without unsaved changes.
-  func stored(_ request: StoreRequest, _ rule: LazyLoading = .allowed) throws -> [ManagedObject] {
-    try loadPendingCascades(for: request)
-    var objects: [ManagedObject] = []
-    let entity = runtime.entities[request.entity]
-    if request.limit == 1 && rule == .allowed {
-      try connection().fetch(request) { objects.append(try result($0, of: entity, batch: 0)) }
-      return objects
-    }
-    let batch = FetchBatch()
-    batch.lazyLoading = rule
-    let number = batches.add(batch, keeping: map)
-    try connection().fetch(request) { row in
-      objects.append(try result(row, of: entity, batch: number))
-      batch.append(row.key)
-    }
-    if objects.count < 2 && rule == .allowed { batches.remove(number) }
-    return objects
-  }
-
-  /// The object of a fetched row. Throws if the row does not belong to the requested entity or a subentity, which may
-  /// happen with a faulty store.
-  @inline(__always) private func result(
-    _ row: RowReader, of entity: EntityInfo, batch: UInt32
-  ) throws -> ManagedObject {
-    guard row.entity == entity.number || entity.entity.subtree.contains(row.entity) else { throw unreadable(row) }
-    return try object(of: row, batch: batch)
-  }
 }
 
 /// The parts of a request that do not concern stores.

@@ -1,4 +1,3 @@
-import Foundation
 import TrellisStorage
 
 /// One save of a context.
@@ -253,8 +252,14 @@ extension ObjectGraph {
   }
 }
 
-// MARK: - Retrying
+// MARK: - Saving
 
 extension ObjectGraph {
-
+  /// Writes all changes since the last save in one transaction, or none of them.
+  func save(mergePolicy: MergePolicy? = nil) throws {
+    try checkAllowed("save")
+    try checkNotPinned()
+    try throwPendingFailure()
+    try SaveOperation.run(self, mergePolicy ?? self.mergePolicy)
+  }
 }

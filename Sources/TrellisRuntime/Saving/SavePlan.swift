@@ -180,3 +180,89 @@ extension ObjectGraph {
     return CoupleAgreement(object: object, relationship: relationship, partner: partner, other: map[other])
   }
 }
+
+// MARK: - Cascades
+
+extension SavePlan {
+  /// Adds the cascades that are left to the store to the request. Saved objects in memory that are alive are kept from
+  /// them, even if their stored rows still refer to an owner.
+  mutating func collectCascades(_ graph: ObjectGraph) {
+    guard graph.pending.deletions.hasCascades else { return }
+    var entities: Set<Int> = []
+    for cascade in graph.pendingCascades {
+      request.cascades.append(
+        SaveRequest.Cascades(
+          relationship: graph.number(of: cascade.relationship), owners: cascade.owners.map(\._key)))
+      entities.formUnion(cascade.rule.entities)
+    }
+    request.keptFromCascades = updated.map(\.object).filter { entities.contains(type(of: $0)._entity) }.map(\._key)
+  }
+}
+
+// MARK: - Validating
+
+extension ObjectGraph {
+  /// Checks everything that a save is about to write.
+  ///
+  /// - Throws: ``ValidationError`` with every broken rule.
+  func validate(_ plan: SavePlan) throws {
+    var rules = ObjectRules(self)
+    for object in plan.inserted { try rules.checkAll(object, .validateInsert) }
+    for (object, _) in plan.updated { try rules.checkAll(object, .validateUpdate) }
+    for object in plan.relinked { try rules.checkAll(object, .validateUpdate) }
+    try rules.checkDeleted(plan.deleted)
+    guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
+  }
+}
+
+// MARK: - Notice
+
+extension SaveNotice {
+  /// Collects the changes of a save plan. This runs before the save, because lists forget their changes when they are
+  /// saved.
+  init(_ plan: SavePlan, _ graph: ObjectGraph) {
+    author = graph.author
+    inserted = plan.inserted.map { Row($0) }
+    updated = plan.updated.map { Row($0.object, $0.mask) }
+    relinked = plan.relinked.map { Row($0) }
+    deleted = plan.deleted.map { Row($0) }
+    cascaded = plan.outcome.cascaded
+    for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, graph) }
+    // A pair may be noted at one end only.
+    for table in plan.request.pairs {
+      for pair in table.added + table.removed { referred += [pair.first, pair.partner] }
+    }
+    // Changes of lists whose owners are not in memory.
+    referred += graph.pending.deferredLists.lists.filter { $0.value.hasChanges }.map(\.key.owner)
+    cleared = plan.request.clearedReferences.map(\.relationship)
+  }
+
+  /// Adds the present and former partners of an object: their members change, even in contexts that do not have the
+  /// object itself in memory.
+  private mutating func addPartners(of object: ManagedObject, _ graph: ObjectGraph) {
+    let isNew = object.phase == .inserted
+    let committed = object.extras?.committed
+    for relationship in graph.info(of: object).allRelationships
+    where relationship.isColumn && relationship.inverse != nil {
+      let key = object._reference(relationship.property)
+      guard case .integer(let former) = committed?.value(relationship.property) ?? .integer(key) else {
+        if key > 0 { referred.append(key) }
+        continue
+      }
+      if key == former && object.phase == .persistent { continue }
+      if key > 0 { referred.append(key) }
+      if former > 0 && former != key && !isNew { referred.append(former) }
+    }
+  }
+}
+
+extension SaveNotice.Row {
+  fileprivate init(_ object: ManagedObject, _ mask: ColumnMask = ColumnMask(bits: 0)) {
+    key = object._key
+    entity = type(of: object)._entity
+    properties = mask
+    for entry in object.extras?.lists ?? [] where entry.list.hasChanges {
+      properties.bits |= ColumnMask.bit(of: entry.property)
+    }
+  }
+}

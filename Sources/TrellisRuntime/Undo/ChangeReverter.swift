@@ -366,38 +366,3 @@ extension ObjectGraph {
     }
   }
 }
-
-// MARK: - Restorable deletes
-
-extension ObjectGraph {
-  /// Loads the links that a saved delete would lose: the partners of the victims, and the objects that refer to them by
-  /// one-way relationships.
-  ///
-  /// - Returns: the objects with one-way references to the victims in the store.
-  func loadToRestore(_ victims: [ManagedObject]) throws -> [ManagedObject] {
-    for victim in victims where victim.phase == .persistent {
-      try fulfilIfFault(victim)
-      for relationship in info(of: victim).allRelationships where !relationship.isTransient {
-        if relationship.isToMany {
-          try loadedList(of: victim, relationship)
-        } else {
-          _ = try partnerKey(of: victim, relationship)
-        }
-      }
-    }
-    for victim in victims { try prepareToUnlink(victim) }
-    let keys = victims.filter { $0.phase == .persistent }.map(\._key)
-    return try oneWayReferences(to: victims).flatMap { reference in
-      let holders = try stored(reference.holders(of: keys))
-      if reference.isToMany { for holder in holders { try loadedList(of: holder, reference) } }
-      return holders
-    }
-  }
-
-  /// Loads the ends of relationships from which a victim will be unlinked, because only they know its position.
-  private func prepareToUnlink(_ victim: ManagedObject) throws {
-    for relationship in info(of: victim).allRelationships where runtime.inverse(of: relationship) != nil {
-      for key in presentPartners(of: victim, relationship) { try prepareRecording(victim, relationship, key) }
-    }
-  }
-}

@@ -17,7 +17,7 @@
 /// other contexts are no steps. A rollback or reset of the context clears the history.
 ///
 /// The history keeps the objects of its steps in memory, and deletes load the links that they would lose.
-public final class UndoHistory {
+public final class UndoHistory: UndoRecording {
   private let link: ContextLink
   private var done: [UndoStep] = []
   private var undone: [UndoStep] = []

@@ -415,6 +415,13 @@ struct StoreCascade: Sendable {
   }
 }
 
+extension [RelationshipInfo?] {
+  /// Whether an entity has a relationship, declared or inherited.
+  func contains(_ relationship: RelationshipInfo) -> Bool {
+    indices.contains(relationship.property) && self[relationship.property]?.isSame(as: relationship) == true
+  }
+}
+
 // MARK: - Known models
 
 /// The models of this process by class, because a request knows only its class and is printed with names.

@@ -1,34 +1,6 @@
 import TrellisModel
 import TrellisStorage
 
-/// How a save settles conflicts with other contexts that have written the same objects since they were read.
-///
-/// Each property is compared three ways: as it was read, as it is in this context, and as it is in the store. A
-/// property that only one side has changed is no conflict and is merged, except under ``overwrite`` and ``rollback``,
-/// which take one side's object as a whole. Members that were added to to-many relationships or removed from them are
-/// always merged. The merged objects are checked against the model's rules before they are written.
-///
-/// ```swift
-/// context.mergePolicy = .objectTrump            // for every save of the context
-/// try context.save(mergePolicy: .storeTrump)    // for one
-/// ```
-public enum MergePolicy: Hashable, Sendable, CaseIterable {
-  /// Neither side wins: the save throws ``SaveConflict`` with all three values of each property.
-  case error
-  /// The values of this context win, property by property. A change of an object that another context has deleted still
-  /// throws.
-  case objectTrump
-  /// The values in the store win, property by property. An object that another context has deleted is deleted here, and
-  /// an object that another context has changed is not deleted.
-  case storeTrump
-  /// The object of this context wins as a whole, including properties that only other contexts have changed.
-  case overwrite
-  /// The object in the store wins as a whole: all changes of the object in this context are discarded.
-  case rollback
-}
-
-// MARK: - Save merge
-
 /// The changes of other contexts that one save merges so that it can be tried again, and the means to take them back.
 ///
 /// All decisions are made before any change, so a conflict that the policy does not settle leaves no trace.
@@ -255,50 +227,6 @@ struct SaveMerge {
   }
 }
 
-// MARK: - Stored version
-
-/// The present row of an object in the store.
-struct StoredVersion {
-  let row: RowCopyBase
-  let version: Int64
-  /// The places among the members of ordered to-many relationships, by the to-one relationship to the owner.
-  let places: [(property: Int, place: Int64?)]
-
-  /// Copies the values into an object that is in no identity map, because a reader is valid only during one call.
-  init(_ reader: RowReader, _ graph: ObjectGraph) throws {
-    reader.problem = nil
-    let carrier = graph.runtime.types[reader.entity].init(reader, in: graph.link)
-    if reader.problem != nil { throw graph.unreadable(reader) }
-    row = carrier._copyRow()
-    version = reader.version
-    places = carrier.placesOfReferences(graph)
-    carrier.state.detach()
-  }
-}
-
-extension ObjectGraph {
-  /// The present rows of objects in the store. Deleted rows are left out.
-  func storedVersions(of objects: [ManagedObject]) throws -> [Int64: StoredVersion] {
-    var found: [Int64: StoredVersion] = [:]
-    for (root, group) in Dictionary(grouping: objects, by: { info(of: $0).root }).sorted(by: { $0.key < $1.key }) {
-      try connection().rows(of: root, keys: group.map(\._key)) { row in
-        guard let object = map[row.key], type(of: object)._entity == row.entity else { throw unreadable(row) }
-        found[row.key] = try StoredVersion(row, self)
-      }
-    }
-    return found
-  }
-}
-
-extension ManagedObject {
-  final func placesOfReferences(_ graph: ObjectGraph) -> [(property: Int, place: Int64?)] {
-    graph.info(of: self).allRelationships.compactMap { relationship in
-      guard case .column(_, order: .some) = relationship.home else { return nil }
-      return (relationship.property, _place(relationship.property))
-    }
-  }
-}
-
 // MARK: - Merge trace
 
 /// The state of a context before a save merges the changes of other contexts. It is restored if the save fails.
@@ -394,11 +322,6 @@ final class MergeTrace {
     object.state.returnToStore()
     object.extras = nil
   }
-}
-
-extension StoredValue {
-  /// The key in a column of references; 0 for null.
-  var key: Int64 { if case .integer(let key) = self { key } else { 0 } }
 }
 
 /// The state of an object before a merge.

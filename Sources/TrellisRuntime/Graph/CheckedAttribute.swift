@@ -1,0 +1,147 @@
+import Foundation
+import TrellisModel
+import TrellisStorage
+
+/// An attribute with rules for its values. A class, because every save iterates over these attributes for every object.
+final class CheckedAttribute: Sendable {
+  let index: Int
+  let name: String
+  private let type: AttributeType
+  private let rules: AttributeRules
+  private let pattern: Pattern?
+
+  /// Returns nil if every value is valid.
+  init?(_ attribute: Attribute) {
+    rules = attribute.description.rules
+    guard !rules.isEmpty || attribute.type.mayHoldNoNumber else { return nil }
+    index = attribute.index
+    name = attribute.name
+    type = attribute.type
+    // The model tool has already refused invalid patterns.
+    pattern = rules.pattern.flatMap { try? Pattern($0) }
+  }
+
+  typealias Failure = (rule: ValidationFailure.Rule, message: String)
+
+  /// The rules that a value breaks, with messages. Nil values satisfy every rule.
+  func failures(of value: StoredValue) -> [Failure] {
+    if isNoNumber(value) { return [(.notANumber, numberMessage)] }
+    if value.isNull || rules.isEmpty { return [] }
+    var failures: [Failure] = []
+    if let failure = bounds(value) { failures.append(failure) }
+    if let failure = length(value) { failures.append(failure) }
+    if let failure = patternFailure(value) { failures.append(failure) }
+    return failures
+  }
+
+  private var numberMessage: String {
+    switch type {
+    case .date: "must be a date within 292,000 years of 1970"
+    case .array, .codable: "must hold nothing but what can be kept: no number in it may be infinite or none"
+    default: "must be a number"
+    }
+  }
+
+  private func isNoNumber(_ value: StoredValue) -> Bool {
+    switch value {
+    case .real(let number): number.isNaN
+    case .integer(.min): type == .date
+    case .text("NaN"): type == .decimal
+    case .text(let text): type.isJSON && (text.isEmpty || type == .array(.decimal) && text.contains("NaN"))
+    default: false
+    }
+  }
+
+  private func bounds(_ value: StoredValue) -> Failure? {
+    if rules.minimum == nil && rules.maximum == nil { return nil }
+    let kind: ValueKind = type == .decimal ? .decimal : .text
+    let isDate = type == .date
+    if let minimum = rules.minimum, ValueOrder.compare(value, minimum, kind: kind) < 0 {
+      return (.minimum, "must \(isDate ? "not be before" : "be at least") \(words(for: minimum))")
+    }
+    if let maximum = rules.maximum, ValueOrder.compare(value, maximum, kind: kind) > 0 {
+      return (.maximum, "must \(isDate ? "not be after" : "be at most") \(words(for: maximum))")
+    }
+    return nil
+  }
+
+  /// A bound in readable form.
+  private func words(for bound: StoredValue) -> String {
+    switch bound {
+    case .integer(let number): type == .date ? DateText.text(number) : "\(number)"
+    case .real(let number): "\(number)"
+    case .text(let text): text
+    case .blob, .file, .null: "its bound"
+    }
+  }
+
+  private func length(_ value: StoredValue) -> Failure? {
+    guard rules.minimumLength != nil || rules.maximumLength != nil, !isSurelyWithin(value),
+      let length = length(of: value)
+    else { return nil }
+    if let minimum = rules.minimumLength, length < minimum {
+      return (.minimumLength, minimum == 1 ? "must not be empty" : "must have at least \(minimum) \(unit(minimum))")
+    }
+    if let maximum = rules.maximumLength, length > maximum {
+      return (.maximumLength, "must have at most \(maximum) \(unit(maximum))")
+    }
+    return nil
+  }
+
+  private func unit(_ count: Int) -> String {
+    let word =
+      switch type {
+      case .array: "element"
+      case .data: "byte"
+      default: "character"
+      }
+    return count == 1 ? word : word + "s"
+  }
+
+  /// Whether the byte count of a text already shows that its length is valid: a scalar takes one to four bytes.
+  private func isSurelyWithin(_ value: StoredValue) -> Bool {
+    guard case .text(let text) = value else { return false }
+    if case .array = type { return false }
+    let bytes = text.utf8.count
+    return (bytes + 3) / 4 >= rules.minimumLength ?? 0 && bytes <= rules.maximumLength ?? .max
+  }
+
+  /// The number of Unicode scalars of a text, of bytes of data, or of elements of a list.
+  private func length(of value: StoredValue) -> Int? {
+    switch value {
+    case .text(let text):
+      guard case .array = type else { return text.unicodeScalars.count }
+      return (try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [Any])?.count
+    case .blob(let bytes): return bytes.count
+    case .file(let file): return file.size
+    default: return nil
+    }
+  }
+
+  private func patternFailure(_ value: StoredValue) -> Failure? {
+    guard let pattern, case .text(let text) = value else { return nil }
+    return switch pattern.match(text) {
+    case .matches: nil
+    case .differs: (.pattern, "must have the form that is asked for")
+    case .tooCostly: (.pattern, "is too long to be matched against its pattern")
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether the type has values that cannot be stored, such as NaN.
+  fileprivate var mayHoldNoNumber: Bool {
+    switch self {
+    case .float, .double, .decimal, .date, .codable: true
+    case .array(let element): element.mayHoldNoNumber
+    case .string, .bool, .int16, .int32, .int64, .data, .uuid, .url, .enumeration: false
+    }
+  }
+
+  fileprivate var isJSON: Bool {
+    switch self {
+    case .array, .codable: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import TrellisModel
+import TrellisStorage
+
+extension StoreRequest {
+  /// Whether the request depends on anything but the values in each object's own row.
+  ///
+  /// - Parameter besideDeleted: whether there are unsaved deletes. If so, a reference can read as nil while the delete
+  ///   of its object may still be denied.
+  func looksAtOthers(of entity: Entity, besideDeleted: Bool = false) -> Bool {
+    let row = OwnRow(entity, besideDeleted: besideDeleted)
+    return sort.contains { !row.holds($0.path) } || predicate.map(row.isLeftBy) == true
+  }
+}
+
+extension Entity {
+  /// Whether an operand consists only of constants and values of the object's own row.
+  func holdsAll(of operand: Operand) -> Bool { !OwnRow(self, besideDeleted: false).isLeftBy(operand) }
+}
+
+/// The test whether an operand or predicate needs only the object's own row.
+private struct OwnRow {
+  private let entity: Entity
+  private let besideDeleted: Bool
+
+  init(_ entity: Entity, besideDeleted: Bool) {
+    self.entity = entity
+    self.besideDeleted = besideDeleted
+  }
+
+  /// Whether the value at a path is in the object's own row.
+  func holds(_ path: PropertyPath) -> Bool {
+    guard path.count > 0 else { return true }
+    guard let step = path.onlyStep, entity.properties.indices.contains(step) else { return false }
+    switch entity.properties[step] {
+    case .attribute(let attribute): return attribute.column != nil
+    case .relationship(let relationship): return relationship.column != nil && !canReadNil(relationship)
+    }
+  }
+
+  /// Whether a reference can read as nil although its row contains a key.
+  private func canReadNil(_ relationship: Relationship) -> Bool {
+    relationship.isLeftAlone || besideDeleted && relationship.partnerRule == .deny
+  }
+
+  /// Whether a predicate depends on anything but the object's own row.
+  func isLeftBy(_ predicate: QueryPredicate) -> Bool {
+    switch predicate {
+    case .constant: false
+    case .not(let inner): isLeftBy(inner)
+    case .and(let terms), .or(let terms): terms.contains(where: isLeftBy)
+    case .comparison(let comparison): isLeftBy(comparison.left) || isLeftBy(comparison.right)
+    case .isIn(let operand, _, _): isLeftBy(operand)
+    case .quantified: true
+    }
+  }
+
+  func isLeftBy(_ operand: Operand) -> Bool {
+    switch operand {
+    case .value, .now, .parameter: false
+    case .path(let path): !holds(path)
+    case .count: true
+    case .entity(let path): path.count > 0
+    case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)
+    case .computed(.function(_, let inner)): isLeftBy(inner)
+    case .computed(.conditional(let condition, let first, let second)):
+      isLeftBy(condition) || isLeftBy(first) || isLeftBy(second)
+    case .computed(.list(_, let operands, _)): operands.contains(where: isLeftBy)
+    case .computed: true
+    }
+  }
+}
