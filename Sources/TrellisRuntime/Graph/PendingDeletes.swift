@@ -97,6 +97,11 @@ struct PendingDeletes {
     return dropped
   }
 
+  /// The links to victims that were noted late.
+  func lateLinks(to victims: Set<Int64>) -> [DeletedClosure.Link] {
+    late.isEmpty ? [] : victims.flatMap { late[$0] ?? [] }.filter(\.isCurrent)
+  }
+
   /// Removes the links that were noted late, because the victim's delete is being reverted.
   ///
   /// - Returns: these links.

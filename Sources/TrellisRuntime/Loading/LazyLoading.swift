@@ -202,8 +202,8 @@ extension ObjectGraph {
     forgetAddsInStore(list, of: owner, loading.relationship, keys)
     list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
     if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
-    // A rollback has to restore these members.
-    if !gone.isEmpty { noteListChanged(owner) }
+    // A rollback has to restore these members, and to remove those that only this context has.
+    if !gone.isEmpty || !unknown.isEmpty { noteListChanged(owner) }
   }
 
   /// Drops the notes of pairs that were added here and are in the store now, because another context has added them too.

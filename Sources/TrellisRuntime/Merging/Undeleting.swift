@@ -24,8 +24,9 @@ extension ObjectGraph {
         stale.insert(victim.object._key)
       }
     }
+    let restored = closure.links + pending.deletions.lateLinks(to: closure.keys)
     for victim in closure.victims where victim.object.isAlive {
-      try partFromDeleted(victim.object, except: closure.links)
+      try partFromDeleted(victim.object, except: restored)
     }
     for victim in closure.victims where victim.object.isAlive { showToDeleted(victim.object) }
     try relinkLate(closure.keys)
