@@ -31,6 +31,8 @@ public final class ManagedObjectContext {
     graph.owner = self
   }
 
+  deinit { graph.owner = nil }
+
   /// The rule for the use of relationships that were not loaded with their object. By default they are loaded without a
   /// report. A request may have a stricter rule for its own results.
   public var lazyLoading: LazyLoading {

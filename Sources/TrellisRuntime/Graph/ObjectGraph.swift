@@ -7,7 +7,10 @@ import TrellisStorage
 /// do: load, validate, delete, undo, merge, save.
 package final class ObjectGraph {
   /// The context that owns the graph. Nil only while the context is created or deinitialized.
-  weak var owner: (any GraphOwner)?
+  ///
+  /// Sound because the context's deinit sets this to nil before its memory is freed. A weak reference would give the
+  /// context a side table, and slow down every retain of it.
+  @exclusivity(unchecked) unowned(unsafe) var owner: (any GraphOwner)?
   let core: ContainerCore
   /// The graph of the parent context. Nil for a context that saves to the store.
   let parent: ObjectGraph?
