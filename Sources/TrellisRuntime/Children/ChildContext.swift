@@ -293,19 +293,15 @@ extension ObjectGraph {
     var gone: Set<Int64> = []
     var entities: Set<Int>? = []
     for key in keys.sorted() {
-      guard let object = map[key] else {
-        // A to-many in a join table may contain it although it is not in memory.
-        guard parent.map[key]?.isAlive != true else { continue }
-        gone.insert(key)
-        if let twin = parent.map[key] { entities?.insert(type(of: twin)._entity) } else { entities = nil }
-        continue
-      }
+      let object = map[key]
       guard let twin = parent.map[key], twin.isAlive else {
+        // A to-many in a join table may contain an object that is not in memory.
         gone.insert(key)
-        entities?.insert(type(of: object)._entity)
-        noteGoneInStore(object)
+        if let known = object ?? parent.map[key] { entities?.insert(type(of: known)._entity) } else { entities = nil }
+        if let object { noteGoneInStore(object) }
         continue
       }
+      guard let object else { continue }
       noteBack(key)
       forgetViews(of: object)
       if object.phase == .deleted || connection.seen.version(of: twin, info(of: twin)) != object.version {
@@ -319,7 +315,7 @@ extension ObjectGraph {
       }
     }
     // Objects that are not in memory may be referred to as well.
-    announceReferences(to: keys.filter { parent.map[$0]?.isAlive != true })
+    announceReferences(to: gone)
     if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
   }
 

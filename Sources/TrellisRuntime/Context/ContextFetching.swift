@@ -69,7 +69,11 @@ extension ManagedObjectContext {
   ///
   /// - Throws: ``StoreError`` if the store fails; ``ContextError`` with the code `foreign-model` if the identifier
   ///   belongs to another model.
-  public func object(with id: AnyObjectID) throws -> ManagedObject? { try graph.object(with: id) }
+  public func object(with id: AnyObjectID) throws -> ManagedObject? {
+    try graph.runtime.check(id.type)
+    if let known = graph.map[id.key] { return known.phase == .deleted ? nil : known }
+    return try graph.loadObjects([id.key], entity: id.type._entity).first { $0.phase != .deleted }
+  }
 
   /// The stored values of a request's objects as snapshots, without creating objects.
   ///

@@ -14,7 +14,7 @@ import TrellisStorage
 /// Fetches, saves and lazy loads are synchronous. For work outside of the main actor use
 /// ``PersistentContainer/perform(_:)``.
 public final class ManagedObjectContext {
-  /// The objects and what was changed about them. The context itself has no other state.
+  /// The objects and what was changed about them. The context has no other state but the history of ``undo``.
   package let graph: ObjectGraph
   /// The history of changes that can be undone, step by step. Disabled by default.
   public let undo: UndoHistory
@@ -24,7 +24,7 @@ public final class ManagedObjectContext {
   init(core: ContainerCore, parent: ManagedObjectContext? = nil) {
     let link = ContextLink()
     undo = UndoHistory(link)
-    graph = ObjectGraph(core: core, parent: parent?.graph, link: link, undo: undo) { link in
+    graph = ObjectGraph(core: core, parent: parent?.graph, link: link, undo: undo) {
       try parent.map { ParentConnection($0.graph, for: link) } ?? core.connect()
     }
     self.parent = parent
@@ -51,7 +51,6 @@ public final class ManagedObjectContext {
     get { graph.author }
     set { graph.author = newValue }
   }
-
 }
 
 @available(*, unavailable, message: "a context stays where it was made; use container.perform or a context of your own")

@@ -28,8 +28,7 @@ extension ObjectGraph {
     }
     var closure = DeletedClosure()
     try carryOut(deletion, into: &closure)
-    pending.deletions.add(closure)
-    pending.deletions.load = { graph, entity in try graph.loadPendingCascades(reading: entity) }
+    pending.deletions.add(closure) { graph, entity in try graph.loadPendingCascades(reading: entity) }
   }
 
   /// Deletes the collected objects.

@@ -65,11 +65,11 @@ package final class ObjectGraph {
   private(set) var openConnection: (any StoreConnection)?
 
   /// Opens the connection to what the graph reads from and saves to: the store, or the parent of a child.
-  private let connect: (ContextLink) throws -> any StoreConnection
+  private let connect: () throws -> any StoreConnection
 
   init(
     core: ContainerCore, parent: ObjectGraph?, link: ContextLink, undo: any UndoRecording,
-    connect: @escaping (ContextLink) throws -> any StoreConnection
+    connect: @escaping () throws -> any StoreConnection
   ) {
     self.connect = connect
     self.link = link
@@ -101,7 +101,7 @@ package final class ObjectGraph {
       }
       return openConnection
     }
-    let made = try connect(link)
+    let made = try connect()
     openConnection = made
     return made
   }

@@ -109,15 +109,6 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension ObjectGraph {
-  /// The object with an identifier, from memory or from the store; nil if there is none, or it is deleted.
-  func object(with id: AnyObjectID) throws -> ManagedObject? {
-    try runtime.check(id.type)
-    if let known = map[id.key] { return known.phase == .deleted ? nil : known }
-    return try loadObjects([id.key], entity: id.type._entity).first { $0.phase != .deleted }
-  }
-}
-
 // MARK: - Context link
 
 /// An object's reference to its context, which does not keep the context alive.

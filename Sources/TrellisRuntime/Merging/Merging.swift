@@ -2,7 +2,6 @@ import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
-
   /// - Parameter readsEdited: Whether edited objects get the saved values at once. A save passes false, because the
   ///   store compares their rows and the merge policy resolves conflicts.
   func mergeInbox(readingEdited readsEdited: Bool = true) {
@@ -118,5 +117,30 @@ extension ObjectGraph {
       backlog.remove(object._key)
       markDeletedInStore(object)
     }
+  }
+}
+
+// MARK: - Pinning
+
+extension ObjectGraph {
+  /// Reads one moment of the store during a call.
+  func pinned<Result>(_ body: () throws -> Result) throws -> Result {
+    if isPinned { return try body() }
+    mergeInbox()
+    let connection = try connection()
+    try connection.pin()
+    isPinned = true
+    defer {
+      isPinned = false
+      connection.unpin()
+    }
+    return try body()
+  }
+
+  func checkNotPinned() throws {
+    guard isPinned else { return }
+    throw StoreError(
+      .readOnly, "A save was refused, since the context shows one moment of the store.",
+      remedy: "Save after the call of pinned.")
   }
 }
