@@ -1,9 +1,6 @@
 import TrellisModel
 import TrellisStorage
 
-extension ObjectGraph {
-}
-
 // MARK: - Parent connection
 
 /// The connection of a child to its parent, which is the child's only store: the rows are the present objects of the

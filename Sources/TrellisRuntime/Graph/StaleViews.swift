@@ -324,13 +324,14 @@ extension ManagedObject {
 extension ManagedObject {
   /// Whether the object's own row was changed in this context, or pairs were added to it.
   ///
-  /// Removed pairs are no change of an object that is deleted, and members that hold the reference are changes of their
-  /// own rows.
+  /// Removed and moved pairs are no change of an object that is deleted, and members that hold the reference are changes
+  /// of their own rows.
   final var hasChangesOfItsOwn: Bool {
     guard let graph = link.graph else { return false }
     if isEdited { return true }
     return extras?.lists.contains { entry in
-      graph.relationship(entry.property, of: self)?.home != .inverseColumn && !entry.list.difference.added.isEmpty
+      graph.relationship(entry.property, of: self)?.home != .inverseColumn
+        && entry.list.difference.added.contains { !entry.list.onlyMoves($0) }
     } == true
   }
 }

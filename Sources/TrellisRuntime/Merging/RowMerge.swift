@@ -32,9 +32,20 @@ struct RowMerge {
   ///   - isWhole: Whether all values of the object stay as they are here.
   ///   - given: The properties that take the stored values even if they were set here.
   func apply(_ graph: ObjectGraph, keepingAll isWhole: Bool = false, yielding given: Set<Int> = []) {
-    let kept = isWhole ? graph.info(of: object).entity.storedProperties : object.changedNumbers
+    let kept = isWhole ? wholeObject(graph) : object.changedNumbers
     put(on: graph, keeping: kept.filter { !given.contains($0) })
     object.state.takeVersion(theirs.version)
+  }
+
+  /// All stored properties but the references that were read from the store and whose targets are deleted here. Such a
+  /// reference is not a value of this context, and no save may write it.
+  private func wholeObject(_ graph: ObjectGraph) -> [Int] {
+    let unset = graph.info(of: object).allRelationships.lazy.filter { relationship in
+      relationship.isColumn && !mine.contains(relationship.property)
+        && graph.map[object._reference(relationship.property)]?.phase == .deleted
+    }
+    let hidden = Set(unset.map(\.property))
+    return graph.info(of: object).entity.storedProperties.filter { !hidden.contains($0) }
   }
 
   /// Takes over the properties that were not changed here. The committed values of conflicting properties and the row

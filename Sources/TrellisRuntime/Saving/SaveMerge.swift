@@ -27,8 +27,13 @@ struct SaveMerge {
     case insist(ManagedObject, StoredVersion)
     case bringBack(ManagedObject, StoredVersion)
 
-    /// The key of an object that is deleted here and in the store.
-    var forgottenKey: Int64? { if case .forget(let object) = self { object._key } else { nil } }
+    /// The key of an object that is deleted in the store.
+    var keyOfDeleted: Int64? {
+      switch self {
+      case .delete(let object), .forget(let object): object._key
+      case .merge, .insist, .bringBack: nil
+      }
+    }
   }
 
   /// Merges the rows whose versions a save has found to be changed.
@@ -50,10 +55,10 @@ struct SaveMerge {
     defer { trace?.close() }
     let couples = CoupleMatching(objects, stored, graph)
     // Before any delete, since the delete of one owner may cascade to another one.
-    for case .delete(let object) in steps { try giveBackMembers(of: object) }
+    for case .delete(let object) in steps { try giveBackMembers(of: object, stored) }
     for step in steps { try carryOut(step) }
     // One walk through memory for all of them, after steps that may show some of them again.
-    graph.forgetMembers(Set(steps.compactMap(\.forgottenKey)))
+    graph.forgetMembers(Set(steps.compactMap(\.keyOfDeleted)))
     graph.pending.dropRevived()
     try couples.match()
   }
@@ -186,7 +191,9 @@ struct SaveMerge {
   /// Returns saved objects that were added here to an owner that another context has deleted to their former owner,
   /// because the delete of the owner must not cascade to them. The same holds for the members of new members, and of
   /// those that the delete cascades to.
-  private func giveBackMembers(of owner: ManagedObject) throws {
+  ///
+  /// - Parameter stored: The rows that differ from those that were read. Their objects return to the stored owners.
+  private func giveBackMembers(of owner: ManagedObject, _ stored: [Int64: StoredVersion]) throws {
     var owners = [owner]
     var seen: Set<Int64> = [owner._key]
     while let owner = owners.popLast() {
@@ -195,6 +202,9 @@ struct SaveMerge {
         for key in graph.presentPartners(of: owner, relationship) where key != owner._key {
           guard let member = graph.map[key] else { continue }
           if member.phase == .persistent && member.hasOwnReference(inverse) {
+            if let theirs = stored[key] {
+              try RowMerge(member, theirs, graph).adoptReferences([inverse.property], graph)
+            }
             try graph.rollback(member, [inverse.property])
           } else if member.phase == .inserted || member.phase == .persistent && relationship.deleteRule == .cascade {
             if seen.insert(key).inserted { owners.append(member) }

@@ -12,6 +12,8 @@ struct Edits {
   private let writer: Writer
   private var values: [(number: Int, property: String, value: Value)] = []
   private var partners: [(number: Int, shape: Shape, key: Int64)] = []
+  /// The references among them that a child has set back to what its parent had read.
+  private var setBackInParent: Set<[Int]> = []
   private let inserted: [Int]
   private let deleted: [Int]
 
@@ -33,7 +35,9 @@ struct Edits {
     }
     for shape in village.plan.touched where village.rules.homes[shape.index].isColumn {
       guard village.isKind(number, of: shape.entity), changed?.contains(shape.name) != false else { continue }
-      partners.append((number, shape, object._reference(writer.property(shape))))
+      let key = object._reference(writer.property(shape))
+      partners.append((number, shape, key))
+      if writer.parentHasRead(number, shape, key) { setBackInParent.insert([number, shape.index]) }
     }
   }
 
@@ -73,6 +77,8 @@ struct Edits {
       else { continue }
       let wanted = key == 0 ? [] : [village.number(of: key)].filter { stored.objects[$0] != nil }
       if saved == wanted || saved.isEmpty, try writer.hasUnlinkedStoredHalf(of: number, shape, at: place) { continue }
+      // Neither end is an edit of the parent any more, so the store's partners apply.
+      if saved.isEmpty, shape.inverse == shape.index, setBackInParent.contains([number, shape.index]) { continue }
       if saved != wanted { throw fail("lost the edited \(number).\(shape.name): \(saved) instead of \(wanted)") }
     }
   }

@@ -65,6 +65,14 @@ final class Writer: GraphSide {
     return !object.isInserted && !object.changedProperties.contains(property)
   }
 
+  /// Whether a key is the partner that the parent has read of an object, without an edit of its own.
+  func parentHasRead(_ number: Int, _ shape: Shape, _ key: Int64) -> Bool {
+    guard let parent, shape.name == "spouse",
+      let object = try? village.find(number, in: parent.context, onlyRegistered: true) as? Villager
+    else { return false }
+    return object.committed?.spouse?.key == key
+  }
+
   /// Whether the parent has edited the other half of the pair that the store holds. A child that sets its half to what
   /// the parent has read gives it to the store, and the parent's edit of the other half parts the two.
   func hasUnlinkedStoredHalf(of number: Int, _ shape: Shape, at place: Int) throws -> Bool {
