@@ -7,7 +7,12 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-let package = Package(
+// Whether another package has resolved this one. It then gets what it can import and nothing else: SwiftPM would build the
+// generator for the models of the samples before anything of the program, even if the program uses no plugin.
+let isResolvedDependency = ["/.build/checkouts/", "/SourcePackages/checkouts/", "/registry/downloads/"]
+  .contains { Context.packageDirectory.contains($0) }
+
+var package = Package(
   name: "trellis",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
@@ -16,8 +21,6 @@ let package = Package(
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),
-    .executable(name: "diary", targets: ["TrellisDiary"]),
-    .executable(name: "dex", targets: ["TrellisDex"]),
   ],
   targets: [
     // Arrows point one way: down this list.
@@ -61,7 +64,16 @@ let package = Package(
         intent: .custom(verb: "trellis-generate", description: "Writes the Swift files of models beside the models."),
         permissions: [.writeToPackageDirectory(reason: "The generated Swift file lies beside its model.")]),
       dependencies: ["trellis-gen"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
 
+if !isResolvedDependency {
+  package.products += [
+    .executable(name: "diary", targets: ["TrellisDiary"]),
+    .executable(name: "dex", targets: ["TrellisDex"]),
+  ]
+  package.targets += [
     // Sample models and the programs that use them. The names of targets have to be unique among all packages of a program,
     // so these leave the short ones to whoever depends on this package.
     .target(
@@ -179,6 +191,5 @@ let package = Package(
         "TrellisModel",
       ],
       swiftSettings: settings),
-  ],
-  swiftLanguageModes: [.v6]
-)
+  ]
+}

@@ -105,6 +105,18 @@ struct PendingDeletes {
     return dropped
   }
 
+  /// The links that the last delete of each victim has removed.
+  func links(to victims: Set<Int64>) -> [DeletedClosure.Link] {
+    var open = victims
+    var found: [DeletedClosure.Link] = []
+    for closure in closures.reversed() where !closure.keys.isDisjoint(with: open) {
+      found += closure.links.filter { open.contains($0.victim) && $0.isCurrent }
+      open.subtract(closure.keys)
+      if open.isEmpty { break }
+    }
+    return found
+  }
+
   /// The links to victims that were noted late.
   func lateLinks(to victims: Set<Int64>) -> [DeletedClosure.Link] {
     late.isEmpty ? [] : victims.flatMap { late[$0] ?? [] }.filter(\.isCurrent)

@@ -325,9 +325,9 @@ extension ManagedObject {
   /// Whether the object's own row was changed in this context, or pairs were added to it.
   ///
   /// Removed and moved pairs are no change of an object that is deleted, and members that hold the reference are changes
-  /// of their own rows.
+  /// of their own rows. A fault has none either: its values can no longer be read, so it cannot stay.
   final var hasChangesOfItsOwn: Bool {
-    guard let graph = link.graph else { return false }
+    guard let graph = link.graph, !accessFlags.contains(.fault) else { return false }
     if isEdited { return true }
     return extras?.lists.contains { entry in
       graph.relationship(entry.property, of: self)?.home != .inverseColumn

@@ -110,14 +110,23 @@ extension ObjectGraph {
   /// - Parameter unlessMembers: Whether objects that are members again already keep their positions.
   func relinkLate(_ victims: Set<Int64>, unlessMembers: Bool = false) throws {
     pending.deletionLog.remove(victims)
-    try withoutRecording {
-      for victim in victims.sorted() {
-        for link in pending.deletions.takeLate(victim).reversed() {
-          if unlessMembers, list(of: link.owner, link.relationship).contains(victim) { continue }
-          try relink(link)
-        }
+    for victim in victims.sorted() {
+      let links = pending.deletions.takeLate(victim).reversed()
+      try withoutRecording {
+        for link in links where !(unlessMembers && showsVictim(link)) { try relink(link) }
       }
     }
+  }
+
+  /// Restores the links of partners that do not show the restored objects again.
+  func relinkUnlessMembers(_ links: [DeletedClosure.Link]) throws {
+    try withoutRecording { for link in links.reversed() where !showsVictim(link) { try relink(link) } }
+  }
+
+  private func showsVictim(_ link: DeletedClosure.Link) -> Bool {
+    link.relationship.isToMany
+      ? list(of: link.owner, link.relationship).contains(link.victim)
+      : knownReference(of: link.owner, link.relationship) == link.victim
   }
 
   /// Restores a link of a partner, unless either end is linked to another object now.

@@ -255,8 +255,8 @@ private struct PlaceAssignment {
     _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: RelationshipInfo
   ) throws {
     guard let inverse = graph.runtime.inverse(of: relationship) else { return }
-    let missing = keys.filter { graph.map[$0] == nil }
-    if !missing.isEmpty { try graph.loadObjects(Array(missing), entity: relationship.destination) }
+    // The place in a fault is not the stored one: another context may have written it.
+    try graph.loadForChange(keys, of: relationship)
     let members = keys.compactMap { graph.map[$0] }
     let old = members.map { $0._place(inverse.property) }
     for (member, (old, new)) in zip(members, zip(old, PlaceNumbering.arrange(old))) where old != new {

@@ -256,8 +256,11 @@ private struct ChangeReverter {
   }
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
+    // A delete that an undo has repeated unlinked partners that the step before has not recorded.
+    let unlinked = isExact ? [] : graph.pending.deletions.links(to: revived)
     graph.pending.dropRevived()
     try graph.relinkLate(revived, unlessMembers: true)
+    try graph.relinkUnlessMembers(unlinked)
     for key in revived { if let object = graph.map[key], object.phase == .persistent { showAgain(object) } }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
