@@ -205,7 +205,9 @@ final class MemberList {
     isLoaded = true
     guard isChanged else { return }
     committed = stored
-    let moved = Set(added).subtracting(unmoved)
+    // Members that were only moved here and that another context has removed.
+    let lost = onlyMoved.isEmpty ? [] : onlyMoved.subtracting(stored)
+    let moved = Set(added).subtracting(unmoved).subtracting(lost)
     keys.removeAll { removed.contains($0) || gone.contains($0) || moved.contains($0) }
     if let arrangement {
       let members = Set(keys).union(moved)
@@ -216,8 +218,7 @@ final class MemberList {
       for key in wanted where !stored.contains(key) { arranged.insert(key) }
       keys = MemberOrder.merged(arranged, as: wanted, into: keys)
     }
-    let gone = onlyMoved.isEmpty ? [] : onlyMoved.subtracting(stored)
-    for key in added where !contains(key) && !gone.contains(key) {
+    for key in added where !contains(key) && !lost.contains(key) {
       keys.append(key)
       lookup?.insert(key)
     }
