@@ -197,8 +197,11 @@ public struct Attribute: Sendable {
 }
 
 /// A relationship, numbered.
-public struct Relationship: Sendable {
-  /// The number in the model.
+///
+/// A class, because a graph asks for relationships with each step along a link, and a copy of the description would cost
+/// more than the step.
+public final class Relationship: Sendable {
+  /// The number in the model, the same in the declaring entity and all its descendants.
   public let index: Int
   /// The entity that declares the relationship.
   public let entity: Int
@@ -206,35 +209,134 @@ public struct Relationship: Sendable {
   public let destination: Int
   /// The number of the inverse among the destination's properties; nil for a one-way relationship.
   public let inverse: Int?
-  /// The delete rule of the inverse, applied to this object when its partner is deleted; nil for a one-way
-  /// relationship.
-  package let partnerRule: DeleteRule?
   /// Where the relationship is stored.
   public let home: RelationshipStorage
   /// The description that the relationship was resolved from.
   public let description: RelationshipDescription
 
   /// The name in the model.
-  public var name: String { description.name }
+  public let name: String
   /// Whether there may be several partners.
-  public var isToMany: Bool { description.isToMany }
+  public let isToMany: Bool
   /// Whether the members have an order.
-  public var isOrdered: Bool { description.isOrdered }
+  public let isOrdered: Bool
   /// What a delete of the owner does to the partners.
-  public var deleteRule: DeleteRule { description.deleteRule }
+  public let deleteRule: DeleteRule
+  /// Whether the object must have a partner on save. A to-many relationship without a minimum count may be empty.
+  public let isRequired: Bool
+
+  /// The name of the entity that declares the relationship.
+  package let entityName: String
+  /// What a delete of the owner does along the relationship.
+  package let deleteAction: DeleteAction
+  /// The delete rule of the inverse, applied to this object when its partner is deleted; nil for a one-way
+  /// relationship.
+  package let partnerRule: DeleteRule?
+  /// Whether the relationship is its own inverse. Such a one-to-one is stored in the rows of both partners.
+  package let isOwnInverse: Bool
+  /// Whether a to-one may be nil, or a to-many with a minimum count be empty.
+  package let isOptional: Bool
+  /// The least number of members.
+  package let minimumCount: Int?
+  /// The greatest number of members.
+  package let maximumCount: Int?
+
+  package init(
+    _ description: RelationshipDescription, index: Int, entity: Int, entityName: String, destination: Int,
+    inverse: Int?, partnerRule: DeleteRule?, home: RelationshipStorage
+  ) {
+    self.description = description
+    self.index = index
+    self.entity = entity
+    self.entityName = entityName
+    self.destination = destination
+    self.inverse = inverse
+    self.partnerRule = partnerRule
+    self.home = home
+    name = description.name
+    isToMany = description.isToMany
+    isOrdered = description.isOrdered
+    deleteRule = description.deleteRule
+    isRequired = !description.isToMany && !description.isOptional
+    isOptional = description.isOptional
+    isOwnInverse = inverse == index && destination == entity
+    minimumCount = description.minimumCount
+    maximumCount = description.maximumCount
+    deleteAction = DeleteAction(
+      description.deleteRule, isInPartnersRow: home == .inverseColumn || home.isColumn && isOwnInverse)
+  }
+
+  /// The number among the properties of an entity.
+  package var property: Int { index }
+
+  /// Whether both are the same relationship, even if they were looked up through different entities of a hierarchy.
+  package func isSame(as other: Relationship) -> Bool { entity == other.entity && index == other.index }
+
+  /// Whether the members are counted at a save.
+  package var isCounted: Bool { minimumCount != nil || maximumCount != nil }
 
   /// Whether the reference outlives its target. It then keeps the target's key and reads nil.
   package var isLeftAlone: Bool { !isToMany && partnerRule == .noAction }
 
-  /// Whether the object must have a partner on save. A to-many relationship without a minimum count may be empty.
-  public var isRequired: Bool { !isToMany && !description.isOptional }
-
-  /// Whether the relationship is its own inverse. Such a one-to-one is stored in the rows of both partners.
-  package var isOwnInverse: Bool { inverse == index && destination == entity }
+  // MARK: Home
 
   /// The index of the reference in ``Entity/columns``; nil if the relationship is stored elsewhere.
   public var column: Int? {
     if case .column(let column, _) = home { column } else { nil }
+  }
+
+  /// Whether the reference is stored in the object's own row.
+  package var isColumn: Bool { home.isColumn }
+
+  /// Whether the relationship is stored in a join table.
+  package var isJoined: Bool {
+    if case .joinTable = home { true } else { false }
+  }
+
+  /// Whether the relationship exists only in memory.
+  package var isTransient: Bool { home == .transient }
+}
+
+/// What a delete does along a relationship of the deleted object, by the delete rule and by what holds the reference:
+///
+/// | rule       | the partner's row | the own row, a join table, memory |
+/// |------------|-------------------|-----------------------------------|
+/// | `cascade`  | deletes partners  | deletes partners                  |
+/// | `deny`     | is refused        | is refused                        |
+/// | `nullify`  | clears references | nothing                           |
+/// | `noAction` | leaves references | nothing                           |
+///
+/// This is the only place that combines the two: the graph, the checks of a save and the stores ask for the action.
+package enum DeleteAction: Sendable {
+  /// The partners are deleted as well.
+  case deletePartners
+  /// A partner that remains refuses the delete.
+  case refuse
+  /// The references in the partners' rows become nil.
+  case clearReferences
+  /// The references in the partners' rows stay, and lead to nothing.
+  case leaveReferences
+  /// The link goes with the row, or with the pairs, of the deleted object.
+  case nothing
+
+  package init(_ rule: DeleteRule, isInPartnersRow: Bool) {
+    switch rule {
+    case .cascade: self = .deletePartners
+    case .deny: self = .refuse
+    case .nullify: self = isInPartnersRow ? .clearReferences : .nothing
+    case .noAction: self = isInPartnersRow ? .leaveReferences : .nothing
+    }
+  }
+}
+
+extension Relationship {
+  /// Whether a store can follow the delete by itself: the partners are deleted, and their rows hold the reference.
+  package var cascadesInStore: Bool { deleteAction == .deletePartners && home == .inverseColumn }
+
+  /// Whether a delete of the owner asks the store for pairs that other contexts have added meanwhile, since no row
+  /// shows them.
+  package var asksForPairs: Bool {
+    isJoined && (deleteAction == .deletePartners || deleteAction == .refuse)
   }
 }
 
@@ -248,6 +350,11 @@ public enum RelationshipStorage: Hashable, Sendable {
   case joinTable(Int, isFirst: Bool)
   /// Not stored: the relationship exists in memory only.
   case transient
+
+  /// Whether the object's own row holds the reference.
+  package var isColumn: Bool {
+    if case .column = self { true } else { false }
+  }
 }
 
 extension Entity {

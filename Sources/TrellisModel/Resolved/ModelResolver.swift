@@ -268,9 +268,9 @@ struct ModelResolver {
         properties.append(
           .relationship(
             Relationship(
-              index: properties.count, entity: number, destination: destination,
+              relationship, index: properties.count, entity: number, entityName: entity.name, destination: destination,
               inverse: relationship.inverse.flatMap { numbers[destination][$0] },
-              partnerRule: inverse?.relationship.deleteRule, home: home, description: relationship)
+              partnerRule: inverse?.relationship.deleteRule, home: home)
           ))
       }
       columns += orders

@@ -96,7 +96,7 @@ struct BatchUpdatePlan {
     movesMembers = movesMembers || relationship.inverse != nil
   }
 
-  private func inverseIsOrdered(_ relationship: RelationshipInfo) -> Bool {
+  private func inverseIsOrdered(_ relationship: Relationship) -> Bool {
     if case .column(_, .some) = relationship.home { true } else { false }
   }
 
@@ -276,9 +276,9 @@ extension ObjectGraph {
         let owner = try object(denial.owner, entity: relationship.entity),
         let partner = try object(denial.partner, entity: relationship.destination)
       else { continue }
-      if let inverse = runtime.inverse(of: relationship), relationship.deleteRule == .nullify {
+      if let inverse = runtime.inverse(of: relationship), relationship.deleteAction == .clearReferences {
         rules.fail(partner, inverse.name, .required, "must be set")
-      } else if relationship.deleteRule == .deny || relationship.deleteRule == .cascade {
+      } else if relationship.deleteAction == .refuse || relationship.deleteAction == .deletePartners {
         rules.deny(owner, relationship, [AnyObjectID(partner)])
       } else {
         rules.fail(

@@ -122,7 +122,7 @@ final class ParentConnection: StoreConnection {
       let partner = try parent.partnerKey(of: owner, relationship)
       return (owner._key, relationship.destination, partner > 0 ? [partner] : [])
     }
-    let isLeft = relationship.deleteRule == .noAction && owners.count < keys.count
+    let isLeft = relationship.deleteAction == .leaveReferences && owners.count < keys.count
     guard isLeft, let inverse = parent.runtime.inverse(of: relationship), inverse.isColumn else { return present }
     // Objects that the parent has deleted may still be referred to.
     return try present

@@ -58,7 +58,7 @@ struct ChildSave {
       for relationship in child.info(of: object).allRelationships where relationship.isColumn {
         guard object.phase == .inserted || changed.contains(relationship.property) else { continue }
         let key = object._reference(relationship.property)
-        if mayDangle(relationship) {
+        if relationship.isLeftAlone {
           if key > 0 { left[relationship.destination, default: []].insert(key) }
         } else {
           wanted[relationship.destination, default: []].insert(key)
@@ -74,11 +74,6 @@ struct ChildSave {
     }
     for (entity, keys) in left.sorted(by: { $0.key < $1.key }) { _ = try connection.objects(keys.sorted(), of: entity) }
     for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) { try check(keys, entity) }
-  }
-
-  /// Whether a reference may lead to a deleted object.
-  private func mayDangle(_ relationship: RelationshipInfo) -> Bool {
-    child.runtime.inverse(of: relationship)?.deleteRule == .noAction
   }
 
   private func check(_ keys: Set<Int64>, _ entity: Int) throws {
@@ -224,14 +219,14 @@ struct ChildSave {
 struct ChildListMerge {
   private let list: MemberList
   private let owner: ManagedObject
-  private let relationship: RelationshipInfo
+  private let relationship: Relationship
   private let isNew: Bool
 
   /// - Parameters:
   ///   - list: The list of the child.
   ///   - owner: The object of the parent.
   ///   - isNew: Whether the owner is new in the child.
-  init(_ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, isNew: Bool) {
+  init(_ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, isNew: Bool) {
     self.list = list
     self.owner = owner
     self.relationship = relationship

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// The state of a victim's partners that a delete needs in memory.
@@ -7,31 +8,34 @@ enum PartnerNeed {
 
 extension ObjectGraph {
   /// Whether any of the owners has members, in the store or in memory.
-  func hasMembers(_ owners: [ManagedObject], _ relationship: RelationshipInfo) throws -> Bool {
+  func hasMembers(_ owners: [ManagedObject], _ relationship: Relationship) throws -> Bool {
     if owners.contains(where: { !presentPartners(of: $0, relationship).isEmpty }) { return true }
     struct Found: Error {}
     do {
-      try connection().memberKeys(of: number(of: relationship), owners: owners.map(\._key)) { _, _, _ in
+      try connection().memberKeys(of: relationship.number, owners: owners.map(\._key)) { _, _, _ in
         throw Found()
       }
     } catch is Found { return true }
     return false
   }
 
-  func needOfDelete(_ relationship: RelationshipInfo) -> PartnerNeed {
-    if relationship.deleteRule == .cascade { return .objects }
+  func needOfDelete(_ relationship: Relationship) -> PartnerNeed {
+    if relationship.deleteAction == .deletePartners { return .objects }
     // A one-way relationship is deleted with the row or the pairs that hold it.
     guard let inverse = runtime.inverse(of: relationship) else { return .nothing }
     // The number of the partner's members is checked at save.
     if inverse.isToMany && inverse.isCounted { return .objects }
     // Pairs are deleted with the row, but lists in memory that show the victim have to be found.
-    if relationship.isJoined { return listed.contains(number(of: inverse)) ? .keys : .nothing }
-    guard relationship.deleteRule == .nullify else { return .nothing }
-    return inverse.isColumn ? .objects : .keys
+    if relationship.isJoined { return listed.contains(inverse.number) ? .keys : .nothing }
+    return switch relationship.deleteAction {
+    case .deletePartners, .clearReferences: .objects
+    case .refuse, .leaveReferences: .nothing
+    case .nothing: .keys
+    }
   }
 
   func loadMembersIfNeeded(
-    of objects: [ManagedObject], _ relationship: RelationshipInfo, _ need: PartnerNeed
+    of objects: [ManagedObject], _ relationship: Relationship, _ need: PartnerNeed
   ) throws {
     let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
     guard need == .objects else { return try loadKeys(of: unloaded, relationship) }
@@ -42,7 +46,7 @@ extension ObjectGraph {
   }
 
   func loadPartnersIfNeeded(
-    of objects: [ManagedObject], _ relationship: RelationshipInfo, needsObjects: Bool
+    of objects: [ManagedObject], _ relationship: Relationship, needsObjects: Bool
   ) throws {
     var partners: Set<Int64> = []
     for object in objects {
@@ -58,11 +62,11 @@ extension Deletion {
   ///
   /// - Returns: whether the rule affects any partners.
   func loadIfNeeded(
-    _ relationship: RelationshipInfo, of objects: [ManagedObject], in graph: ObjectGraph
+    _ relationship: Relationship, of objects: [ManagedObject], in graph: ObjectGraph
   ) throws -> Bool {
     for object in objects where object.accessFlags.contains(.fault) { try graph.refreshRows([object]) }
     let need = graph.needOfDelete(relationship)
-    guard need != .nothing else { return relationship.deleteRule == .cascade }
+    guard need != .nothing else { return relationship.deleteAction == .deletePartners }
     if relationship.isToMany {
       try graph.loadMembersIfNeeded(of: objects, relationship, need)
     } else {

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
@@ -65,14 +66,14 @@ extension ObjectGraph {
   /// the reference, and `deny` is checked by the references that still lead to the victim. A to-many never shows a
   /// deleted object.
   func survivorsKeep(
-    _ victim: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+    _ victim: ManagedObject, _ relationship: Relationship, _ inverse: Relationship
   ) -> Bool {
     guard !inverse.isToMany else { return false }
-    switch relationship.deleteRule {
+    switch relationship.deleteAction {
     // A new victim has no row in the store, which could refuse its delete.
-    case .deny: return victim.phase == .persistent
-    case .noAction: return inverse.isColumn
-    case .nullify, .cascade: return false
+    case .refuse: return victim.phase == .persistent
+    case .leaveReferences: return true
+    case .clearReferences, .deletePartners, .nothing: return false
     }
   }
 
@@ -167,7 +168,7 @@ struct Deletion {
           continue
         }
         guard try loadIfNeeded(relationship, of: objects, in: graph) else { continue }
-        guard relationship.deleteRule == .cascade else { continue }
+        guard relationship.deleteAction == .deletePartners else { continue }
         for object in objects {
           for key in graph.presentPartners(of: object, relationship) where seen.insert(key).inserted {
             if let partner = graph.map[key], partner.phase != .deleted { next.append(partner) }
@@ -182,7 +183,7 @@ struct Deletion {
   ///
   /// - Returns: the members that are in memory already; nil if all have to be loaded.
   private mutating func leaveToStore(
-    _ relationship: RelationshipInfo, of objects: [ManagedObject], in graph: ObjectGraph
+    _ relationship: Relationship, of objects: [ManagedObject], in graph: ObjectGraph
   ) throws -> [ManagedObject]? {
     guard !loadsEverything, let rule = graph.runtime.storeCascade(relationship) else { return nil }
     let owners = objects.filter { $0.phase == .persistent && $0.extras?.list(relationship.property)?.isLoaded != true }
@@ -255,7 +256,7 @@ extension ObjectGraph {
   ///
   /// - Returns: these members; nil if the cascade has to be loaded.
   /// - Complexity: linear in the number of objects in memory.
-  func registeredMembers(of owners: [ManagedObject], _ relationship: RelationshipInfo, _ rule: StoreCascade) throws
+  func registeredMembers(of owners: [ManagedObject], _ relationship: Relationship, _ rule: StoreCascade) throws
     -> [ManagedObject]?
   {
     try refreshRows(faulting: rule)
@@ -281,7 +282,7 @@ extension ObjectGraph {
     return isFree ? members : nil
   }
 
-  private func isTied(_ object: ManagedObject, _ info: EntityInfo, _ tie: RelationshipInfo) -> Bool {
+  private func isTied(_ object: ManagedObject, _ info: EntityInfo, _ tie: Relationship) -> Bool {
     guard info.relationships.contains(tie) else { return false }
     if tie.isToMany { return object.extras?.list(tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
     // A fault holds no values that a save could write over the changes of the store.

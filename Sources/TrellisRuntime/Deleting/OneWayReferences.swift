@@ -33,7 +33,7 @@ extension ObjectGraph {
 
   /// Clears references of objects in memory, after the store has cleared them in its rows without increasing the row
   /// versions.
-  func forgetReferences(to keys: Set<Int64>, _ references: [RelationshipInfo]) {
+  func forgetReferences(to keys: Set<Int64>, _ references: [Relationship]) {
     map.forEach { holder in
       guard !holder.accessFlags.contains(.fault) else { return }
       for reference in references where info(of: holder).relationships.contains(reference) {
@@ -56,8 +56,8 @@ extension ObjectGraph {
   }
 
   /// The one-way relationships that lead to the entities of these objects.
-  func oneWayReferences(to victims: [ManagedObject]) -> [RelationshipInfo] {
-    var found: [RelationshipInfo] = []
+  func oneWayReferences(to victims: [ManagedObject]) -> [Relationship] {
+    var found: [Relationship] = []
     for entity in Set(victims.map { type(of: $0)._entity }).sorted() {
       for reference in runtime.entities[entity].oneWayReferences
       where !found.contains(where: reference.relationship.isSame) {
@@ -68,7 +68,7 @@ extension ObjectGraph {
   }
 }
 
-extension RelationshipInfo {
+extension Relationship {
   /// A request for the objects whose one-way relationship contains any of these keys.
   func holders(of keys: [Int64]) -> StoreRequest {
     let values = keys.map { StoredValue.integer($0) }

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// Records the changes of a context's objects, at the few functions that every change passes through.
@@ -27,7 +28,7 @@ final class ChangeRecorder {
 
   func recordMember(
     _ key: Int64, isComing: Bool, list: MemberList, owner: ManagedObject?, _ ownerKey: Int64,
-    _ relationship: RelationshipInfo, saves: Int
+    _ relationship: Relationship, saves: Int
   ) {
     let trace = list.trace(of: key, isComing: isComing, saves: saves)
     changes.append(
@@ -61,7 +62,7 @@ extension ObjectGraph {
   /// Records a change of a to-many before it is made, if changes are recorded.
   func recordMember(
     _ key: Int64, isComing: Bool, list: MemberList, owner: ManagedObject?, _ ownerKey: Int64,
-    _ relationship: RelationshipInfo
+    _ relationship: Relationship
   ) {
     recorder?.recordMember(
       key, isComing: isComing, list: list, owner: owner, ownerKey, relationship, saves: saveCount)
@@ -69,7 +70,7 @@ extension ObjectGraph {
 
   /// Loads both ends of a link before a change: ordered lists, because their order can only be restored if it is known,
   /// and lists in a join table, because only the store knows whether the two objects are linked already.
-  func prepareRecording(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
+  func prepareRecording(_ object: ManagedObject, _ relationship: Relationship, _ partner: Int64) throws {
     guard recorder != nil else { return }
     if relationship.isOrdered || relationship.isJoined { try loadedList(of: object, relationship) }
     guard let inverse = runtime.inverse(of: relationship), inverse.isOrdered || inverse.isJoined else { return }
@@ -124,9 +125,9 @@ enum RecordedChange {
   case values(RecordedValues)
   case member(RecordedMember)
   /// The members of a to-many were reordered.
-  case order(ManagedObject, RelationshipInfo, ContiguousArray<Int64>)
+  case order(ManagedObject, Relationship, ContiguousArray<Int64>)
   /// The partner of a to-one that is stored in the partner's row changed.
-  case partner(ManagedObject, RelationshipInfo, Int64)
+  case partner(ManagedObject, Relationship, Int64)
   case deleted(ManagedObject)
   /// A deleted object was restored.
   case revived(ManagedObject)
@@ -177,7 +178,7 @@ struct RecordedMember {
   /// The object that has the to-many; nil if it was not in memory.
   let owner: ManagedObject?
   let ownerKey: Int64
-  let relationship: RelationshipInfo
+  let relationship: Relationship
   let trace: MemberTrace
 }
 
@@ -221,11 +222,12 @@ extension MemberList {
   func trace(of key: Int64, isComing: Bool, saves: Int) -> MemberTrace {
     let place = place(of: key)
     let wasRemoved = removed.contains(key)
+    // What is removed from a list that is not loaded, and that has not noted it, is a member in the store.
+    let isInferred = place == nil && !(isLoaded || wasRemoved || isComing)
     return MemberTrace(
-      key: key, isComing: isComing, wasLoaded: isLoaded,
-      wasMember: place != nil || !(isLoaded || wasRemoved || isComing), place: place,
-      behind: place.map { keys.count - 1 - $0 } ?? 0, wasStored: isLoaded && (committed ?? keys).contains(key),
-      saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key))
+      key: key, isComing: isComing, wasLoaded: isLoaded, wasMember: place != nil || isInferred, place: place,
+      behind: place.map { keys.count - 1 - $0 } ?? 0,
+      wasStored: hasRead(key) || isInferred, saves: saves, wasRemoved: wasRemoved, wasUnmoved: unmoved.contains(key))
   }
 
   /// The position of a key before a change. Keys that the list had noted as added before it was loaded are at its end
@@ -241,7 +243,11 @@ extension MemberList {
   ///
   /// - Parameter saves: The number of saves of the context.
   func revert(_ trace: MemberTrace, saves: Int) {
-    if trace.wasStored && !trace.isComing && trace.saves == saves && isTakenOutByOthers(trace.key) { return }
+    if trace.wasStored && !trace.isComing && trace.saves == saves {
+      if isTakenOutByOthers(trace.key) { return }
+      // The store tells whether the member is still one.
+      if !isLoaded && removed.contains(trace.key) { return forgetRemoved([trace.key]) }
+    }
     let isUntouched =
       !isLoaded && !trace.wasLoaded && (trace.isComing ? keys.contains(trace.key) : removed.contains(trace.key))
     if isUntouched {
@@ -270,7 +276,7 @@ extension ObjectGraph {
   /// Restores the state of a member of a to-many before a change.
   func revert(
     _ trace: MemberTrace, in list: MemberList, of owner: ManagedObject?, _ ownerKey: Int64,
-    _ relationship: RelationshipInfo
+    _ relationship: Relationship
   ) {
     recordMember(trace.key, isComing: !trace.isComing, list: list, owner: owner, ownerKey, relationship)
     list.revert(trace, saves: saveCount)

@@ -46,11 +46,11 @@ final class EntityInfo: Sendable {
   let name: String
   let type: ManagedObject.Type
   /// The relationships by property number; nil for attributes.
-  let relationships: [RelationshipInfo?]
+  let relationships: [Relationship?]
   /// The relationships in order, without gaps.
-  let allRelationships: [RelationshipInfo]
+  let allRelationships: [Relationship]
   /// The one-to-one relationships that are their own inverse and are stored in the rows of both partners.
-  let couples: [RelationshipInfo]
+  let couples: [Relationship]
   /// The one-way relationships of any entity with this entity as destination.
   let oneWayReferences: [RelationshipNumberedInfo]
   /// The attributes that are validated at a save.
@@ -58,7 +58,7 @@ final class EntityInfo: Sendable {
   /// Whether a property is an attribute without a default, which has a value from the initializer on, by number.
   let isArgument: [Bool]
   /// The relationships that a save checks: required ones, and those with rules for their number of members.
-  let checkedRelationships: [RelationshipInfo]
+  let checkedRelationships: [Relationship]
   /// The checks that a save repeats in the store.
   let storeChecks: StoreChecks
   /// The properties that are stored in the row.
@@ -72,11 +72,11 @@ final class EntityInfo: Sendable {
 
   struct RelationshipNumberedInfo: Sendable {
     let entity: Int
-    let relationship: RelationshipInfo
+    let relationship: Relationship
   }
 
   init(
-    _ entity: Entity, type: ManagedObject.Type, relationships: [RelationshipInfo?],
+    _ entity: Entity, type: ManagedObject.Type, relationships: [Relationship?],
     oneWayReferences: [RelationshipNumberedInfo], hooks: Set<LifecycleHook>, storeChecks: StoreChecks
   ) {
     number = entity.index
@@ -103,70 +103,6 @@ final class EntityInfo: Sendable {
   }
 }
 
-/// The data of a relationship that the runtime needs at work.
-final class RelationshipInfo: Sendable {
-  /// The property's number, the same in the declaring entity and all its descendants.
-  let property: Int
-  /// The number of the declaring entity.
-  let entity: Int
-  let destination: Int
-  /// The inverse's property number; nil for a one-way relationship.
-  let inverse: Int?
-  let name: String
-  let entityName: String
-  let isToMany: Bool
-  let isOrdered: Bool
-  let home: RelationshipStorage
-  let deleteRule: DeleteRule
-  /// Whether the reference is kept when its object is deleted, so that it may dangle.
-  let isLeftAlone: Bool
-  let isRequired: Bool
-  let isOptional: Bool
-  /// Whether the relationship is its own inverse. Such a one-to-one relationship is stored in the rows of both
-  /// partners.
-  let isOwnInverse: Bool
-  let minimumCount: Int?
-  let maximumCount: Int?
-
-  init(_ relationship: Relationship, entityName: String) {
-    property = relationship.index
-    entity = relationship.entity
-    destination = relationship.destination
-    inverse = relationship.inverse
-    name = relationship.name
-    self.entityName = entityName
-    isToMany = relationship.isToMany
-    isOrdered = relationship.isOrdered
-    home = relationship.home
-    deleteRule = relationship.deleteRule
-    isLeftAlone = relationship.isLeftAlone
-    isRequired = relationship.isRequired
-    isOptional = relationship.description.isOptional
-    isOwnInverse = relationship.isOwnInverse
-    minimumCount = relationship.description.minimumCount
-    maximumCount = relationship.description.maximumCount
-  }
-
-  /// Whether the reference is stored in the object's own row.
-  var isColumn: Bool {
-    if case .column = home { true } else { false }
-  }
-
-  /// Whether the relationship is stored in a join table.
-  var isJoined: Bool {
-    if case .joinTable = home { true } else { false }
-  }
-
-  /// Whether both are the same relationship, even if they were looked up through different entities of a hierarchy.
-  func isSame(as other: RelationshipInfo) -> Bool { entity == other.entity && property == other.property }
-
-  /// Whether the members are counted at a save.
-  var isCounted: Bool { minimumCount != nil || maximumCount != nil }
-
-  /// Whether the relationship exists only in memory.
-  var isTransient: Bool { home == .transient }
-}
-
 /// A model in the form that the runtime uses, created once for each container.
 final class RuntimeModel: Sendable {
   let model: Model
@@ -191,11 +127,7 @@ final class RuntimeModel: Sendable {
     else {
       throw ModelMismatch(model: model.name)
     }
-    let relationships = model.entities.map { entity in
-      entity.properties.map { property in
-        property.relationship.map { RelationshipInfo($0, entityName: model.entities[$0.entity].name) }
-      }
-    }
+    let relationships = model.entities.map { $0.properties.map(\.relationship) }
     self.model = model
     types = objectModel.types
     hooks = Set(model.description.entities.flatMap(\.hooks))
@@ -222,16 +154,15 @@ final class RuntimeModel: Sendable {
     var found: [RelationshipNumber: StoreCascade] = [:]
     for entity in entities {
       for relationship in entity.allRelationships where relationship.entity == entity.number {
-        let number = RelationshipNumber(entity: entity.number, property: relationship.property)
-        if let cascade = StoreCascade(relationship, in: entities) { found[number] = cascade }
+        if let cascade = StoreCascade(relationship, in: entities) { found[relationship.number] = cascade }
       }
     }
     return found
   }
 
   /// The cascade along a relationship as a store can perform it; nil if the members have to be loaded for it.
-  func storeCascade(_ relationship: RelationshipInfo) -> StoreCascade? {
-    storeCascades[RelationshipNumber(entity: relationship.entity, property: relationship.property)]
+  func storeCascade(_ relationship: Relationship) -> StoreCascade? {
+    storeCascades[relationship.number]
   }
 
   private static func hooks(of entity: Entity, in model: Model) -> Set<LifecycleHook> {
@@ -240,7 +171,7 @@ final class RuntimeModel: Sendable {
   }
 
   private static func oneWayReferences(
-    in model: Model, _ relationships: [[RelationshipInfo?]]
+    in model: Model, _ relationships: [[Relationship?]]
   ) -> [EntityInfo.RelationshipNumberedInfo] {
     var found: [EntityInfo.RelationshipNumberedInfo] = []
     for source in model.entities {
@@ -253,14 +184,14 @@ final class RuntimeModel: Sendable {
   }
 
   /// The relationship with a number; nil if there is none.
-  func relationship(_ number: RelationshipNumber) -> RelationshipInfo? {
+  func relationship(_ number: RelationshipNumber) -> Relationship? {
     guard entities.indices.contains(number.entity) else { return nil }
     let relationships = entities[number.entity].relationships
     return relationships.indices.contains(number.property) ? relationships[number.property] : nil
   }
 
   /// The inverse of a relationship; nil for a one-way relationship.
-  func inverse(of relationship: RelationshipInfo) -> RelationshipInfo? {
+  func inverse(of relationship: Relationship) -> Relationship? {
     guard let inverse = relationship.inverse else { return nil }
     return entities[relationship.destination].relationships[inverse]
   }
@@ -327,25 +258,25 @@ extension Array where Element: Comparable {
 /// The relationships of an entity that a save has to check again inside its transaction. Most entities have none.
 struct StoreChecks: Sendable {
   /// To-many relationships of the entity with rules for their number of members.
-  private(set) var counted: [RelationshipInfo] = []
+  private(set) var counted: [Relationship] = []
   /// References in the entity's rows with a required to-one or a counted to-many relationship as inverse.
-  private(set) var needed: [RelationshipInfo] = []
+  private(set) var needed: [Relationship] = []
   /// Relationships of other entities, in join tables, that must keep a minimum number of members of this entity.
-  private(set) var keepers: [RelationshipInfo] = []
+  private(set) var keepers: [Relationship] = []
   /// Relationships in join tables with a delete rule of `deny` or `cascade`.
-  private(set) var denials: [RelationshipInfo] = []
+  private(set) var denials: [Relationship] = []
 
   /// Whether the save of a changed or deleted object may have to be checked again.
   var concernsChanges: Bool { !counted.isEmpty || !needed.isEmpty }
   var concernsDeletes: Bool { !needed.isEmpty || !keepers.isEmpty || !denials.isEmpty }
 
   init(
-    _ relationships: [RelationshipInfo], oneWay: [EntityInfo.RelationshipNumberedInfo],
-    inverse: (RelationshipInfo) -> RelationshipInfo?
+    _ relationships: [Relationship], oneWay: [EntityInfo.RelationshipNumberedInfo],
+    inverse: (Relationship) -> Relationship?
   ) {
     for relationship in relationships where !relationship.isTransient {
       if relationship.isToMany && relationship.isCounted { counted.append(relationship) }
-      if relationship.isJoined && [.deny, .cascade].contains(relationship.deleteRule) { denials.append(relationship) }
+      if relationship.asksForPairs { denials.append(relationship) }
       guard let inverse = inverse(relationship) else { continue }
       if relationship.isColumn && (inverse.isCounted || inverse.isRequired) { needed.append(relationship) }
       if inverse.isJoined && inverse.minimumCount != nil { keepers.append(inverse) }
@@ -367,15 +298,15 @@ struct StoreCascade: Sendable {
   /// The root entities of their hierarchies, which have the tables that contain the rows.
   private(set) var roots: Set<Int> = []
   /// The references from the deleted rows to their deleted owners.
-  private(set) var references: [RelationshipInfo] = []
+  private(set) var references: [Relationship] = []
   /// Relationships of other objects that may refer to such rows.
-  private(set) var ties: [RelationshipInfo] = []
+  private(set) var ties: [Relationship] = []
 
   /// Returns nil if the members have to be loaded.
-  init?(_ relationship: RelationshipInfo, in entities: [EntityInfo]) {
+  init?(_ relationship: Relationship, in entities: [EntityInfo]) {
     var open = [relationship]
     while let current = open.popLast() {
-      guard current.isToMany, current.deleteRule == .cascade, current.home == .inverseColumn,
+      guard current.isToMany, current.cascadesInStore,
         let reference = Self.inverse(of: current, in: entities)
       else { return nil }
       if references.contains(where: reference.isSame) { continue }
@@ -387,22 +318,22 @@ struct StoreCascade: Sendable {
     }
   }
 
-  private static func inverse(of relationship: RelationshipInfo, in entities: [EntityInfo]) -> RelationshipInfo? {
+  private static func inverse(of relationship: Relationship, in entities: [EntityInfo]) -> Relationship? {
     relationship.inverse.flatMap { entities[relationship.destination].relationships[$0] }
   }
 
   /// - Returns: whether rows of an entity may be deleted without being loaded.
   private mutating func add(
-    _ entity: EntityInfo, _ reference: RelationshipInfo, in entities: [EntityInfo], _ open: inout [RelationshipInfo]
+    _ entity: EntityInfo, _ reference: Relationship, in entities: [EntityInfo], _ open: inout [Relationship]
   ) -> Bool {
     if entity.hooks.contains(.willDelete) || entity.hooks.contains(.validateDelete) { return false }
     for relationship in entity.allRelationships where !relationship.isSame(as: reference) && !relationship.isTransient {
       if relationship.home == .inverseColumn {
-        guard relationship.deleteRule == .cascade && relationship.isToMany else { return false }
+        guard relationship.cascadesInStore && relationship.isToMany else { return false }
         open.append(relationship)
         continue
       }
-      guard relationship.deleteRule == .nullify || relationship.deleteRule == .noAction else { return false }
+      if relationship.deleteAction == .deletePartners || relationship.deleteAction == .refuse { return false }
       guard let inverse = Self.inverse(of: relationship, in: entities) else { continue }
       if inverse.isCounted || inverse.isRequired { return false }
       ties.append(inverse)
@@ -415,9 +346,9 @@ struct StoreCascade: Sendable {
   }
 }
 
-extension [RelationshipInfo?] {
+extension [Relationship?] {
   /// Whether an entity has a relationship, declared or inherited.
-  func contains(_ relationship: RelationshipInfo) -> Bool {
+  func contains(_ relationship: Relationship) -> Bool {
     indices.contains(relationship.property) && self[relationship.property]?.isSame(as: relationship) == true
   }
 }

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// Keeps both ends of relationships consistent, for every kind by the same four steps: the old partners are unlinked at
@@ -12,7 +13,7 @@ extension ObjectGraph {
   /// - Parameter place: The position of the partner among the members of an ordered to-many; nil for the end.
   /// - Throws: ``ContextError`` with the code `load-failed`, but not after ``prepare(toConnect:_:_:)``.
   func connect(
-    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, at place: Int? = nil
+    _ object: ManagedObject, _ relationship: Relationship, _ partner: ManagedObject, at place: Int? = nil
   ) throws {
     let inverse = runtime.inverse(of: relationship)
     // Adding a present member to an unordered to-many changes nothing.
@@ -40,13 +41,13 @@ extension ObjectGraph {
 
   /// Whether a to-many shows a member whose row refers to its owner. A complete list may not show it if the owner was
   /// inserted again after its delete left the reference in place.
-  private func showsOwnMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+  private func showsOwnMember(_ key: Int64, of object: ManagedObject, _ relationship: Relationship) -> Bool {
     guard let list = object.extras?.list(relationship.property) else { return object.phase != .inserted }
     return !list.isLoaded || list.contains(key)
   }
 
   /// Whether a loaded list contains a member.
-  func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+  func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: Relationship) -> Bool {
     guard let list = object.extras?.list(relationship.property), list.isLoaded else { return false }
     return list.contains(key)
   }
@@ -54,7 +55,7 @@ extension ObjectGraph {
   /// Unlinks the partner of a to-one. If the partner was set in this context while another context has set another one,
   /// the other one is unlinked as well.
   private func disconnectPartner(
-    of object: ManagedObject, _ relationship: RelationshipInfo, unless key: Int64
+    of object: ManagedObject, _ relationship: Relationship, unless key: Int64
   ) throws {
     let first = try partnerKey(of: object, relationship)
     if first == 0 || first == key { return }
@@ -66,7 +67,7 @@ extension ObjectGraph {
   /// Unlinks an object and the partner with a key from each other.
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`, but not after ``prepare(toDisconnect:_:_:)``.
-  func disconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
+  func disconnect(_ object: ManagedObject, _ relationship: Relationship, _ partner: Int64) throws {
     try prepareRecording(object, relationship, partner)
     unlink(object, relationship, partner)
     guard let inverse = runtime.inverse(of: relationship) else { return }
@@ -75,7 +76,7 @@ extension ObjectGraph {
 
   // MARK: One end
 
-  func linkEnd(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64, at place: Int? = nil) {
+  func linkEnd(_ object: ManagedObject, _ relationship: Relationship, _ key: Int64, at place: Int? = nil) {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
@@ -88,7 +89,7 @@ extension ObjectGraph {
   }
 
   /// Links the other end. A present member of a many-to-many keeps its position, since each end has its own order.
-  private func follow(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  private func follow(_ object: ManagedObject, _ relationship: Relationship, _ key: Int64) {
     guard relationship.isToMany && (relationship.isJoined || relationship.isTransient) else {
       return linkEnd(object, relationship, key)
     }
@@ -101,7 +102,7 @@ extension ObjectGraph {
     noteListChanged(object)
   }
 
-  func unlink(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  func unlink(_ object: ManagedObject, _ relationship: Relationship, _ key: Int64) {
     if relationship.isToMany {
       object.announce(relationship.property)
       let list = list(of: object, relationship)
@@ -115,7 +116,7 @@ extension ObjectGraph {
 
   /// Unlinks the other end, which may not be in memory: a row that holds a reference is loaded to be changed, an owner
   /// whose members are counted at save is loaded to be counted, and a list in a join table notes the removed member.
-  private func unlink(ofOtherEnd key: Int64, _ relationship: RelationshipInfo, _ gone: Int64, entity: Int) throws {
+  private func unlink(ofOtherEnd key: Int64, _ relationship: Relationship, _ gone: Int64, entity: Int) throws {
     if let partner = map[key] {
       unlink(partner, relationship, gone)
     } else if relationship.isColumn || relationship.isCounted {
@@ -127,7 +128,7 @@ extension ObjectGraph {
     }
   }
 
-  private func setReference(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  private func setReference(of object: ManagedObject, _ relationship: Relationship, _ key: Int64) {
     if relationship.isColumn {
       // A deleted object also loses a partner that is linked elsewhere. Otherwise it would still prevent the partner's
       // delete.
@@ -160,14 +161,14 @@ extension ObjectGraph {
   /// The key of a to-one's partner, loaded if necessary; 0 for nil.
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
-  func partnerKey(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> Int64 {
+  func partnerKey(of object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
     if relationship.isColumn { try fulfilIfFault(object) }
     let known = knownReference(of: object, relationship)
     return known >= 0 ? known : try loadPartnerKeys(like: object, relationship)
   }
 
   /// The key of a to-one's partner as far as it is in memory; -1 if the store has to be read.
-  func knownReference(of object: ManagedObject, _ relationship: RelationshipInfo) -> Int64 {
+  func knownReference(of object: ManagedObject, _ relationship: Relationship) -> Int64 {
     if relationship.isColumn {
       object._willRead(relationship.property)
       return object._reference(relationship.property)
@@ -177,14 +178,14 @@ extension ObjectGraph {
   }
 
   /// The keys of the partners that are in memory, without reading the store.
-  func presentPartners(of object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+  func presentPartners(of object: ManagedObject, _ relationship: Relationship) -> [Int64] {
     if relationship.isToMany { return object.extras?.list(relationship.property).map { Array($0.keys) } ?? [] }
     let known = knownReference(of: object, relationship)
     return known > 0 ? [known] : []
   }
 
   /// The list of a to-many, created if there is none. The list of a new object is complete from the start.
-  func list(of object: ManagedObject, _ relationship: RelationshipInfo) -> MemberList {
+  func list(of object: ManagedObject, _ relationship: Relationship) -> MemberList {
     let extras = object.needExtras()
     if let list = extras.list(relationship.property) {
       if relationship.inverse == nil { dropDeleted(from: list, of: object, relationship) }
@@ -197,7 +198,7 @@ extension ObjectGraph {
         isLoaded: object.phase == .inserted || relationship.isTransient, isOrdered: relationship.isOrdered)
     list.seenGone = pending.deletionLog.count
     extras.lists.append((relationship.property, list))
-    if relationship.isJoined { listed.insert(number(of: relationship)) }
+    if relationship.isJoined { listed.insert(relationship.number) }
     if adopted != nil { noteListChanged(object) }
     return list
   }
@@ -232,7 +233,7 @@ extension ObjectGraph {
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
   func prepare(
-    toConnect object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+    toConnect object: ManagedObject, _ relationship: Relationship, _ partner: ManagedObject
   ) throws {
     let inverse = runtime.inverse(of: relationship)
     if !relationship.isToMany {
@@ -260,7 +261,7 @@ extension ObjectGraph {
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
   func prepare(
-    toDisconnect object: ManagedObject, _ relationship: RelationshipInfo, _ partners: [Int64]
+    toDisconnect object: ManagedObject, _ relationship: Relationship, _ partners: [Int64]
   ) throws {
     try prepareOtherEnd(partners, relationship)
     if recorder != nil { for partner in partners { try prepareRecording(object, relationship, partner) } }
@@ -268,25 +269,25 @@ extension ObjectGraph {
 
   /// Loads what linking two objects needs, and links them.
   func prepareAndConnect(
-    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+    _ object: ManagedObject, _ relationship: Relationship, _ partner: ManagedObject
   ) throws {
     try prepare(toConnect: object, relationship, partner)
     try connect(object, relationship, partner)
   }
 
   /// Loads what unlinking a partner needs, and unlinks it.
-  func prepareAndDisconnect(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) throws {
+  func prepareAndDisconnect(_ object: ManagedObject, _ relationship: Relationship, _ partner: Int64) throws {
     try prepare(toDisconnect: object, relationship, [partner])
     try disconnect(object, relationship, partner)
   }
 
-  private func prepareOtherEnd(_ partners: [Int64], _ relationship: RelationshipInfo) throws {
+  private func prepareOtherEnd(_ partners: [Int64], _ relationship: Relationship) throws {
     guard let inverse = runtime.inverse(of: relationship), inverse.isColumn || inverse.isCounted else { return }
     try loading(relationship) { try loadForChange(partners, of: relationship) }
   }
 
   /// Loads the rows of partners, in a few statements.
-  func loadForChange(_ partners: some Sequence<Int64>, of relationship: RelationshipInfo) throws {
+  func loadForChange(_ partners: some Sequence<Int64>, of relationship: Relationship) throws {
     try loadForChange(partners, entity: relationship.destination)
   }
 

@@ -1,3 +1,5 @@
+import TrellisModel
+
 /// Makes the other ends of relationships show what rows hold, after an operation that restores each end by itself: an
 /// undo, a redo, an undelete.
 ///
@@ -43,7 +45,7 @@ extension ObjectGraph {
   ///
   /// - Complexity: linear in the number of objects in memory, and one read of the store, for each such relationship.
   func showReferencesLeft(to object: ManagedObject) throws {
-    for relationship in info(of: object).allRelationships where relationship.deleteRule == .noAction {
+    for relationship in info(of: object).allRelationships where relationship.deleteAction == .leaveReferences {
       guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { continue }
       for key in try referencesLeft(to: object._key, relationship, inverse) {
         if relationship.isToMany || object.extras?.partner(relationship.property) ?? 0 == 0 {
@@ -55,10 +57,10 @@ extension ObjectGraph {
 
   /// The keys of the objects that refer to a deleted object, in ascending order.
   func referencesLeft(
-    to key: Int64, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+    to key: Int64, _ relationship: Relationship, _ inverse: Relationship
   ) throws -> [Int64] {
     var found: Set<Int64> = []
-    try connection(reading: relationship.destination).memberKeys(of: number(of: relationship), owners: [key]) {
+    try connection(reading: relationship.destination).memberKeys(of: relationship.number, owners: [key]) {
       _, member, _ in
       if map[member]?.accessFlags.contains(.fault) != false { found.insert(member) }
     }
@@ -73,7 +75,7 @@ extension ObjectGraph {
 
   /// Makes the partner in an object's row show the object.
   private func showReference(
-    of object: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+    of object: ManagedObject, _ relationship: Relationship, _ inverse: Relationship
   ) {
     guard let partner = map[object._reference(relationship.property)], partner.isAlive else { return }
     if object.hasOwnReference(relationship) {
@@ -88,7 +90,7 @@ extension ObjectGraph {
 
   /// Whether an object's view of a relationship lacks a partner whose row refers to it as the store does.
   private func contradicts(
-    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+    _ object: ManagedObject, _ relationship: Relationship, _ partner: ManagedObject
   ) -> Bool {
     if relationship.isToMany {
       guard let list = object.extras?.list(relationship.property) else { return false }
@@ -101,7 +103,7 @@ extension ObjectGraph {
   /// Drops the partner of a to-one if the partner's row contradicts it. The partner is read from the store at the next
   /// use.
   private func dropUnconfirmedPartner(
-    of object: ManagedObject, _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+    of object: ManagedObject, _ relationship: Relationship, _ inverse: Relationship
   ) {
     guard let shown = object.extras?.partner(relationship.property), shown > 0, let partner = map[shown],
       partner.isAlive, !partner.accessFlags.contains(.fault), !refers(partner, inverse, to: object._key)
@@ -116,7 +118,7 @@ extension ObjectGraph {
 
   /// Whether a to-one shows another object, whose row was set in this context.
   func isGivenElsewhere(
-    _ partner: ManagedObject, _ relationship: RelationshipInfo, than object: ManagedObject
+    _ partner: ManagedObject, _ relationship: Relationship, than object: ManagedObject
   ) -> Bool {
     guard let shown = partner.extras?.partner(relationship.property), shown != object._key, let other = map[shown],
       let inverse = runtime.inverse(of: relationship)
@@ -143,7 +145,7 @@ extension ObjectGraph {
     }
   }
 
-  private func refers(_ object: ManagedObject, _ relationship: RelationshipInfo, to key: Int64) -> Bool {
+  private func refers(_ object: ManagedObject, _ relationship: Relationship, to key: Int64) -> Bool {
     object.isAlive && !object.accessFlags.contains(.fault) && object._reference(relationship.property) == key
   }
 }

@@ -1,3 +1,5 @@
+import TrellisModel
+
 /// The keys of the members of one object's to-many: all of them, or only the changes since the last save.
 ///
 /// If the reference is stored in the members' rows, the rows are authoritative and this is a view of them; for a join
@@ -71,6 +73,9 @@ final class MemberList {
   func hasLost(_ key: Int64) -> Bool {
     isLoaded ? !contains(key) && committed?.contains(key) == true : removed.contains(key)
   }
+
+  /// Whether a key was a member in the store when the list was loaded.
+  func hasRead(_ key: Int64) -> Bool { isLoaded && (committed ?? keys).contains(key) }
 
   /// The position of a key among ``keys``. The end is checked first, because most changes are there.
   func place(of key: Int64) -> Int? {
@@ -326,7 +331,7 @@ struct DeferredMemberLists {
     let entity: Int
     let property: Int
 
-    init(_ owner: Int64, _ relationship: RelationshipInfo) {
+    init(_ owner: Int64, _ relationship: Relationship) {
       self.owner = owner
       entity = relationship.entity
       property = relationship.property
@@ -339,7 +344,7 @@ struct DeferredMemberLists {
 }
 
 extension ObjectGraph {
-  func deferredList(of owner: Int64, _ relationship: RelationshipInfo) -> MemberList {
+  func deferredList(of owner: Int64, _ relationship: Relationship) -> MemberList {
     let id = DeferredMemberLists.ID(owner, relationship)
     if let list = pending.deferredLists.lists[id] { return list }
     let list = MemberList(isLoaded: false, isOrdered: relationship.isOrdered)
@@ -347,7 +352,7 @@ extension ObjectGraph {
     return list
   }
 
-  func adoptDeferredList(_ owner: Int64, _ relationship: RelationshipInfo) -> MemberList? {
+  func adoptDeferredList(_ owner: Int64, _ relationship: Relationship) -> MemberList? {
     guard !pending.deferredLists.lists.isEmpty else { return nil }
     return pending.deferredLists.lists.removeValue(
       forKey: DeferredMemberLists.ID(owner, relationship))

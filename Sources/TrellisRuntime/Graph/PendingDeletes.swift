@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// The objects that one call of delete has deleted, and the links that it has removed, so that it can be reverted as a
@@ -11,7 +12,7 @@ struct DeletedClosure {
   /// One end of a relationship that was unlinked from a victim.
   struct Link {
     let owner: ManagedObject
-    let relationship: RelationshipInfo
+    let relationship: Relationship
     let victim: Int64
     /// What a to-many held of the victim before.
     let trace: MemberTrace?
@@ -74,7 +75,7 @@ struct PendingDeletes {
   ///
   /// - Parameter order: The members including the deleted ones, for the position to which the victim returns.
   mutating func noteLate(
-    _ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64,
+    _ owner: ManagedObject, _ relationship: Relationship, _ victim: Int64,
     in order: ContiguousArray<Int64>
   ) {
     late[victim, default: []].append(
@@ -88,7 +89,7 @@ struct PendingDeletes {
   /// - Parameter victims: Members in the store that the list notes as removed.
   /// - Returns: the victims that were removed by a delete.
   mutating func dropLinks(
-    of owner: ManagedObject, _ relationship: RelationshipInfo, to victims: Set<Int64>
+    of owner: ManagedObject, _ relationship: Relationship, to victims: Set<Int64>
   ) -> Set<Int64> {
     var dropped: Set<Int64> = []
     func isDropped(_ link: DeletedClosure.Link) -> Bool {
@@ -132,7 +133,7 @@ struct PendingDeletes {
 
 extension ObjectGraph {
   /// The link of one end in its present state.
-  func link(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ victim: Int64) -> DeletedClosure.Link {
+  func link(_ owner: ManagedObject, _ relationship: Relationship, _ victim: Int64) -> DeletedClosure.Link {
     let trace =
       relationship.isToMany ? list(of: owner, relationship).trace(of: victim, isComing: false, saves: saveCount) : nil
     return DeletedClosure.Link(owner: owner, relationship: relationship, victim: victim, trace: trace)
@@ -188,7 +189,7 @@ extension ObjectGraph {
 
   /// Removes the members of a one-way to-many that were deleted since it was last used. A deleted owner keeps them
   /// until its own delete is reverted.
-  func dropDeleted(from list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo) {
+  func dropDeleted(from list: MemberList, of owner: ManagedObject, _ relationship: Relationship) {
     guard list.seenGone < pending.deletionLog.count, owner.isAlive else { return }
     let unseen = list.seenGone..<pending.deletionLog.count
     let order = list.keys
@@ -221,7 +222,7 @@ extension ObjectGraph {
 
 /// A cascade that the store carries out: the members of deleted owners that are not loaded.
 struct PendingCascade {
-  let relationship: RelationshipInfo
+  let relationship: Relationship
   let rule: StoreCascade
   let owners: [ManagedObject]
 }

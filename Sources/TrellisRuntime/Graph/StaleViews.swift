@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// Invalidates the lists and partners of objects that depend on other rows and on join tables, after these have changed
@@ -27,9 +28,9 @@ extension ObjectGraph {
   }
 
   /// The partners that the object's row refers to or referred to, with their relationships that show the object.
-  func partnersInRow(of object: ManagedObject) -> [(partner: ManagedObject, relationship: RelationshipInfo)] {
+  func partnersInRow(of object: ManagedObject) -> [(partner: ManagedObject, relationship: Relationship)] {
     guard !object.accessFlags.contains(.fault) else { return [] }
-    var partners: [(partner: ManagedObject, relationship: RelationshipInfo)] = []
+    var partners: [(partner: ManagedObject, relationship: Relationship)] = []
     for relationship in info(of: object).allRelationships where relationship.isColumn {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
       var keys: Set<Int64> = [object._reference(relationship.property)]
@@ -39,12 +40,12 @@ extension ObjectGraph {
     return partners
   }
 
-  func forgetViews(of partners: [(partner: ManagedObject, relationship: RelationshipInfo)]) {
+  func forgetViews(of partners: [(partner: ManagedObject, relationship: Relationship)]) {
     for (partner, relationship) in partners { forgetView(relationship, of: partner) }
   }
 
   /// Invalidates the former and present partners' view of an object whose row was changed by another context.
-  func forgetViews(of object: ManagedObject, _ before: [(relationship: RelationshipInfo, key: Int64)]) {
+  func forgetViews(of object: ManagedObject, _ before: [(relationship: Relationship, key: Int64)]) {
     for (relationship, former) in before {
       let present = object._reference(relationship.property)
       guard former != present, let inverse = runtime.inverse(of: relationship) else { continue }
@@ -60,7 +61,7 @@ extension ObjectGraph {
   }
 
   /// Makes a new object no longer show a partner, whose row refers to another object now.
-  private func drop(_ key: Int64, from owner: ManagedObject, _ relationship: RelationshipInfo) {
+  private func drop(_ key: Int64, from owner: ManagedObject, _ relationship: Relationship) {
     if relationship.isToMany {
       guard let list = owner.extras?.list(relationship.property), list.contains(key) else { return }
       owner.announce(relationship.property)
@@ -72,7 +73,7 @@ extension ObjectGraph {
   }
 
   /// Makes the partners of an object show the reference of its row in this context, although the store has another one.
-  func showAtPartner(_ object: ManagedObject, _ relationship: RelationshipInfo, insteadOf stored: Int64) {
+  func showAtPartner(_ object: ManagedObject, _ relationship: Relationship, insteadOf stored: Int64) {
     guard let inverse = runtime.inverse(of: relationship), !inverse.isColumn else { return }
     if let former = map[stored], former.isAlive {
       if !inverse.isToMany {
@@ -87,7 +88,7 @@ extension ObjectGraph {
   }
 
   /// Makes an object show a partner whose row holds the reference.
-  func show(_ key: Int64, at owner: ManagedObject, _ relationship: RelationshipInfo) {
+  func show(_ key: Int64, at owner: ManagedObject, _ relationship: Relationship) {
     if relationship.isToMany {
       let list = list(of: owner, relationship)
       if list.contains(key) { return }
@@ -132,7 +133,7 @@ extension ObjectGraph {
     return owner.phase == .persistent
   }
 
-  private func forgetView(_ relationship: RelationshipInfo, of owner: ManagedObject) {
+  private func forgetView(_ relationship: Relationship, of owner: ManagedObject) {
     guard let extras = owner.extras, invalidatesNow(owner) else { return }
     if relationship.isToMany {
       if let list = extras.list(relationship.property) { forgetList(list, of: owner, relationship) }
@@ -142,7 +143,7 @@ extension ObjectGraph {
   }
 
   private func forgetList(
-    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo,
+    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship,
     comparingPairs comparesPairs: Bool = true
   ) {
     if relationship.isTransient { return }
@@ -155,7 +156,7 @@ extension ObjectGraph {
 
   /// Unloads a to-many, so that it only holds the changes of this context.
   func unload(
-    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, keepingOrder keepsOrder: Bool
+    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, keepingOrder keepsOrder: Bool
   ) {
     let wasLoaded = list.isLoaded
     let inverse = relationship.home == .inverseColumn ? runtime.inverse(of: relationship) : nil
@@ -185,7 +186,7 @@ extension ObjectGraph {
   /// Drops noted pairs that equal the store. A list that is not loaded cannot distinguish a new pair from a stored one.
   /// If the other end can, and has no note of the pair, nothing has changed.
   private func dropNotesOfUnchangedPairs(
-    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo
+    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship
   ) {
     guard list.hasChanges, owner.phase != .inserted, let inverse = runtime.inverse(of: relationship) else { return }
     list.keepNotes { key in
@@ -205,7 +206,7 @@ extension ObjectGraph {
   }
 
   /// Whether the list of an object that is not in memory notes that a member was removed.
-  private func deferredNote(of owner: Int64, _ relationship: RelationshipInfo, removing key: Int64) -> Bool {
+  private func deferredNote(of owner: Int64, _ relationship: Relationship, removing key: Int64) -> Bool {
     pending.deferredLists.lists[DeferredMemberLists.ID(owner, relationship)]?.notes(removing: key) == true
   }
 
@@ -213,7 +214,7 @@ extension ObjectGraph {
   ///
   /// - Parameter stored: The members in the store.
   func checkNotes(
-    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, _ stored: ContiguousArray<Int64>
+    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, _ stored: ContiguousArray<Int64>
   ) {
     guard !list.isLoaded, list.hasChanges, relationship.home == .inverseColumn,
       let inverse = runtime.inverse(of: relationship)
@@ -229,14 +230,14 @@ extension ObjectGraph {
     }
   }
 
-  private func isTakenOut(_ key: Int64, of owner: ManagedObject, _ inverse: RelationshipInfo) -> Bool {
+  private func isTakenOut(_ key: Int64, of owner: ManagedObject, _ inverse: Relationship) -> Bool {
     guard let member = map[key], !member.accessFlags.contains(.fault) else { return false }
     return member.phase == .deleted || member._reference(inverse.property) != owner._key
   }
 
   /// Invalidates a to-one partner. A partner whose row was set to the object in this context is kept; once it is
   /// unlinked, the store is read.
-  private func forgetPartner(_ key: Int64, of owner: ManagedObject, _ relationship: RelationshipInfo) {
+  private func forgetPartner(_ key: Int64, of owner: ManagedObject, _ relationship: Relationship) {
     guard !relationship.isTransient, let inverse = runtime.inverse(of: relationship) else { return }
     if key > 0, let partner = map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == owner._key, partner.hasOwnReference(inverse)
@@ -252,7 +253,7 @@ extension ObjectGraph {
 extension ObjectGraph {
   /// Notes that another context has given an object another partner, while the former partner's reference was set in
   /// this context.
-  func noteContestedHalves(of object: ManagedObject, _ before: [(relationship: RelationshipInfo, key: Int64)]) {
+  func noteContestedHalves(of object: ManagedObject, _ before: [(relationship: Relationship, key: Int64)]) {
     for (relationship, former) in before where relationship.isOwnInverse {
       guard former > 0, former != object._key, former != object._reference(relationship.property),
         let partner = map[former], partner.isAlive, partner._reference(relationship.property) == object._key
@@ -276,7 +277,7 @@ extension ObjectGraph {
 
   /// Unlinks the former partner whose reference still leads to an object, when the object is given another partner in
   /// this context.
-  func releaseContestedHalf(of object: ManagedObject, _ relationship: RelationshipInfo) {
+  func releaseContestedHalf(of object: ManagedObject, _ relationship: Relationship) {
     let place = ContestedPartner(owner: object._key, property: relationship.property)
     guard let former = backlog.contestedHalves.removeValue(forKey: place), let partner = map[former],
       partner.phase == .persistent, partner !== object, former != object._reference(relationship.property)
@@ -285,13 +286,13 @@ extension ObjectGraph {
   }
 
   /// Notes that the store may have another partner of a to-one than this context.
-  func noteContestedPartner(_ owner: ManagedObject, _ relationship: RelationshipInfo) {
+  func noteContestedPartner(_ owner: ManagedObject, _ relationship: Relationship) {
     if relationship.isToMany || relationship.isColumn { return }
     backlog.contestedPartners.insert(ContestedPartner(owner: owner._key, property: relationship.property))
   }
 
   /// Whether the store has to be read for the partner of a to-one when the one in this context is unlinked.
-  func isContested(_ owner: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+  func isContested(_ owner: ManagedObject, _ relationship: Relationship) -> Bool {
     if backlog.contestedPartners.isEmpty { return false }
     return backlog.contestedPartners.contains(ContestedPartner(owner: owner._key, property: relationship.property))
   }
@@ -312,7 +313,7 @@ extension ObjectGraph {
 
 extension ManagedObject {
   /// Whether a reference in the object's row was set in this context since it was last read or saved.
-  final func hasOwnReference(_ reference: RelationshipInfo) -> Bool {
+  final func hasOwnReference(_ reference: Relationship) -> Bool {
     if phase == .inserted { return true }
     guard changedBits & ColumnMask.bit(of: reference.property) != 0, let committed = extras?.committed else {
       return false

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// The interface of both to-many collections: a live view of the members of one object's relationship.
@@ -309,7 +310,7 @@ extension ManagedObject {
     replaceMembers(property, all, keepsLost: true)
   }
 
-  private final func place(of property: Int, isWrite: Bool = false) -> (ObjectGraph, RelationshipInfo)? {
+  private final func place(of property: Int, isWrite: Bool = false) -> (ObjectGraph, Relationship)? {
     guard let graph = link.graph else {
       reportContextGone(property, isWrite: isWrite)
       return nil
@@ -323,7 +324,7 @@ extension ManagedObject {
 
 extension ObjectGraph {
   /// Reorders the members of an ordered to-many by the first positions of their keys in a list.
-  func arrange(_ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: [Int64]) {
+  func arrange(_ owner: ManagedObject, _ relationship: Relationship, _ keys: [Int64]) {
     var seen: Set<Int64> = []
     let order = ContiguousArray(keys.filter { seen.insert($0).inserted })
     let list = list(of: owner, relationship)
@@ -457,13 +458,13 @@ extension ManagedObject {
 }
 
 extension ObjectGraph {
-  func relationship(_ property: Int, of object: ManagedObject) -> RelationshipInfo? {
+  func relationship(_ property: Int, of object: ManagedObject) -> Relationship? {
     let all = info(of: object).relationships
     return property >= 0 && property < all.count ? all[property] : nil
   }
 
   /// Whether an object may take part in a change of relationships of this context; if not, this is reported.
-  func isUsable(_ object: ManagedObject, as role: String, in relationship: RelationshipInfo) -> Bool {
+  func isUsable(_ object: ManagedObject, as role: String, in relationship: Relationship) -> Bool {
     let isOurs = object.link === link
     if isOurs { reporting { try fulfilIfFault(object) } }
     guard isOurs, object.phase != .detached, object.phase != .deleted else {

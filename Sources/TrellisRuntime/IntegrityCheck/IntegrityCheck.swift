@@ -127,11 +127,6 @@ struct GraphCheck {
   }
 }
 
-extension RelationshipInfo {
-  /// The relationship's identification by the number of the entity that declares it.
-  var number: RelationshipNumber { RelationshipNumber(entity: entity, property: property) }
-}
-
 // MARK: - Key check
 
 /// Finds objects of different hierarchies with the same key. The keys of each hierarchy are read in order, page by
@@ -336,10 +331,10 @@ struct MemberCheck {
 
   private let check: GraphCheck
   private let page: RowPage
-  private let relationship: RelationshipInfo
+  private let relationship: Relationship
 
   /// Returns nil if there is nothing to check.
-  init?(check: GraphCheck, page: RowPage, relationship: RelationshipInfo) {
+  init?(check: GraphCheck, page: RowPage, relationship: Relationship) {
     // Positions need no check: members with the same position, as after two processes have appended at once, are
     // ordered by key.
     let hasRules = relationship.isCounted || relationship.isJoined || !relationship.isToMany
@@ -438,8 +433,7 @@ struct ReferenceCheck {
     for relationship in page.entity.allRelationships {
       guard let references = page.references[relationship.property] else { continue }
       let inverse = check.runtime.inverse(of: relationship)
-      // With this delete rule, dangling references are allowed.
-      if inverse?.deleteRule == .noAction { continue }
+      if relationship.isLeftAlone { continue }
       let present = try check.present(references.map(\.target), of: relationship.destination)
       for reference in references where !present.contains(reference.target) {
         try noteDangling(reference, relationship)
@@ -451,7 +445,7 @@ struct ReferenceCheck {
   }
 
   /// A one-to-one relationship that is its own inverse is stored in the rows of both partners.
-  private func checkPartners(_ references: [RowPage.Reference], _ relationship: RelationshipInfo) throws {
+  private func checkPartners(_ references: [RowPage.Reference], _ relationship: Relationship) throws {
     guard case .column(let column, _) = relationship.home, !references.isEmpty else { return }
     var partners: [Int64: Int64] = [:]
     try check.connection.rows(of: relationship.destination, keys: references.map(\.target)) { row in
@@ -466,7 +460,7 @@ struct ReferenceCheck {
     }
   }
 
-  private func noteDangling(_ reference: RowPage.Reference, _ relationship: RelationshipInfo) throws {
+  private func noteDangling(_ reference: RowPage.Reference, _ relationship: Relationship) throws {
     let destination = check.runtime.entities[relationship.destination].name
     try check.note(
       finding(
@@ -476,7 +470,7 @@ struct ReferenceCheck {
   }
 
   private func finding(
-    _ code: StoreFinding.Code, _ reference: RowPage.Reference, _ relationship: RelationshipInfo, _ message: String,
+    _ code: StoreFinding.Code, _ reference: RowPage.Reference, _ relationship: Relationship, _ message: String,
     _ repair: String
   ) -> StoreFinding {
     StoreFinding(

@@ -24,7 +24,7 @@ public enum LazyLoading: UInt8, Sendable, Comparable {
 
 extension ObjectGraph {
   /// Reports that a relationship of an object is about to be lazily loaded, if the rule demands it.
-  @inline(never) func noteLazyLoad(of object: ManagedObject, _ relationship: RelationshipInfo) {
+  @inline(never) func noteLazyLoad(of object: ManagedObject, _ relationship: Relationship) {
     let batch = batches[object.batch]
     let rule = max(lazyLoading, batch?.lazyLoading ?? .allowed)
     guard rule != .allowed, object.phase == .persistent, runningHook == nil, !isEvaluating else { return }
@@ -32,7 +32,7 @@ extension ObjectGraph {
     if rule == .forbidden { reportToThrow(problem) } else { report(problem) }
   }
 
-  private func message(_ object: ManagedObject, _ relationship: RelationshipInfo, _ batch: FetchBatch?) -> String {
+  private func message(_ object: ManagedObject, _ relationship: Relationship, _ batch: FetchBatch?) -> String {
     let siblings = max(0, (batch?.keys.count ?? 1) - 1)
     let others = siblings == 0 ? "" : ", which came with \(siblings) \(siblings == 1 ? "sibling" : "siblings")"
     let (entity, path) = origin(of: object, relationship)
@@ -41,7 +41,7 @@ extension ObjectGraph {
   }
 
   /// The fetched entity, and the path from there to a relationship of an object that was loaded as a result.
-  private func origin(of object: ManagedObject, _ relationship: RelationshipInfo) -> (String, [RelationshipInfo]) {
+  private func origin(of object: ManagedObject, _ relationship: Relationship) -> (String, [Relationship]) {
     var path = [relationship]
     var batch = batches[object.batch]
     // Longer paths than this are cycles.
@@ -54,7 +54,7 @@ extension ObjectGraph {
   }
 
   /// The modifier of a request that prefetches a path.
-  private static func prefetch(_ path: [RelationshipInfo]) -> String {
+  private static func prefetch(_ path: [Relationship]) -> String {
     var parts: [[String]] = [[]]
     for step in path {
       parts[parts.count - 1].append(step.name)
@@ -74,7 +74,7 @@ extension ObjectGraph {
   /// - Parameter isAsked: Whether the caller is the user of the object, and not the context itself.
   /// - Throws: ``ContextError`` with the code `load-failed`.
   @discardableResult func loadedList(
-    of object: ManagedObject, _ relationship: RelationshipInfo, isAsked: Bool = false
+    of object: ManagedObject, _ relationship: Relationship, isAsked: Bool = false
   ) throws -> MemberList {
     let list = list(of: object, relationship)
     if list.isLoaded || object.phase == .detached { return list }
@@ -87,7 +87,7 @@ extension ObjectGraph {
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
   @discardableResult func memberObjects(
-    of object: ManagedObject, _ relationship: RelationshipInfo
+    of object: ManagedObject, _ relationship: Relationship
   ) throws -> [ManagedObject] {
     let list = list(of: object, relationship)
     return try loading(relationship) {
@@ -115,7 +115,7 @@ extension ObjectGraph {
 
   /// The keys of members without an object in memory, in lists of the object and its siblings that were loaded by key
   /// only.
-  private func missingMembers(like object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+  private func missingMembers(like object: ManagedObject, _ relationship: Relationship) -> [Int64] {
     var missing: [Int64] = []
     for owner in siblings(of: object, relationship, loading: .rows) {
       guard let list = owner.extras?.list(relationship.property), list.isLoaded || owner === object else { continue }
@@ -129,7 +129,7 @@ extension ObjectGraph {
   /// - Parameter limit: The maximum number of members. If there are more, some objects are loaded, but no list is.
   /// - Returns: whether all members were loaded.
   @discardableResult func loadMembers(
-    of owners: [ManagedObject], _ relationship: RelationshipInfo, atMost limit: Int = .max
+    of owners: [ManagedObject], _ relationship: Relationship, atMost limit: Int = .max
   ) throws -> Bool {
     struct TooMany: Error {}
     var count = 0
@@ -139,7 +139,7 @@ extension ObjectGraph {
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     do {
       let connection = try connection(reading: relationship.destination)
-      try connection.members(of: number(of: relationship), owners: owners.map(\._key)) { owner, row in
+      try connection.members(of: relationship.number, owners: owners.map(\._key)) { owner, row in
         count += 1
         if count > limit { throw TooMany() }
         let isNew = map[row.key] == nil
@@ -155,11 +155,11 @@ extension ObjectGraph {
   }
 
   /// Loads the keys of the members of several owners, without their rows.
-  func loadKeys(of owners: [ManagedObject], _ relationship: RelationshipInfo) throws {
+  func loadKeys(of owners: [ManagedObject], _ relationship: Relationship) throws {
     guard !owners.isEmpty else { return }
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     try connection(reading: relationship.destination).memberKeys(
-      of: number(of: relationship), owners: owners.map(\._key)
+      of: relationship.number, owners: owners.map(\._key)
     ) { owner, key, place in
       let member = map[key]
       if let member { refreshPlace(of: member, relationship, place) }
@@ -169,14 +169,14 @@ extension ObjectGraph {
   }
 
   /// The position among the members is not part of a row's version, so a row in memory may have an older position.
-  private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ row: RowReader) {
+  private func refreshPlace(of member: ManagedObject, _ relationship: Relationship, _ row: RowReader) {
     guard relationship.isOrdered, let inverse = runtime.inverse(of: relationship),
       case .column(_, let column?) = inverse.home
     else { return }
     refreshPlace(of: member, relationship, row.isNull(column) ? 0 : row.integer(column))
   }
 
-  private func refreshPlace(of member: ManagedObject, _ relationship: RelationshipInfo, _ place: Int64) {
+  private func refreshPlace(of member: ManagedObject, _ relationship: Relationship, _ place: Int64) {
     // The parent of a child context keeps its order without stored positions.
     guard relationship.isOrdered, parent == nil, let inverse = runtime.inverse(of: relationship), inverse.isColumn,
       !member.accessFlags.contains(.fault), !member.hasOwnReference(inverse)
@@ -209,7 +209,7 @@ extension ObjectGraph {
   /// Drops the notes of pairs that were added here and are in the store now, because another context has added them too.
   /// The list that is about to be loaded learns it from the store, and the lists at the other end from it.
   private func forgetAddsInStore(
-    _ list: MemberList, of owner: ManagedObject, _ relationship: RelationshipInfo, _ stored: ContiguousArray<Int64>
+    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, _ stored: ContiguousArray<Int64>
   ) {
     guard relationship.isJoined, list.hasChanges, let inverse = runtime.inverse(of: relationship) else { return }
     for key in stored where list.notes(adding: key) {
@@ -227,7 +227,7 @@ extension ObjectGraph {
 
   /// Removes the deleted members from a list that was just loaded, and keeps their positions.
   private func takeOut(
-    _ deleted: [Int64], of list: MemberList, _ owner: ManagedObject, _ relationship: RelationshipInfo
+    _ deleted: [Int64], of list: MemberList, _ owner: ManagedObject, _ relationship: Relationship
   ) {
     let order = list.keys
     for key in deleted where list.contains(key) {
@@ -236,7 +236,7 @@ extension ObjectGraph {
     }
   }
 
-  private func ownersToLoad(like object: ManagedObject, _ relationship: RelationshipInfo) -> [ManagedObject] {
+  private func ownersToLoad(like object: ManagedObject, _ relationship: Relationship) -> [ManagedObject] {
     siblings(of: object, relationship).filter { sibling in
       sibling === object || sibling.extras?.list(relationship.property)?.isLoaded != true
     }
@@ -244,7 +244,7 @@ extension ObjectGraph {
 
   /// The keys of objects whose rows refer to an owner in this context, but not in the store: other contexts have
   /// deleted them while this one keeps them, or the reference was set here while the owner was deleted.
-  func membersUnknownToStore(of owner: Int64, _ relationship: RelationshipInfo) -> [Int64] {
+  func membersUnknownToStore(of owner: Int64, _ relationship: Relationship) -> [Int64] {
     if backlog.gone.isEmpty && !backlog.returning.contains(owner) { return [] }
     guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { return [] }
     let subtree = runtime.entities[relationship.destination].entity.subtree
@@ -259,16 +259,12 @@ extension ObjectGraph {
       return member._reference(inverse.property) == owner
     }
   }
-
-  func number(of relationship: RelationshipInfo) -> RelationshipNumber {
-    RelationshipNumber(entity: relationship.entity, property: relationship.property)
-  }
 }
 
 /// The keys that a load has found so far. The members of one owner are adjacent.
 private struct ListLoading {
-  let relationship: RelationshipInfo
-  private let inverse: RelationshipInfo?
+  let relationship: Relationship
+  private let inverse: Relationship?
   private let deletedOwners: Set<Int64>
   /// The members in the store, grouped by owner.
   private var keys: ContiguousArray<Int64> = []
@@ -279,7 +275,7 @@ private struct ListLoading {
   /// The members in the store that are deleted and would be members otherwise, by owner.
   private(set) var deleted: [Int64: [Int64]] = [:]
 
-  init(_ relationship: RelationshipInfo, _ inverse: RelationshipInfo?, _ owners: [ManagedObject]) {
+  init(_ relationship: Relationship, _ inverse: Relationship?, _ owners: [ManagedObject]) {
     deletedOwners = Set(owners.filter { $0.phase == .deleted }.map(\._key))
     self.relationship = relationship
     self.inverse = inverse.flatMap { $0.isColumn || $0.isJoined ? $0 : nil }
@@ -321,7 +317,7 @@ extension ObjectGraph {
   /// Loads the partner of a to-one, together with the partners of the object's siblings in the same statements.
   ///
   /// - Throws: ``ContextError`` with the code `load-failed`.
-  func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: RelationshipInfo) throws -> ManagedObject? {
+  func loadPartner(_ key: Int64, of object: ManagedObject, _ relationship: Relationship) throws -> ManagedObject? {
     try loading(relationship) {
       let wanted = partnersWanted(key, object, relationship)
       try loadObjects(wanted, entity: relationship.destination, cameBy: (object, relationship))
@@ -329,7 +325,7 @@ extension ObjectGraph {
     return map[key].flatMap { $0.phase == .deleted ? nil : $0 }
   }
 
-  private func partnersWanted(_ key: Int64, _ object: ManagedObject, _ relationship: RelationshipInfo) -> [Int64] {
+  private func partnersWanted(_ key: Int64, _ object: ManagedObject, _ relationship: Relationship) -> [Int64] {
     guard let batch = batches[object.batch] else { return [key] }
     var wanted: [Int64] = [key]
     var last = key
@@ -348,7 +344,7 @@ extension ObjectGraph {
   ///
   /// - Returns: the partner's key; 0 for nil.
   /// - Throws: ``ContextError`` with the code `load-failed`.
-  func loadPartnerKeys(like object: ManagedObject, _ relationship: RelationshipInfo) throws -> Int64 {
+  func loadPartnerKeys(like object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
     var owners: [Int64] = []
     for owner in siblings(of: object, relationship) where owner.extras?.partner(relationship.property) == nil {
       owners.append(owner._key)
@@ -384,7 +380,7 @@ extension ObjectGraph {
 
   /// The object and the siblings of its batch that one load includes.
   func siblings(
-    of object: ManagedObject, _ relationship: RelationshipInfo, loading what: SiblingLoad = .members
+    of object: ManagedObject, _ relationship: Relationship, loading what: SiblingLoad = .members
   ) -> [ManagedObject] {
     guard let batch = batches[object.batch] else { return [object] }
     var found = [object]
@@ -426,7 +422,7 @@ extension ObjectGraph {
     }
   }
 
-  private func load(_ relationship: RelationshipInfo, of objects: [ManagedObject]) throws {
+  private func load(_ relationship: Relationship, of objects: [ManagedObject]) throws {
     if relationship.isToMany {
       let owners = objects.filter { $0.phase == .persistent && !list(of: $0, relationship).isLoaded }
       if !owners.isEmpty { try loadMembers(of: owners, relationship) }
@@ -438,12 +434,12 @@ extension ObjectGraph {
   }
 
   /// The partners in ascending order of their keys, each once.
-  private func partners(_ relationship: RelationshipInfo, of objects: [ManagedObject]) throws -> [ManagedObject] {
+  private func partners(_ relationship: Relationship, of objects: [ManagedObject]) throws -> [ManagedObject] {
     try partnerKeys(relationship, of: objects) { _ in true }.compactMap { map[$0] }
   }
 
   private func partnerKeys(
-    _ relationship: RelationshipInfo, of objects: [ManagedObject], where isWanted: (Int64) -> Bool
+    _ relationship: Relationship, of objects: [ManagedObject], where isWanted: (Int64) -> Bool
   ) throws -> [Int64] {
     var keys: [Int64] = []
     var last: Int64 = 0

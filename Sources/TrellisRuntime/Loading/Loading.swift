@@ -30,7 +30,7 @@ extension ObjectGraph {
     }
   }
 
-  func loading<Result>(_ relationship: RelationshipInfo, _ load: () throws -> Result) throws -> Result {
+  func loading<Result>(_ relationship: Relationship, _ load: () throws -> Result) throws -> Result {
     try loading("\(relationship.entityName).\(relationship.name)", load)
   }
 
@@ -120,7 +120,7 @@ extension ObjectGraph {
   }
 
   /// Applies the lazy loading rule of an object to the batch that was loaded through its relationship.
-  func inherit(_ batch: FetchBatch, from object: ManagedObject?, _ relationship: RelationshipInfo) {
+  func inherit(_ batch: FetchBatch, from object: ManagedObject?, _ relationship: Relationship) {
     guard let object else { return }
     batch.cameBy = (object.batch, relationship)
     batch.lazyLoading = batches[object.batch]?.lazyLoading ?? .allowed
@@ -130,7 +130,7 @@ extension ObjectGraph {
   ///
   /// - Parameter cameBy: One of the objects that refer to them, and its relationship to them.
   @discardableResult func loadObjects(
-    _ keys: [Int64], entity: Int, cameBy: (object: ManagedObject, relationship: RelationshipInfo)? = nil,
+    _ keys: [Int64], entity: Int, cameBy: (object: ManagedObject, relationship: Relationship)? = nil,
     rule: LazyLoading = .allowed
   ) throws -> [ManagedObject] {
     let batch = FetchBatch()
@@ -157,7 +157,7 @@ final class FetchBatch {
   var lazyLoading = LazyLoading.allowed
   /// The relationship through which its objects were loaded, and the batch of its owners; nil for the results of a
   /// request.
-  var cameBy: (batch: UInt32, relationship: RelationshipInfo)?
+  var cameBy: (batch: UInt32, relationship: Relationship)?
   /// The position where the last search ended: accesses mostly go through a batch from front to end.
   private var cursor = 0
   /// The number of siblings that the next load of each relationship includes.

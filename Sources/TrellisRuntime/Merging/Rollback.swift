@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
@@ -9,7 +10,7 @@ extension ObjectGraph {
   func rollback(_ object: ManagedObject, _ numbers: some Sequence<Int>) throws {
     let all = info(of: object).relationships
     var attributes: [Int] = []
-    var former: [(relationship: RelationshipInfo, partners: [Int64])] = []
+    var former: [(relationship: Relationship, partners: [Int64])] = []
     for number in Set(numbers).sorted() where all.indices.contains(number) {
       guard let relationship = all[number] else {
         attributes.append(number)
@@ -94,18 +95,18 @@ extension ObjectGraph {
   // MARK: Partners
 
   /// The partners that a saved object had when it was last fetched or saved; nil if they are unchanged.
-  func formerPartners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
+  func formerPartners(of object: ManagedObject, _ relationship: Relationship) throws -> [Int64]? {
     if relationship.isToMany { return try formerMembers(of: object, relationship) }
     let present = try partnerKey(of: object, relationship)
     let former = try formerPartner(of: object, relationship)
     return former == present ? nil : former == 0 ? [] : [former]
   }
 
-  private func formerPartner(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> Int64 {
+  private func formerPartner(of object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
     if relationship.isTransient { return 0 }
     guard relationship.isColumn else {
       var found: Int64 = 0
-      try connection(reading: relationship.destination).members(of: number(of: relationship), owners: [object._key]) {
+      try connection(reading: relationship.destination).members(of: relationship.number, owners: [object._key]) {
         _, row in found = row.key
       }
       return found
@@ -115,14 +116,14 @@ extension ObjectGraph {
     return key
   }
 
-  private func formerMembers(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64]? {
+  private func formerMembers(of object: ManagedObject, _ relationship: Relationship) throws -> [Int64]? {
     guard let list = object.extras?.list(relationship.property), list.hasChanges else { return nil }
     if !list.isLoaded { try loadKeys(of: [object], relationship) }
     return Array(list.committed ?? list.keys)
   }
 
   /// Loads the objects that change when former partners are linked again and others are unlinked.
-  private func prepare(_ object: ManagedObject, _ relationship: RelationshipInfo, for former: [Int64]) throws {
+  private func prepare(_ object: ManagedObject, _ relationship: Relationship, for former: [Int64]) throws {
     let present = Set(presentPartners(of: object, relationship))
     try loadForChange(former, of: relationship)
     try prepare(toDisconnect: object, relationship, present.subtracting(former).sorted())
@@ -134,7 +135,7 @@ extension ObjectGraph {
   }
 
   /// Links former partners that are alive again, and unlinks the others.
-  private func link(_ object: ManagedObject, _ relationship: RelationshipInfo, to former: [Int64]) throws {
+  private func link(_ object: ManagedObject, _ relationship: Relationship, to former: [Int64]) throws {
     let present = Set(presentPartners(of: object, relationship))
     for key in present.subtracting(former).sorted() { try disconnect(object, relationship, key) }
     for key in former where !present.contains(key) {
@@ -152,7 +153,7 @@ extension ObjectGraph {
   /// Whether a former partner's own row did not refer to the object. A parent shows its child such a pair while the
   /// parent's edit of the partner is unsaved; rolling back to it must not edit the partner.
   private func isHalfOfCouple(
-    _ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject
+    _ object: ManagedObject, _ relationship: Relationship, _ partner: ManagedObject
   ) -> Bool {
     guard relationship.isOwnInverse, relationship.isColumn, partner !== object, partner.phase == .persistent else {
       return false
@@ -162,7 +163,7 @@ extension ObjectGraph {
   }
 
   /// Moves a member to its position among the members that were last fetched or saved.
-  private func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: RelationshipInfo) {
+  private func putBack(_ member: Int64, _ owner: ManagedObject, _ relationship: Relationship) {
     let list = list(of: owner, relationship)
     guard let place = list.committedPlace(of: member) else { return }
     var keys = list.keys.filter { $0 != member }
@@ -171,7 +172,7 @@ extension ObjectGraph {
   }
 
   /// Restores the order in which members were last fetched or saved, with new members behind them.
-  private func rearrange(_ owner: ManagedObject, _ relationship: RelationshipInfo) {
+  private func rearrange(_ owner: ManagedObject, _ relationship: Relationship) {
     guard let list = owner.extras?.list(relationship.property), let committed = list.committed else { return }
     let former = Set(committed)
     arrange(owner, relationship, committed.filter(list.contains) + list.keys.filter { !former.contains($0) })
@@ -179,7 +180,7 @@ extension ObjectGraph {
 
   /// Drops a list in a join table, so that it is loaded again. A list that is stored in the members' rows keeps its
   /// added and removed members.
-  private func loadAnew(_ relationship: RelationshipInfo, of object: ManagedObject) {
+  private func loadAnew(_ relationship: Relationship, of object: ManagedObject) {
     if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
     // A reverted order can be undone like any other change.
     if recorder != nil && relationship.home == .inverseColumn { rearrange(object, relationship) }

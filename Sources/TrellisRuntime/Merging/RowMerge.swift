@@ -118,7 +118,7 @@ extension ColumnMask {
 
 extension ManagedObject {
   /// The references in the object's own row.
-  final func references(_ graph: ObjectGraph) -> [(relationship: RelationshipInfo, key: Int64)] {
+  final func references(_ graph: ObjectGraph) -> [(relationship: Relationship, key: Int64)] {
     graph.info(of: self).allRelationships.filter(\.isColumn).map { ($0, _reference($0.property)) }
   }
 }
@@ -152,7 +152,7 @@ struct ConflictedRow {
   }
 
   /// The object's row is the same here and in the store, but a different object refers to it here than in the store.
-  func partnerTakenByBoth(_ relationship: RelationshipInfo) -> SaveConflict.Row {
+  func partnerTakenByBoth(_ relationship: Relationship) -> SaveConflict.Row {
     var row = row
     row.kind = .changedByBoth
     row.properties = [relationship.name]
@@ -228,7 +228,7 @@ extension SaveConflict.Row {
 struct CoupleMatching {
   fileprivate struct Half {
     let object: ManagedObject
-    let relationship: RelationshipInfo
+    let relationship: Relationship
     /// The partner in the store, and the partner here before the merge.
     let theirs: Int64
     let former: Int64
@@ -260,7 +260,7 @@ struct CoupleMatching {
             isMine: object.changedNumbers.contains(relationship.property)))
         let stored = row.value(relationship.property).key
         if let partner = graph.map[stored], partner.changedNumbers.contains(relationship.property) {
-          setHere.insert(SetHalf(object: stored, relationship: graph.number(of: relationship)))
+          setHere.insert(SetHalf(object: stored, relationship: relationship.number))
         }
       }
     }
@@ -281,7 +281,7 @@ struct CoupleMatching {
     else { return }
     let isSetHere = partner.changedNumbers.contains(relationship.property)
     let wasSetHere = setHere.contains(
-      SetHalf(object: partner._key, relationship: graph.number(of: relationship)))
+      SetHalf(object: partner._key, relationship: relationship.number))
     if half.present == half.theirs, isSetHere, !wasSetHere {
       // Rolling back the object's half has changed the partner's half, which must equal the stored one.
       graph.linkEnd(partner, relationship, object._key)
@@ -300,7 +300,7 @@ struct CoupleMatching {
   }
 
   /// Clears a reference to a partner in the object with a key.
-  private func unlink(_ key: Int64, of partner: ManagedObject, _ relationship: RelationshipInfo) {
+  private func unlink(_ key: Int64, of partner: ManagedObject, _ relationship: Relationship) {
     guard key > 0, let object = graph.map[key], object !== partner, object.isAlive else { return }
     graph.unlink(object, relationship, partner._key)
   }
@@ -308,7 +308,7 @@ struct CoupleMatching {
 
 extension ObjectGraph {
   /// Loads objects. Objects that are in memory and not edited take over their rows in the store.
-  func bringUpToDate(_ keys: Set<Int64>, _ relationship: RelationshipInfo) throws {
+  func bringUpToDate(_ keys: Set<Int64>, _ relationship: Relationship) throws {
     let wanted = keys.filter { key in
       guard let object = map[key] else { return key > 0 }
       return object.phase == .persistent && !object.isEdited

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
@@ -86,7 +87,7 @@ extension ObjectGraph {
   }
 
   /// Whether a reference to a deleted object is kept.
-  private func keeps(_ object: ManagedObject, _ relationship: RelationshipInfo, _ victim: ManagedObject) -> Bool {
+  private func keeps(_ object: ManagedObject, _ relationship: Relationship, _ victim: ManagedObject) -> Bool {
     guard let inverse = runtime.inverse(of: relationship) else {
       return relationship.isRequired && victim.phase == .deleted
     }
@@ -155,7 +156,7 @@ extension ObjectGraph {
 
   /// Whether a reference of an object's row was set in this context and is not in the store.
   private func refersByEdit(
-    _ object: ManagedObject, to owner: ManagedObject, _ relationship: RelationshipInfo
+    _ object: ManagedObject, to owner: ManagedObject, _ relationship: Relationship
   ) -> Bool {
     guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { return false }
     return object.hasOwnReference(inverse) && object._reference(inverse.property) == owner._key
@@ -163,7 +164,7 @@ extension ObjectGraph {
 
   /// Makes a restored object show a member that refers to it by an edit, although another context may have removed the
   /// member in the store.
-  private func showEdit(of member: ManagedObject, _ relationship: RelationshipInfo, to owner: ManagedObject) {
+  private func showEdit(of member: ManagedObject, _ relationship: Relationship, to owner: ManagedObject) {
     guard relationship.isColumn, let inverse = runtime.inverse(of: relationship), !inverse.isColumn,
       member.hasOwnReference(relationship)
     else { return }
@@ -191,14 +192,14 @@ extension ObjectGraph {
   }
 
   /// Whether an object has a partner, as far as is known in memory. Pairs without a note are as the store has them.
-  private func mayBePartner(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) -> Bool {
+  private func mayBePartner(_ object: ManagedObject, _ relationship: Relationship, _ key: Int64) -> Bool {
     guard relationship.isJoined else { return presentPartners(of: object, relationship).contains(key) }
     guard let list = object.extras?.list(relationship.property) else { return true }
     return list.isLoaded ? list.contains(key) : !list.removed.contains(key)
   }
 
   /// Links a deleted object to a partner.
-  private func keep(_ object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  private func keep(_ object: ManagedObject, _ relationship: Relationship, _ key: Int64) {
     if relationship.isColumn {
       object.willChangeValues()
       object.state.markAssigned(ColumnMask.bit(of: relationship.property))

@@ -118,7 +118,7 @@ private struct Discarding {
   }
 
   /// Refreshes the partners of an object, because other contexts may have deleted them.
-  private func refreshPartners(of object: ManagedObject, _ relationships: [RelationshipInfo]) throws {
+  private func refreshPartners(of object: ManagedObject, _ relationships: [Relationship]) throws {
     for relationship in relationships {
       let partners = graph.presentPartners(of: object, relationship).compactMap { graph.map[$0] }
       try graph.refreshRows(partners.filter { $0.phase == .persistent })

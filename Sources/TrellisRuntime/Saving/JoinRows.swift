@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 extension SavePlan {
@@ -49,7 +50,7 @@ private struct PairChanges {
     add(list, owner: owner, relationship)
   }
 
-  private mutating func add(_ list: MemberList, owner: Int64, _ relationship: RelationshipInfo) {
+  private mutating func add(_ list: MemberList, owner: Int64, _ relationship: Relationship) {
     // The list of a new object is complete from the start, so all of its members are written.
     let isNew = graph.map[owner]?.phase == .inserted
     guard case .joinTable(let number, let isFirst) = relationship.home, list.hasChanges || isNew else { return }
@@ -223,7 +224,7 @@ private struct PlaceAssignment {
   private(set) var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
   private var alone: [ColumnNumber: SaveRequest.Places] = [:]
   private var unloaded:
-    [RelationshipNumber: [(owner: Int64, relationship: RelationshipInfo, keys: ContiguousArray<Int64>)]] = [:]
+    [RelationshipNumber: [(owner: Int64, relationship: Relationship, keys: ContiguousArray<Int64>)]] = [:]
 
   init(_ graph: ObjectGraph, updated: [(object: ManagedObject, mask: ColumnMask)]) {
     self.graph = graph
@@ -246,13 +247,13 @@ private struct PlaceAssignment {
       if entry.list.isLoaded {
         try arrange(entry.list.keys, of: owner, relationship)
       } else {
-        unloaded[graph.number(of: relationship), default: []].append((owner._key, relationship, entry.list.keys))
+        unloaded[relationship.number, default: []].append((owner._key, relationship, entry.list.keys))
       }
     }
   }
 
   private mutating func arrange(
-    _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: RelationshipInfo
+    _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: Relationship
   ) throws {
     guard let inverse = graph.runtime.inverse(of: relationship) else { return }
     // The place in a fault is not the stored one: another context may have written it.
@@ -281,7 +282,7 @@ private struct PlaceAssignment {
     }
   }
 
-  private mutating func set(_ place: Int64, of member: ManagedObject, _ reference: RelationshipInfo) {
+  private mutating func set(_ place: Int64, of member: ManagedObject, _ reference: Relationship) {
     formerPlaces.append((member, reference.property, member._place(reference.property)))
     member._setPlace(reference.property, place)
     let isWritten = member.phase == .inserted || rewritten[member._key]?.contains(reference.property) == true

@@ -206,7 +206,9 @@ struct SaveMerge {
               try RowMerge(member, theirs, graph).adoptReferences([inverse.property], graph)
             }
             try graph.rollback(member, [inverse.property])
-          } else if member.phase == .inserted || member.phase == .persistent && relationship.deleteRule == .cascade {
+          } else if member.phase == .inserted
+            || member.phase == .persistent && relationship.deleteAction == .deletePartners
+          {
             if seen.insert(key).inserted { owners.append(member) }
           }
         }

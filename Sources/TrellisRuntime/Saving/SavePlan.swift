@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 /// The changes that one save writes, determined before the write.
@@ -72,7 +73,7 @@ struct SavePlan {
     var targets: [RelationshipNumber: [Int64]] = [:]
     for object in deleted {
       for reference in graph.info(of: object).oneWayReferences where reference.relationship.isColumn {
-        targets[graph.number(of: reference.relationship), default: []].append(object._key)
+        targets[reference.relationship.number, default: []].append(object._key)
       }
     }
     request.clearedReferences = targets.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
@@ -120,7 +121,7 @@ private struct EntityGroups<Group> {
 /// edited, so the halves may differ until a save, which writes both halves or neither.
 struct CoupleAgreement {
   let object: ManagedObject
-  let relationship: RelationshipInfo
+  let relationship: Relationship
   /// The partner whose half differs, and the object that this half refers to.
   let partner: ManagedObject
   let other: ManagedObject?
@@ -159,7 +160,7 @@ extension ObjectGraph {
     return found
   }
 
-  private func formerPartner(of object: ManagedObject, _ relationship: RelationshipInfo) -> CoupleAgreement? {
+  private func formerPartner(of object: ManagedObject, _ relationship: Relationship) -> CoupleAgreement? {
     guard case .integer(let key)? = object.extras?.committed?.value(relationship.property),
       key != object._reference(relationship.property), let former = map[key], former !== object, former.isAlive,
       !former.accessFlags.contains(.fault), former._reference(relationship.property) == object._key,
@@ -169,7 +170,7 @@ extension ObjectGraph {
   }
 
   private func presentPartner(
-    of object: ManagedObject, _ relationship: RelationshipInfo
+    of object: ManagedObject, _ relationship: Relationship
   ) throws -> CoupleAgreement? {
     let key = object._reference(relationship.property)
     guard key > 0, key != object._key else { return nil }
@@ -192,7 +193,7 @@ extension SavePlan {
     for cascade in graph.pendingCascades {
       request.cascades.append(
         SaveRequest.Cascades(
-          relationship: graph.number(of: cascade.relationship), owners: cascade.owners.map(\._key)))
+          relationship: cascade.relationship.number, owners: cascade.owners.map(\._key)))
       entities.formUnion(cascade.rule.entities)
     }
     request.keptFromCascades = updated.map(\.object).filter { entities.contains(type(of: $0)._entity) }.map(\._key)

@@ -26,12 +26,12 @@ struct ConcurrentReferences {
         let found = try holders(of: victims, relationship, inverse)
         if found.isEmpty { continue }
         isAny = true
-        switch relationship.deleteRule {
+        switch relationship.deleteAction {
         // All together, so that they do not deny each other's delete. The delete of one may include others.
-        case .cascade: try graph.deleteAll(found.map(\.holder))
-        case .nullify: for (holder, victim) in found { graph.unlink(holder, inverse, victim) }
-        case .deny: deny(victims, relationship, found, &rules)
-        case .noAction: break
+        case .deletePartners: try graph.deleteAll(found.map(\.holder))
+        case .clearReferences: for (holder, victim) in found { graph.unlink(holder, inverse, victim) }
+        case .refuse: deny(victims, relationship, found, &rules)
+        case .leaveReferences, .nothing: break
         }
       }
     }
@@ -47,7 +47,7 @@ struct ConcurrentReferences {
     for (number, links) in Dictionary(grouping: pairs, by: \.relationship)
       .sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) })
     {
-      guard let relationship = graph.runtime.relationship(number), relationship.deleteRule == .cascade else {
+      guard let relationship = graph.runtime.relationship(number), relationship.deleteAction == .deletePartners else {
         continue
       }
       let partners = Set(links.map(\.partner)).sorted()
@@ -65,11 +65,11 @@ struct ConcurrentReferences {
   /// The rows in the store that refer to a victim, without the objects that are deleted here or refer to another object
   /// here. An edited object counts if it has merged the reference from the store.
   private func holders(
-    of victims: [ManagedObject], _ relationship: RelationshipInfo, _ inverse: RelationshipInfo
+    of victims: [ManagedObject], _ relationship: Relationship, _ inverse: Relationship
   ) throws -> [(holder: ManagedObject, victim: Int64)] {
-    if relationship.deleteRule == .noAction { return [] }
+    if relationship.deleteAction == .leaveReferences { return [] }
     var links: [(holder: Int64, victim: Int64)] = []
-    try graph.connection().memberKeys(of: graph.number(of: relationship), owners: victims.map(\._key)) {
+    try graph.connection().memberKeys(of: relationship.number, owners: victims.map(\._key)) {
       owner, holder, _ in
       links.append((holder, owner))
     }
@@ -88,7 +88,7 @@ struct ConcurrentReferences {
   }
 
   private func deny(
-    _ victims: [ManagedObject], _ relationship: RelationshipInfo, _ found: [(holder: ManagedObject, victim: Int64)],
+    _ victims: [ManagedObject], _ relationship: Relationship, _ found: [(holder: ManagedObject, victim: Int64)],
     _ rules: inout ObjectRules
   ) {
     for victim in victims {
@@ -133,7 +133,7 @@ extension SavePlan {
 private struct LostPartnerSearch {
   private struct Reference {
     let object: ManagedObject
-    let relationship: RelationshipInfo
+    let relationship: Relationship
     let partner: Int64
   }
 
@@ -163,7 +163,7 @@ private struct LostPartnerSearch {
     add(object, relationship, partner)
   }
 
-  private mutating func add(_ object: ManagedObject, _ relationship: RelationshipInfo, _ partner: Int64) {
+  private mutating func add(_ object: ManagedObject, _ relationship: Relationship, _ partner: Int64) {
     guard partner > 0, object.isAlive, graph.map[partner]?.phase != .inserted else { return }
     references.append(Reference(object: object, relationship: relationship, partner: partner))
   }
@@ -209,7 +209,7 @@ extension SavePlan {
 
 private struct RulesToAsk {
   private struct Owners {
-    let relationship: RelationshipInfo
+    let relationship: Relationship
     var owners: Set<Int64> = []
     var leaving: [Int64] = []
   }
@@ -234,25 +234,25 @@ private struct RulesToAsk {
     guard checks.concernsDeletes else { return }
     for reference in checks.needed { addOwners(of: object, reference) }
     for keeper in checks.keepers { self[keeper].leaving.append(object._key) }
-    for relationship in checks.denials { denied[graph.number(of: relationship), default: []].append(object._key) }
+    for relationship in checks.denials { denied[relationship.number, default: []].append(object._key) }
   }
 
   /// Adds the object that a reference leads to, and the one that it leads to in the store.
-  private mutating func addOwners(of object: ManagedObject, _ reference: RelationshipInfo) {
+  private mutating func addOwners(of object: ManagedObject, _ reference: Relationship) {
     guard let inverse = graph.runtime.inverse(of: reference) else { return }
     add(object._reference(reference.property), to: inverse)
     if case .integer(let former)? = object.extras?.committed?.value(reference.property) { add(former, to: inverse) }
   }
 
-  private mutating func add(_ owner: Int64, to relationship: RelationshipInfo) {
+  private mutating func add(_ owner: Int64, to relationship: Relationship) {
     guard owner > 0 else { return }
     let phase = graph.map[owner]?.phase
     if phase == nil || phase == .persistent { self[relationship].owners.insert(owner) }
   }
 
-  private subscript(relationship: RelationshipInfo) -> Owners {
-    get { counted[graph.number(of: relationship)] ?? Owners(relationship: relationship) }
-    _modify { yield &counted[graph.number(of: relationship), default: Owners(relationship: relationship)] }
+  private subscript(relationship: Relationship) -> Owners {
+    get { counted[relationship.number] ?? Owners(relationship: relationship) }
+    _modify { yield &counted[relationship.number, default: Owners(relationship: relationship)] }
   }
 
   // MARK: The result

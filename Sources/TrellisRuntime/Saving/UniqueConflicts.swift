@@ -268,7 +268,7 @@ struct UniqueKeyMerge {
   }
 
   private func moveLinks(
-    _ relationship: RelationshipInfo, of object: ManagedObject, to survivor: ManagedObject
+    _ relationship: Relationship, of object: ManagedObject, to survivor: ManagedObject
   ) throws {
     let partners = graph.presentPartners(of: object, relationship)
     let places = try partners.map { try place(of: object, at: $0, relationship) }
@@ -283,7 +283,7 @@ struct UniqueKeyMerge {
   }
 
   /// Whether nil in a to-one relationship of an object counts as an assigned value.
-  private func gives(nothingIn relationship: RelationshipInfo, _ object: ManagedObject) -> Bool {
+  private func gives(nothingIn relationship: Relationship, _ object: ManagedObject) -> Bool {
     guard !relationship.isToMany else { return false }
     let isAssigned = relationship.property < 63 && ColumnMask(bits: object.changedBits).contains(relationship.property)
     return policy == .overwrite || policy == .objectTrump && relationship.isColumn && isAssigned
@@ -292,7 +292,7 @@ struct UniqueKeyMerge {
   /// Whether a partner is linked to the survivor. A new member of a to-many relationship that is not replaced itself
   /// always is, because it has no other owner.
   private func isWanted(
-    _ partner: ManagedObject, isMoved: Bool, by survivor: ManagedObject, _ relationship: RelationshipInfo
+    _ partner: ManagedObject, isMoved: Bool, by survivor: ManagedObject, _ relationship: Relationship
   ) throws -> Bool {
     guard partner.isAlive else { return false }
     if policy == .objectTrump || policy == .overwrite { return true }
@@ -305,14 +305,14 @@ struct UniqueKeyMerge {
   }
 
   /// The position of an object among its partner's members if the members are ordered.
-  private func place(of object: ManagedObject, at partner: Int64, _ relationship: RelationshipInfo) throws -> Int? {
+  private func place(of object: ManagedObject, at partner: Int64, _ relationship: Relationship) throws -> Int? {
     guard let inverse = graph.runtime.inverse(of: relationship), inverse.isOrdered, let partner = graph.map[partner]
     else { return nil }
     return graph.list(of: partner, inverse).place(of: object._key)
   }
 
   private func link(
-    _ survivor: ManagedObject, _ relationship: RelationshipInfo, _ partner: ManagedObject, _ place: Int?
+    _ survivor: ManagedObject, _ relationship: Relationship, _ partner: ManagedObject, _ place: Int?
   ) throws {
     try graph.prepare(toConnect: survivor, relationship, partner)
     if let place, let inverse = graph.runtime.inverse(of: relationship) {
@@ -359,8 +359,8 @@ extension IdentifiedObject {
 struct PartnerClash {
   /// The object that refers to the partner in this context. Its row holds the reference.
   let object: ManagedObject
-  let relationship: RelationshipInfo
-  let inverse: RelationshipInfo
+  let relationship: Relationship
+  let inverse: Relationship
   let partner: Int64
   /// The other object, which still refers to the partner after the save.
   let holder: ManagedObject
@@ -373,8 +373,8 @@ struct PartnerClash {
 /// It runs only after the store has refused a save because of a key, so other saves have no cost.
 struct OneToOneConflictFinder {
   fileprivate struct Wanted {
-    let relationship: RelationshipInfo
-    let inverse: RelationshipInfo
+    let relationship: Relationship
+    let inverse: Relationship
     /// The objects that refer to a partner, by the partner's key.
     var objects: [Int64: [ManagedObject]] = [:]
   }
@@ -393,7 +393,7 @@ struct OneToOneConflictFinder {
       guard relationship.isColumn, let inverse = graph.runtime.inverse(of: relationship), !inverse.isToMany,
         object._reference(relationship.property) > 0
       else { continue }
-      let number = graph.number(of: inverse)
+      let number = inverse.number
       wanted[number, default: Wanted(relationship: relationship, inverse: inverse)]
         .objects[object._reference(relationship.property), default: []].append(object)
     }
@@ -425,13 +425,13 @@ struct OneToOneConflictFinder {
   }
 
   /// The object that the partner itself refers to, among several objects.
-  private func taker(of partner: Int64, among objects: [ManagedObject], _ inverse: RelationshipInfo) -> ManagedObject {
+  private func taker(of partner: Int64, among objects: [ManagedObject], _ inverse: Relationship) -> ManagedObject {
     let known = graph.map[partner].map { graph.presentPartners(of: $0, inverse) } ?? []
     return objects.first { known.contains($0._key) } ?? objects[0]
   }
 
   /// Whether an object in the store keeps its partner after the save.
-  private func keeps(_ holder: ManagedObject, _ relationship: RelationshipInfo) -> Bool {
+  private func keeps(_ holder: ManagedObject, _ relationship: Relationship) -> Bool {
     holder.phase == .persistent && written[holder._key]?.contains(relationship.property) != true
   }
 }

@@ -1,3 +1,4 @@
+import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
@@ -54,11 +55,11 @@ private struct ChangeReverter {
   /// The keys of all restored objects.
   private var revived: Set<Int64> = []
   /// References that were restored, with the keys of the partners before.
-  private var restored: [(object: ManagedObject, relationship: RelationshipInfo, former: Int64)] = []
+  private var restored: [(object: ManagedObject, relationship: Relationship, former: Int64)] = []
   /// Members that were added to a to-many again, some of which may no longer exist.
-  private var returned: [(owner: Int64, list: MemberList, key: Int64, relationship: RelationshipInfo)] = []
+  private var returned: [(owner: Int64, list: MemberList, key: Int64, relationship: Relationship)] = []
   /// To-ones that show a partner whose row holds the reference.
-  private var shown: [(object: ManagedObject, relationship: RelationshipInfo)] = []
+  private var shown: [(object: ManagedObject, relationship: Relationship)] = []
   /// Objects whose lists or partners were corrected to match the references to them.
   private(set) var corrected: [ManagedObject] = []
 
@@ -113,20 +114,20 @@ private struct ChangeReverter {
 
   /// The list of a to-many, loaded if the order matters. The list of an object that is restored only later is in the
   /// state in which it was left.
-  private func list(of owner: ManagedObject, _ relationship: RelationshipInfo) throws -> MemberList {
+  private func list(of owner: ManagedObject, _ relationship: Relationship) throws -> MemberList {
     try relationship.isOrdered && owner.isAlive
       ? graph.loadedList(of: owner, relationship) : graph.list(of: owner, relationship)
   }
 
   private func reorder(
-    _ owner: ManagedObject, _ relationship: RelationshipInfo, _ keys: ContiguousArray<Int64>
+    _ owner: ManagedObject, _ relationship: Relationship, _ keys: ContiguousArray<Int64>
   ) throws {
     let present = try list(of: owner, relationship)
     let known = Set(keys)
     graph.arrange(owner, relationship, keys.filter(present.contains) + present.keys.filter { !known.contains($0) })
   }
 
-  private mutating func setPartner(of object: ManagedObject, _ relationship: RelationshipInfo, _ key: Int64) {
+  private mutating func setPartner(of object: ManagedObject, _ relationship: Relationship, _ key: Int64) {
     shown.append((object, relationship))
     graph.recorder?.record(
       .partner(object, relationship, max(0, graph.knownReference(of: object, relationship))))
@@ -137,7 +138,7 @@ private struct ChangeReverter {
   /// Makes the other ends of a reference show it. Ends that were not in memory when the reference was set have no note
   /// of it and may have been loaded since.
   private mutating func correctViews(
-    of object: ManagedObject, _ relationship: RelationshipInfo, _ former: Int64
+    of object: ManagedObject, _ relationship: Relationship, _ former: Int64
   ) throws {
     guard object.isAlive else { return }
     try graph.unlinkLostPartner(object, relationship)
@@ -185,7 +186,7 @@ private struct ChangeReverter {
   /// Unlinks another restored object from a partner. Before the change, the partner had one object in this context and
   /// another one in the store, and only one of them can be saved.
   private func unlinkRival(
-    of object: ManagedObject, _ relationship: RelationshipInfo, at partner: ManagedObject, _ inverse: RelationshipInfo
+    of object: ManagedObject, _ relationship: Relationship, at partner: ManagedObject, _ inverse: Relationship
   ) {
     guard !isExact, let key = partner.extras?.partner(inverse.property), key > 0, key != object._key,
       let rival = graph.map[key], rival.isAlive,
@@ -196,7 +197,7 @@ private struct ChangeReverter {
 
   /// Forgets a partner whose row contradicts it, because another context has written the row; it is read from the store
   /// again.
-  private func forgetWrongPartner(of object: ManagedObject, _ relationship: RelationshipInfo) {
+  private func forgetWrongPartner(of object: ManagedObject, _ relationship: Relationship) {
     guard object.phase == .persistent, !relationship.isTransient,
       let inverse = graph.runtime.inverse(of: relationship),
       let key = object.extras?.partner(relationship.property)
@@ -300,9 +301,12 @@ extension ChangeReverter {
   private func showOwners() {
     for (owner, list, key, relationship) in returned where relationship.isJoined {
       guard list.contains(key), let inverse = graph.runtime.inverse(of: relationship), inverse.isToMany,
-        let member = graph.map[key], member.isAlive, graph.map[owner]?.isAlive == true,
-        !graph.list(of: member, inverse).contains(owner)
+        let member = graph.map[key], member.isAlive, graph.map[owner]?.isAlive == true
       else { continue }
+      let owners = graph.list(of: member, inverse)
+      // A list that is not loaded shows the pairs that are in the store.
+      let isShown = owners.contains(owner) || !owners.isLoaded && !owners.removed.contains(owner) && list.hasRead(key)
+      if isShown { continue }
       graph.linkEnd(member, inverse, owner)
     }
   }
@@ -344,9 +348,9 @@ extension ObjectGraph {
   }
 
   /// Unlinks a partner that was deleted meanwhile, unless the delete rule is `noAction`.
-  func unlinkLostPartner(_ object: ManagedObject, _ relationship: RelationshipInfo) throws {
+  func unlinkLostPartner(_ object: ManagedObject, _ relationship: Relationship) throws {
     let key = object._reference(relationship.property)
-    guard key > 0, map[key] == nil, runtime.inverse(of: relationship)?.deleteRule != .noAction else { return }
+    guard key > 0, map[key] == nil, !relationship.isLeftAlone else { return }
     if try storedObject(key, entity: relationship.destination) == nil { unlink(object, relationship, key) }
   }
 
@@ -355,7 +359,7 @@ extension ObjectGraph {
     for object in objects {
       for relationship in info(of: object).allRelationships {
         // References that the rule `noAction` left behind stay.
-        if !relationship.isToMany && runtime.inverse(of: relationship)?.deleteRule == .noAction { continue }
+        if relationship.isLeftAlone { continue }
         let missing = presentPartners(of: object, relationship).filter { map[$0] == nil }
         if missing.isEmpty { continue }
         let found = try loadObjects(missing, entity: relationship.destination)

@@ -15,7 +15,7 @@ extension ObjectRules {
   }
 
   private mutating func checkPartners(of object: ManagedObject) throws {
-    for relationship in graph.info(of: object).allRelationships where relationship.deleteRule == .deny {
+    for relationship in graph.info(of: object).allRelationships where relationship.deleteAction == .refuse {
       let left = try partners(of: object, relationship).filter { !isLeaving($0) }
       let blockers = try living(left, entity: relationship.destination)
       if blockers.isEmpty { continue }
@@ -24,12 +24,12 @@ extension ObjectRules {
   }
 
   /// Adds the failure for a delete that remaining partners prevent.
-  mutating func deny(_ object: ManagedObject, _ relationship: RelationshipInfo, _ blockers: [AnyObjectID]) {
+  mutating func deny(_ object: ManagedObject, _ relationship: Relationship, _ blockers: [AnyObjectID]) {
     fail(
       object, relationship.name, .deniedDelete, "must be empty before the object can be deleted", blockers: blockers)
   }
 
-  private mutating func checkHolders(of objects: [ManagedObject], _ reference: RelationshipInfo) throws {
+  private mutating func checkHolders(of objects: [ManagedObject], _ reference: Relationship) throws {
     let keys = Set(objects.map(\._key))
     var blockers: [Int64: [AnyObjectID]] = [:]
     for holder in try graph.holders(of: keys, reference) where !isLeaving(holder._key) {
@@ -75,7 +75,7 @@ extension ObjectRules {
   }
 
   /// Checks a relationship that loses a deleted object.
-  private mutating func checkLoss(of survivor: ManagedObject, _ relationship: RelationshipInfo) throws {
+  private mutating func checkLoss(of survivor: ManagedObject, _ relationship: Relationship) throws {
     guard relationship.isToMany else { return fail(survivor, relationship.name, .required, "must be set") }
     let left = try partners(of: survivor, relationship).filter { !isLeaving($0) }
     checkCount(left.count, of: relationship, survivor)
@@ -85,7 +85,7 @@ extension ObjectRules {
     leaving.contains(key) || graph.map[key]?.phase == .deleted
   }
 
-  private func partners(of object: ManagedObject, _ relationship: RelationshipInfo) throws -> [Int64] {
+  private func partners(of object: ManagedObject, _ relationship: Relationship) throws -> [Int64] {
     if relationship.isToMany {
       return Array(try graph.loadedList(of: object, relationship).keys)
     }
@@ -103,7 +103,7 @@ extension ObjectRules {
 
 extension ObjectGraph {
   /// The living objects that refer to one of some objects by a one-way to-one relationship.
-  fileprivate func holders(of keys: Set<Int64>, _ reference: RelationshipInfo) throws -> [ManagedObject] {
+  fileprivate func holders(of keys: Set<Int64>, _ reference: Relationship) throws -> [ManagedObject] {
     var found: [Int64: ManagedObject] = [:]
     // Unsaved references are searched in memory, because in a predicate a reference to a deleted object is nil.
     for object in try stored(reference.holders(of: keys.sorted())) + inserted + changed where object.isAlive {
@@ -155,7 +155,7 @@ struct ObjectRules {
   // MARK: Relationships
 
   private mutating func checkRelationship(
-    _ relationship: RelationshipInfo, of object: ManagedObject, _ info: EntityInfo
+    _ relationship: Relationship, of object: ManagedObject, _ info: EntityInfo
   ) throws {
     guard relationship.isToMany else {
       if try relationship.isRequired && graph.partnerKey(of: object, relationship) == 0 {
@@ -169,7 +169,7 @@ struct ObjectRules {
   }
 
   /// Checks a number of members.
-  mutating func checkCount(_ count: Int, of relationship: RelationshipInfo, _ object: ManagedObject) {
+  mutating func checkCount(_ count: Int, of relationship: Relationship, _ object: ManagedObject) {
     if let minimum = relationship.minimumCount, count < minimum, count > 0 || !relationship.isOptional {
       fail(object, relationship.name, .minimumCount, "must have at least \(minimum), and has \(count)")
     }
@@ -180,7 +180,7 @@ struct ObjectRules {
 }
 
 extension ManagedObject {
-  fileprivate func hasChangedList(_ relationship: RelationshipInfo) -> Bool {
+  fileprivate func hasChangedList(_ relationship: Relationship) -> Bool {
     extras?.list(relationship.property)?.hasChanges == true
   }
 }

@@ -171,22 +171,20 @@ package struct DeleteReach: Sendable {
     let isBeyond = relationship.home == .inverseColumn
     // Pairs are deleted with the row, and members hold a reference to it.
     if relationship.column == nil { isAlone = false }
-    switch relationship.deleteRule {
-    case .cascade:
+    switch relationship.deleteAction {
+    case .deletePartners:
       for number in model.entities[relationship.destination].subtree where !entities.contains(number) {
         entities.append(number)
       }
       isAlone = false
       if !isBeyond { asksPartners = true }
-    case .deny:
+    case .refuse:
       asksPartners = true
-    // The partner's row holds the reference; for a one-to-one that is its own inverse, both rows do.
-    case .nullify where inverse?.column != nil:
+    case .clearReferences:
       isAlone = false
       guard let inverse, !inverse.isRequired else { return asksPartners = true }
-      let number = RelationshipNumber(entity: inverse.entity, property: inverse.index)
-      if !unlinking.contains(number) { unlinking.append(number) }
-    case .nullify, .noAction: break
+      if !unlinking.contains(inverse.number) { unlinking.append(inverse.number) }
+    case .leaveReferences, .nothing: break
     }
     // An object that loses a member may prevent that, if it needs the member.
     guard !isBeyond, let inverse else { return }
@@ -244,7 +242,7 @@ struct RowsToDelete<Connection: StoreConnection> {
     var next: [Int64: ReadRow] = [:]
     for (entity, rows) in grouped(level) {
       for case .relationship(let relationship) in entity.properties
-      where relationship.deleteRule == .cascade && relationship.home != .transient {
+      where relationship.deleteAction == .deletePartners && !relationship.isTransient {
         for (_, row) in try partners(of: rows, relationship) where victims[row.storedKey] == nil {
           next[row.storedKey] = row
         }
@@ -278,17 +276,15 @@ struct RowsToDelete<Connection: StoreConnection> {
   /// Applies a relationship of deleted rows to the remaining partners.
   private mutating func settle(_ relationship: Relationship, _ entity: Entity, _ rows: [ReadRow]) throws {
     let inverse = model.inverse(of: relationship)
-    switch relationship.deleteRule {
-    case .deny: try deny(relationship, rows)
-    case .cascade: break
-    // The partner's row holds the reference; for a one-to-one that is its own inverse, both rows do.
-    case .nullify where inverse?.column != nil: try unlink(of: rows, relationship, inverse)
-    case .nullify, .noAction: break
+    switch relationship.deleteAction {
+    case .refuse: try deny(relationship, rows)
+    case .clearReferences: try unlink(of: rows, relationship, inverse)
+    case .deletePartners, .leaveReferences, .nothing: break
     }
     guard let inverse else { return }
     let keys = rows.map(\.storedKey)
     if relationship.isJoined {
-      if [.deny, .cascade].contains(relationship.deleteRule) {
+      if relationship.asksForPairs {
         request.denials.append(.init(relationship: number(relationship), owners: keys))
       }
       count(inverse, leaving: keys)

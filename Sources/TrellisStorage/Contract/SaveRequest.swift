@@ -232,7 +232,7 @@ extension Model {
   ///
   /// - Complexity: linear in the number of their properties.
   package func furtherCascades(from entity: Int) -> [RelationshipNumber] {
-    relationships(below: entity) { $0.deleteRule == .cascade && $0.home == .inverseColumn }
+    relationships(below: entity, \.cascadesInStore)
   }
 
   /// The one-way references that may lead to rows of an entity and its descendants.
@@ -272,7 +272,7 @@ extension Model {
       for case .relationship(let relationship) in entities[number].properties where isWanted(relationship) {
         // An inherited relationship is found at its declaring entity, or at the top of the searched subtree.
         guard relationship.entity == number || number == entity else { continue }
-        found.append(RelationshipNumber(entity: relationship.entity, property: relationship.index))
+        found.append(relationship.number)
       }
     }
     return found
@@ -280,10 +280,8 @@ extension Model {
 }
 
 extension Relationship {
-  /// Whether the relationship is stored in a join table.
-  package var isJoined: Bool {
-    if case .joinTable = home { true } else { false }
-  }
+  /// The relationship's identification by the number of the entity that declares it.
+  package var number: RelationshipNumber { RelationshipNumber(entity: entity, property: index) }
 }
 
 // MARK: - Checks

@@ -239,7 +239,7 @@ extension PredicateTranslator {
       let theirs = SQLName.quoted(isFirst ? join.partnerColumn : join.first.column)
       let pairs = nextAlias()
       // With the delete rule `noAction`, a join table row may refer to a deleted row, which is no member.
-      let needsRow = layout.model.inverse(of: relationship)?.deleteRule == .noAction
+      let needsRow = relationship.partnerRule == .noAction
       var scope = TranslationScope(
         variable: variable, table: table, alias: nextAlias(), pairs: "\(SQLName.quoted(join.name)) AS \(pairs)",
         key: "\(pairs).\(theirs)", needsRow: needsRow)

@@ -137,7 +137,7 @@ extension SQLiteConnection {
     var new: Set<Int64> = []
     for entity in Set(level.map(\.entity)).sorted() {
       for case .relationship(let relationship) in layout.model.entities[entity].properties
-      where relationship.deleteRule == .cascade && relationship.home == .inverseColumn {
+      where relationship.cascadesInStore {
         guard let inverse = relationship.inverse else { continue }
         let keys = keys(in: level) { $0 == entity }
         let path = PropertyPath(variable: 0).appending(inverse)
