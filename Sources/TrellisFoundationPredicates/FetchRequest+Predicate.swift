@@ -48,8 +48,8 @@ extension QueryCondition {
 /// predicate.
 ///
 /// ```
-/// EmotionDiary has no property at a key path of this predicate that leads to a 'String'. Ask about the properties from which it
-/// is computed. [unknown-property]
+/// EmotionDiary has no property at a key path of this predicate that leads to a 'String'. Ask about the properties
+/// from which it is computed. [unknown-property]
 /// ```
 public struct PredicateImportError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of mistake. The set may grow.

@@ -198,8 +198,8 @@ public struct Attribute: Sendable {
 
 /// A relationship, numbered.
 ///
-/// A class, because a graph asks for relationships with each step along a link, and a copy of the description would cost
-/// more than the step.
+/// A class, because a graph asks for relationships with each step along a link, and a copy of the description would
+/// cost more than the step.
 public final class Relationship: Sendable {
   /// The number in the model, the same in the declaring entity and all its descendants.
   public let index: Int

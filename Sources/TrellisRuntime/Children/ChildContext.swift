@@ -99,8 +99,7 @@ final class ParentConnection: StoreConnection {
   /// Makes the parent load the objects of a child that it does not have in memory, to determine whether they exist.
   func load(_ keys: Set<Int64>, asIn child: ObjectGraph) throws {
     let missing = keys.filter { parent.map[$0] == nil }.sorted().compactMap { child.map[$0] }
-    for (entity, objects) in Dictionary(grouping: missing, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key })
-    {
+    for (entity, objects) in Dictionary(grouping: missing, by: { type(of: $0)._entity }).sortedByKey {
       try parent.loadForChange(objects.map(\._key), entity: entity)
     }
   }

@@ -72,8 +72,8 @@ struct ChildSave {
         wanted[relationship.destination, default: []].formUnion(added)
       }
     }
-    for (entity, keys) in left.sorted(by: { $0.key < $1.key }) { _ = try connection.objects(keys.sorted(), of: entity) }
-    for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) { try check(keys, entity) }
+    for (entity, keys) in left.sortedByKey { _ = try connection.objects(keys.sorted(), of: entity) }
+    for (entity, keys) in wanted.sortedByKey { try check(keys, entity) }
   }
 
   private func check(_ keys: Set<Int64>, _ entity: Int) throws {

@@ -161,7 +161,7 @@ struct Deletion {
     after level: [ManagedObject], in graph: ObjectGraph
   ) throws -> [ManagedObject] {
     var next: [ManagedObject] = []
-    for (entity, objects) in Dictionary(grouping: level, by: { type(of: $0)._entity }).sorted(by: { $0.key < $1.key }) {
+    for (entity, objects) in Dictionary(grouping: level, by: { type(of: $0)._entity }).sortedByKey {
       for relationship in graph.runtime.entities[entity].allRelationships {
         if let members = try leaveToStore(relationship, of: objects, in: graph) {
           for member in members where seen.insert(member._key).inserted { next.append(member) }

@@ -228,31 +228,6 @@ struct ModelMismatch: Error, CustomStringConvertible {
   public var isEmpty: Bool { numbers.isEmpty }
 }
 
-// MARK: - Sorted arrays
-
-extension Array where Element: Comparable {
-  /// The elements in order, without duplicates.
-  var sortedWithoutRepeats: [Element] {
-    var result: [Element] = []
-    result.reserveCapacity(count)
-    for element in sorted() where result.last != element { result.append(element) }
-    return result
-  }
-
-  /// Whether a sorted array contains an element.
-  ///
-  /// - Complexity: logarithmic in the number of elements.
-  func containsInOrder(_ element: Element) -> Bool {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < element { low = middle + 1 } else { high = middle }
-    }
-    return low < count && self[low] == element
-  }
-}
-
 // MARK: - Store checks
 
 /// The relationships of an entity that a save has to check again inside its transaction. Most entities have none.

@@ -4,9 +4,9 @@ import TrellisModel
 /// undo, a redo, an undelete.
 ///
 /// ``GraphLinks`` changes both ends in one step, so that they agree. These operations restore what an end recorded, and
-/// another context may have changed the other end, or its partner, since then. Of a relationship that is stored in a row,
-/// the row decides; what the other end shows is derived from it. The pass costs a comparison for each to-one of the
-/// restored objects.
+/// another context may have changed the other end, or its partner, since then. Of a relationship that is stored in a
+/// row, the row decides; what the other end shows is derived from it. The pass costs a comparison for each to-one of
+/// the restored objects.
 extension ObjectGraph {
   /// Makes partners show the references in the rows of objects, and the objects those in their partners' rows.
   ///
@@ -25,8 +25,8 @@ extension ObjectGraph {
     }
   }
 
-  /// Invalidates the to-manys whose recorded members' rows do not confirm them: a row that is not loaded is as the store
-  /// has it, and a loaded one contradicts the list.
+  /// Invalidates the to-manys whose recorded members' rows do not confirm them: a row that is not loaded is as the
+  /// store has it, and a loaded one contradicts the list.
   func forgetUnconfirmed(_ members: some Sequence<RecordedMember>) {
     for member in members {
       guard member.relationship.home == .inverseColumn, let owner = member.owner, owner.isAlive else { continue }

@@ -2,9 +2,9 @@ import TrellisStorage
 
 /// The objects of one context, their links, and what was changed about them.
 ///
-/// The graph is the state of a ``ManagedObjectContext``, which is its public face and its only owner. Like the context, a
-/// graph stays in the isolation domain that it was created in. The folders above this one extend the graph by what it can
-/// do: load, validate, delete, undo, merge, save.
+/// The graph is the state of a ``ManagedObjectContext``, which is its public face and its only owner. Like the
+/// context, a graph stays in the isolation domain that it was created in. The folders above this one extend the graph
+/// by what it can do: load, validate, delete, undo, merge, save.
 package final class ObjectGraph {
   /// The context that owns the graph. Nil only while the context is created or deinitialized.
   ///

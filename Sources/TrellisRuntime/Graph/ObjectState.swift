@@ -25,8 +25,8 @@ import TrellisStorage
   private(set) var phase: ObjectPhase
   /// Whether the object is among the context's changed ones.
   private(set) var isInChangedList = false
-  /// The properties that were set since the last save, as the bits of a ``ColumnMask``; of a new object with unique keys also those
-  /// that its initialiser was given.
+  /// The properties that were set since the last save, as the bits of a ``ColumnMask``; of a new object with unique
+  /// keys also those that its initialiser was given.
   @usableFromInline var changed: UInt64 = 0
   /// The row's version as last read or written; 0 when the object was never saved.
   private(set) var version: Int64

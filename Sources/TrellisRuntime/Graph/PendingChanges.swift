@@ -89,7 +89,8 @@ extension ObjectGraph {
 // MARK: - Graph invariants
 
 extension ObjectGraph {
-  /// What contradicts the table of ``ObjectState`` among all objects in memory; empty unless the runtime is wrong. Tests ask for it.
+  /// What contradicts the table of ``ObjectState`` among all objects in memory; empty unless the runtime is wrong.
+  /// Tests ask for it.
   ///
   /// - Complexity: linear in the number of objects in memory.
   package func stateViolations() -> [String] {
@@ -98,8 +99,8 @@ extension ObjectGraph {
     return StateCheck(self).violations(of: objects)
   }
 
-  /// Reports a changed object in no legal state. Only debug builds look: what is found is an error of the runtime, and no
-  /// reason to end a program.
+  /// Reports a changed object in no legal state. Only debug builds look: what is found is an error of the runtime,
+  /// and no reason to end a program.
   ///
   /// - Complexity: linear in the number of changed objects.
   func checkInvariants() {

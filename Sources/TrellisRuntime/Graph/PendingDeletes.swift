@@ -56,7 +56,8 @@ struct PendingDeletes {
   /// Updates ``hasCascades``, after closures or their cascades have changed.
   mutating func noteCascades() { hasCascades = closures.contains { !$0.cascades.isEmpty } }
 
-  /// - Parameter load: Loads the cascades that the closure leaves to the store, when an object or a row of them is needed.
+  /// - Parameter load: Loads the cascades that the closure leaves to the store, when an object or a row of them is
+  ///   needed.
   mutating func add(_ closure: DeletedClosure, load: @escaping CascadeLoad) {
     closures.append(closure)
     self.load = load

@@ -1,3 +1,5 @@
+import TrellisModel
+
 /// The numbers that keep members in order. They are far enough apart that most insertions fit between two of them.
 enum PlaceNumbering {
   static let gap: Int64 = 1024
@@ -54,27 +56,9 @@ enum PlaceNumbering {
 
   /// Marks a longest subsequence of members whose positive places increase.
   private static func longestRisingRun(_ places: [Int64?]) -> [Bool] {
+    let known = places.map { $0 ?? 0 }
     var kept = [Bool](repeating: false, count: places.count)
-    // ends[n] is the index of the member with the smallest place that can end an increasing subsequence of n + 1
-    // members.
-    var ends: [Int] = []
-    var previous = [Int](repeating: -1, count: places.count)
-    for (index, place) in places.enumerated() {
-      guard let place, place > 0 else { continue }
-      var low = 0
-      var high = ends.count
-      while low < high {
-        let middle = (low + high) / 2
-        if (places[ends[middle]] ?? 0) < place { low = middle + 1 } else { high = middle }
-      }
-      previous[index] = low > 0 ? ends[low - 1] : -1
-      if low == ends.count { ends.append(index) } else { ends[low] = index }
-    }
-    var index = ends.last ?? -1
-    while index >= 0 {
-      kept[index] = true
-      index = previous[index]
-    }
+    for index in known.indexesOfLongestRise(where: { known[$0] > 0 }) { kept[index] = true }
     return kept
   }
 }

@@ -126,8 +126,8 @@ extension ObjectGraph {
 
   // MARK: One view
 
-  /// Whether the lists and partners of an object are invalidated now. A deleted object is noted instead, so that they are
-  /// invalidated when its delete is reverted.
+  /// Whether the lists and partners of an object are invalidated now. A deleted object is noted instead, so that they
+  /// are invalidated when its delete is reverted.
   private func invalidatesNow(_ owner: ManagedObject) -> Bool {
     if owner.phase == .deleted { backlog.staleDeleted.insert(owner._key) }
     return owner.phase == .persistent
@@ -325,14 +325,17 @@ extension ManagedObject {
 extension ManagedObject {
   /// Whether the object's own row was changed in this context, or pairs were added to it.
   ///
-  /// Removed and moved pairs are no change of an object that is deleted, and members that hold the reference are changes
-  /// of their own rows. A fault has none either: its values can no longer be read, so it cannot stay.
+  /// Removed and moved pairs are no change of an object that is deleted, and members that hold the reference are
+  /// changes of their own rows. A fault has none either: its values can no longer be read, so it cannot stay.
   final var hasChangesOfItsOwn: Bool {
     guard let graph = link.graph, !accessFlags.contains(.fault) else { return false }
     if isEdited { return true }
     return extras?.lists.contains { entry in
-      graph.relationship(entry.property, of: self)?.home != .inverseColumn
-        && entry.list.difference.added.contains { !entry.list.onlyMoves($0) }
+      guard let relationship = graph.relationship(entry.property, of: self), relationship.home != .inverseColumn else {
+        return false
+      }
+      if relationship.inverse == nil { graph.dropDeleted(from: entry.list, of: self, relationship) }
+      return entry.list.difference.added.contains { !entry.list.onlyMoves($0) }
     } == true
   }
 }

@@ -275,8 +275,8 @@ extension ManagedObject {
     graph.reporting { try graph.prepareAndDisconnect(self, relationship, object._key) }
   }
 
-  /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are not
-  ///   shown, so an operation on the shown members is no reason to give them up before a save reports them.
+  /// - Parameter keepsLost: Whether members stay that were added in this context and deleted by another one. They are
+  ///   not shown, so an operation on the shown members is no reason to give them up before a save reports them.
   final func replaceMembers(_ property: Int, _ objects: [ManagedObject], keepsLost: Bool = false) {
     guard let (graph, relationship) = place(of: property, isWrite: true) else { return }
     guard graph.isUsable(self, as: "the owner", in: relationship) else { return }

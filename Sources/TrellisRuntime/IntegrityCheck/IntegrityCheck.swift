@@ -405,7 +405,7 @@ struct MemberCheck {
     try check.connection.memberKeys(of: relationship.number, owners: open.keys.sorted()) { owner, key, _ in
       open[owner]?.remove(key)
     }
-    for (member, owners) in open.sorted(by: { $0.key < $1.key }) {
+    for (member, owners) in open.sortedByKey {
       for owner in owners.sorted() {
         try note(
           .missingInverse, owner, "\(destination)/\(member) is a member that does not have it for one.",

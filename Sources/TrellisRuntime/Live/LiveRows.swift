@@ -68,25 +68,15 @@ struct LiveRows {
   /// - Parameter isBefore: whether a row is sorted before that row.
   /// - Complexity: logarithmic, and linear in the number of blocks.
   func place(where isBefore: (_ key: Int64, _ values: [StoredValue]) -> Bool) -> Int {
-    let block = firstIndex(in: blocks.count) { number in
+    let block = blocks.indices.endOfPrefix { number in
       guard let key = blocks[number].keys.last, let values = blocks[number].values.last else { return true }
       return isBefore(key, values)
     }
     guard block < blocks.count else { return count }
-    let offset = firstIndex(in: blocks[block].keys.count) {
+    let offset = blocks[block].keys.indices.endOfPrefix {
       isBefore(blocks[block].keys[$0], blocks[block].values[$0])
     }
     return start(of: block) + offset
-  }
-
-  private func firstIndex(in count: Int, where isBefore: (Int) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(middle) { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 
   private func start(of block: Int) -> Int {
@@ -375,7 +365,8 @@ enum LiveDifference {
   private static func addChanges(from old: [Int64], to new: [Int64], _ steps: inout [KeyStep]) {
     let target = Dictionary(zip(new, new.indices)) { first, _ in first }
     let former = Set(old)
-    let fixed = inOrder(old.compactMap { target[$0] }).map { new[$0] }
+    let places = old.compactMap { target[$0] }
+    let fixed = places.indexesOfLongestRise().map { new[places[$0]] }
     let stayed = new.count { former.contains($0) }
     let moves = stayed - fixed.count <= mostMoves
     let kept = moves ? nil : Set(fixed)
@@ -405,30 +396,5 @@ enum LiveDifference {
     let target = previous.flatMap { working.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     working.insert(key, at: target)
     if source != target { steps.append(.move(key, from: source, to: target)) }
-  }
-
-  /// A longest increasing subsequence of a list.
-  private static func inOrder(_ places: [Int]) -> [Int] {
-    // ends[n] is the index of the last place of an increasing subsequence of length n + 1, the one with the lowest last
-    // place.
-    var ends: [Int] = []
-    var previous = [Int](repeating: -1, count: places.count)
-    for (index, place) in places.enumerated() {
-      var low = 0
-      var high = ends.count
-      while low < high {
-        let middle = (low + high) / 2
-        if places[ends[middle]] < place { low = middle + 1 } else { high = middle }
-      }
-      previous[index] = low > 0 ? ends[low - 1] : -1
-      if low == ends.count { ends.append(index) } else { ends[low] = index }
-    }
-    var found: [Int] = []
-    var index = ends.last ?? -1
-    while index >= 0 {
-      found.append(places[index])
-      index = previous[index]
-    }
-    return found.reversed()
   }
 }

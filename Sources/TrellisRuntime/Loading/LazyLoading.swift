@@ -206,8 +206,8 @@ extension ObjectGraph {
     if !gone.isEmpty || !unknown.isEmpty { noteListChanged(owner) }
   }
 
-  /// Drops the notes of pairs that were added here and are in the store now, because another context has added them too.
-  /// The list that is about to be loaded learns it from the store, and the lists at the other end from it.
+  /// Drops the notes of pairs that were added here and are in the store now, because another context has added them
+  /// too. The list that is about to be loaded learns it from the store, and the lists at the other end from it.
   private func forgetAddsInStore(
     _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, _ stored: ContiguousArray<Int64>
   ) {

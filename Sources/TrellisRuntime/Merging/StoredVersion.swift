@@ -24,7 +24,7 @@ extension ObjectGraph {
   /// The present rows of objects in the store. Deleted rows are left out.
   func storedVersions(of objects: [ManagedObject]) throws -> [Int64: StoredVersion] {
     var found: [Int64: StoredVersion] = [:]
-    for (root, group) in Dictionary(grouping: objects, by: { info(of: $0).root }).sorted(by: { $0.key < $1.key }) {
+    for (root, group) in Dictionary(grouping: objects, by: { info(of: $0).root }).sortedByKey {
       try connection().rows(of: root, keys: group.map(\._key)) { row in
         guard let object = map[row.key], type(of: object)._entity == row.entity else { throw unreadable(row) }
         found[row.key] = try StoredVersion(row, self)

@@ -2,7 +2,8 @@ import TrellisModel
 import TrellisStorage
 
 extension ObjectGraph {
-  /// Reverts a delete that is not saved yet: the object is restored together with everything that its delete cascaded to and with the relationships that it had.
+  /// Reverts a delete that is not saved yet: the object is restored together with everything that its delete cascaded
+  /// to and with the relationships that it had.
   func undelete(_ object: ManagedObject) {
     do { try checkOwn(object, "was not brought back") } catch { return report(error) }
     guard let number = pending.deletions.closures.lastIndex(where: { $0.takes(object) }) else { return }
@@ -45,7 +46,7 @@ extension ObjectGraph {
   /// itself.
   ///
   /// - Parameter links: The links that are restored anyway.
-  private func partFromDeleted(_ object: ManagedObject, except links: [DeletedClosure.Link]) throws {
+  func partFromDeleted(_ object: ManagedObject, except links: [DeletedClosure.Link]) throws {
     if pending.deletions.closures.isEmpty { return }
     for relationship in info(of: object).allRelationships {
       let inverse = runtime.inverse(of: relationship)
@@ -120,8 +121,12 @@ extension ObjectGraph {
   }
 
   /// Restores the links of partners that do not show the restored objects again.
-  func relinkUnlessMembers(_ links: [DeletedClosure.Link]) throws {
-    try withoutRecording { for link in links.reversed() where !showsVictim(link) { try relink(link) } }
+  ///
+  /// - Returns: these links.
+  func relinkUnlessMembers(_ links: [DeletedClosure.Link]) throws -> [DeletedClosure.Link] {
+    let missing = links.reversed().filter { !showsVictim($0) }
+    try withoutRecording { for link in missing { try relink(link) } }
+    return missing
   }
 
   private func showsVictim(_ link: DeletedClosure.Link) -> Bool {

@@ -22,7 +22,8 @@ public struct DiscardedChange: Hashable, Sendable {
 }
 
 extension ObjectGraph {
-  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid object does not block every save of the context.
+  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid
+  /// object does not block every save of the context.
   @discardableResult func discardInvalidChanges() throws -> [DiscardedChange] {
     guard isAllowed("discardInvalidChanges") else { return [] }
     var discarding = Discarding(self)
@@ -102,7 +103,7 @@ private struct Discarding {
 
   /// Repairs objects that were not changed themselves, but are invalid because of changes around them.
   private mutating func giveUpAround(_ failures: [ValidationFailure]) throws {
-    for (key, failures) in Dictionary(grouping: failures, by: \.key).sorted(by: { $0.key < $1.key }) {
+    for (key, failures) in Dictionary(grouping: failures, by: \.key).sortedByKey {
       guard let object = graph.map[key], object.phase == .persistent else { continue }
       if failures.contains(where: { $0.rule == .deniedDelete }) {
         // The object would only be deleted together with others, so their deletes are reverted.

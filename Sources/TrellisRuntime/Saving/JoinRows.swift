@@ -82,7 +82,7 @@ private struct PairChanges {
 
   func pairs() throws -> [SaveRequest.Pairs] {
     var all: [SaveRequest.Pairs] = []
-    for (number, table) in tables.sorted(by: { $0.key < $1.key }) {
+    for (number, table) in tables.sortedByKey {
       var places = table.places
       try append(table.tails, to: &places, table: number)
       var pairs = SaveRequest.Pairs(table: number)

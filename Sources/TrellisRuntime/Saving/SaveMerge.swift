@@ -243,8 +243,8 @@ struct SaveMerge {
 
 /// The state of a context before a save merges the changes of other contexts. It is restored if the save fails.
 ///
-/// A merge may change any object that is linked to a merged one, so every object with changes or with lists in memory is
-/// copied. Other objects are as the store has them: those that the merge has touched are read again.
+/// A merge may change any object that is linked to a merged one, so every object with changes or with lists in memory
+/// is copied. Other objects are as the store has them: those that the merge has touched are read again.
 final class MergeTrace {
   private let graph: ObjectGraph
   private let recorder: ChangeRecorder

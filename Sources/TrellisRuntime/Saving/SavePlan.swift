@@ -76,7 +76,7 @@ struct SavePlan {
         targets[reference.relationship.number, default: []].append(object._key)
       }
     }
-    request.clearedReferences = targets.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
+    request.clearedReferences = targets.sortedByKey
       .map { SaveRequest.ClearedReferences(relationship: $0.key, targets: $0.value) }
   }
 }
@@ -150,32 +150,37 @@ extension ObjectGraph {
   /// - Complexity: linear in the number of changed objects if the model has such a relationship, otherwise constant.
   func coupleDisagreements() throws -> [CoupleAgreement] {
     guard runtime.hasCouples else { return [] }
-    var found: [CoupleAgreement] = []
+    var halves: [(object: ManagedObject, relationship: Relationship, former: Int64)] = []
     for object in inserted + changed where object.isAlive && object.changedBits != 0 {
       for relationship in info(of: object).couples where object.hasOwnReference(relationship) {
-        found += formerPartner(of: object, relationship).map { [$0] } ?? []
-        found += try presentPartner(of: object, relationship).map { [$0] } ?? []
+        halves.append((object, relationship, object.extras?.committed?.value(relationship.property).key ?? 0))
       }
     }
-    return found
+    // A former partner may have left memory since, or have to be read again because another context has saved it.
+    for (entity, some) in Dictionary(grouping: halves, by: \.relationship.destination).sortedByKey {
+      let keys = some.flatMap { [$0.former, $0.object._reference($0.relationship.property)] }.filter { $0 > 0 }
+      if keys.contains(where: { map[$0]?.accessFlags.contains(.fault) != false }) {
+        try loadForChange(keys.sortedWithoutRepeats, entity: entity)
+      }
+    }
+    return halves.flatMap { half in
+      let former = formerPartner(of: half.object, half.relationship, half.former)
+      return [former, presentPartner(of: half.object, half.relationship)].compactMap(\.self)
+    }
   }
 
-  private func formerPartner(of object: ManagedObject, _ relationship: Relationship) -> CoupleAgreement? {
-    guard case .integer(let key)? = object.extras?.committed?.value(relationship.property),
-      key != object._reference(relationship.property), let former = map[key], former !== object, former.isAlive,
-      !former.accessFlags.contains(.fault), former._reference(relationship.property) == object._key,
-      !former.hasOwnReference(relationship)
+  private func formerPartner(
+    of object: ManagedObject, _ relationship: Relationship, _ key: Int64
+  ) -> CoupleAgreement? {
+    guard key > 0, key != object._reference(relationship.property), let former = map[key], former !== object,
+      former.isAlive, former._reference(relationship.property) == object._key, !former.hasOwnReference(relationship)
     else { return nil }
     return CoupleAgreement(object: object, relationship: relationship, partner: former, other: nil)
   }
 
-  private func presentPartner(
-    of object: ManagedObject, _ relationship: Relationship
-  ) throws -> CoupleAgreement? {
+  private func presentPartner(of object: ManagedObject, _ relationship: Relationship) -> CoupleAgreement? {
     let key = object._reference(relationship.property)
-    guard key > 0, key != object._key else { return nil }
-    if map[key]?.accessFlags.contains(.fault) != false { try loadForChange([key], of: relationship) }
-    guard let partner = map[key], partner.isAlive else { return nil }
+    guard key > 0, key != object._key, let partner = map[key], partner.isAlive else { return nil }
     let other = partner._reference(relationship.property)
     if other == object._key { return nil }
     return CoupleAgreement(object: object, relationship: relationship, partner: partner, other: map[other])

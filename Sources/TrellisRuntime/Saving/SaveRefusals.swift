@@ -19,7 +19,7 @@ struct ConcurrentReferences {
     var rules = ObjectRules(graph)
     var isAny = false
     for (entity, victims) in Dictionary(grouping: plan.deleted, by: { type(of: $0)._entity })
-      .sorted(by: { $0.key < $1.key })
+      .sortedByKey
     {
       for relationship in graph.runtime.entities[entity].allRelationships {
         guard let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn else { continue }
@@ -45,7 +45,7 @@ struct ConcurrentReferences {
   func applyDeleteRules(_ pairs: [ConstraintViolations.Denial]) throws -> Bool {
     var isAny = false
     for (number, links) in Dictionary(grouping: pairs, by: \.relationship)
-      .sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) })
+      .sortedByKey
     {
       guard let relationship = graph.runtime.relationship(number), relationship.deleteAction == .deletePartners else {
         continue
@@ -126,7 +126,7 @@ extension SavePlan {
       try graph.connection().rows(of: entity, keys: owners.sorted()) { owners.remove($0.key) }
       for key in owners { lost[key] = SaveConflict.Row(entity: entity, key: key) }
     }
-    return lost.sorted { $0.key < $1.key }.map(\.value)
+    return lost.sortedByKey.map(\.value)
   }
 }
 
@@ -173,7 +173,7 @@ private struct LostPartnerSearch {
     for (entity, group) in Dictionary(
       grouping: references, by: { graph.runtime.entities[$0.relationship.destination].root }
     )
-    .sorted(by: { $0.key < $1.key }) {
+    .sortedByKey {
       var missing = Set(group.map(\.partner))
       try graph.connection().rows(of: entity, keys: missing.sorted()) { missing.remove($0.key) }
       for reference in group where missing.contains(reference.partner) {
@@ -258,7 +258,7 @@ private struct RulesToAsk {
   // MARK: The result
 
   var counts: [SaveRequest.CountChecks] {
-    counted.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }.map { number, owners in
+    counted.sortedByKey.map { number, owners in
       let relationship = owners.relationship
       return SaveRequest.CountChecks(
         relationship: number, owners: owners.owners.sorted(), leaving: owners.leaving,
@@ -268,7 +268,7 @@ private struct RulesToAsk {
   }
 
   var denials: [SaveRequest.RestrictChecks] {
-    denied.sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }
+    denied.sortedByKey
       .map { SaveRequest.RestrictChecks(relationship: $0.key, owners: $0.value) }
   }
 }

@@ -404,9 +404,9 @@ struct OneToOneConflictFinder {
   /// - Complexity: one search in the store for each relationship.
   func clashes() throws -> [PartnerClash] {
     var found: [PartnerClash] = []
-    for (number, wanted) in wanted.sorted(by: { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }) {
+    for (number, wanted) in wanted.sortedByKey {
       var takers: [Int64: ManagedObject] = [:]
-      for (partner, objects) in wanted.objects.sorted(by: { $0.key < $1.key }) {
+      for (partner, objects) in wanted.objects.sortedByKey {
         let taker = taker(of: partner, among: objects, wanted.inverse)
         takers[partner] = taker
         for other in objects where other !== taker {

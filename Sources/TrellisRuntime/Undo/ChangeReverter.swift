@@ -261,8 +261,13 @@ private struct ChangeReverter {
     let unlinked = isExact ? [] : graph.pending.deletions.links(to: revived)
     graph.pending.dropRevived()
     try graph.relinkLate(revived, unlessMembers: true)
-    try graph.relinkUnlessMembers(unlinked)
+    let relinked = try graph.relinkUnlessMembers(unlinked)
     for key in revived { if let object = graph.map[key], object.phase == .persistent { showAgain(object) } }
+    if !isExact {
+      for object in revived.sorted().compactMap({ graph.map[$0] }) where object.isAlive {
+        try graph.partFromDeleted(object, except: relinked)
+      }
+    }
     for (object, relationship, former) in restored { try correctViews(of: object, relationship, former) }
     for (object, relationship) in shown { forgetWrongPartner(of: object, relationship) }
     if !reinserted.isEmpty {

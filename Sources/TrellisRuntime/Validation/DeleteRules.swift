@@ -110,7 +110,7 @@ extension ObjectGraph {
       guard info(of: object).relationships.contains(reference) else { continue }
       if keys.contains(knownReference(of: object, reference)) { found[object._key] = object }
     }
-    return found.sorted { $0.key < $1.key }.map(\.value)
+    return found.sortedByKey.map(\.value)
   }
 }
 

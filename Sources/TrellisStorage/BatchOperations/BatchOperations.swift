@@ -202,8 +202,8 @@ package struct DeleteReach: Sendable {
 
 // MARK: - Rows to delete
 
-/// The rows of a ``BatchDelete`` and all further rows that its delete rules delete or change. They are found by reading,
-/// for a store without a query language and for rules that no statement can express.
+/// The rows of a ``BatchDelete`` and all further rows that its delete rules delete or change. They are found by
+/// reading, for a store without a query language and for rules that no statement can express.
 struct RowsToDelete<Connection: StoreConnection> {
   private let model: Model
   private let connection: Connection
@@ -349,7 +349,8 @@ struct RowsToDelete<Connection: StoreConnection> {
 
   // MARK: Writing
 
-  /// - Throws: ``ConstraintViolations``, ``StoreError``; ``SaveConflict`` or ``NewPartners`` if another writer was faster.
+  /// - Throws: ``ConstraintViolations``, ``StoreError``; ``SaveConflict`` or ``NewPartners`` if another writer was
+  ///   faster.
   func write(_ connection: Connection) throws -> BatchOutcome {
     var request = request
     for (entity, rows) in grouped(order) {
@@ -357,7 +358,7 @@ struct RowsToDelete<Connection: StoreConnection> {
         .init(entity: entity.index, keys: rows.map(\.storedKey), versions: rows.map(\.storedVersion)))
     }
     let changed = holders.values.sorted { $0.row.storedKey < $1.row.storedKey }
-    for (entity, holders) in Dictionary(grouping: changed, by: \.row.entity.index).sorted(by: { $0.key < $1.key }) {
+    for (entity, holders) in Dictionary(grouping: changed, by: \.row.entity.index).sortedByKey {
       request.updates.append(.init(entity: entity, records: holders.map(\.row), masks: holders.map(\.mask)))
     }
     do {
@@ -373,7 +374,7 @@ struct RowsToDelete<Connection: StoreConnection> {
   }
 
   private func grouped(_ rows: [ReadRow]) -> [(entity: Entity, rows: [ReadRow])] {
-    Dictionary(grouping: rows, by: \.entity.index).sorted { $0.key < $1.key }.map { (model.entities[$0.key], $0.value) }
+    Dictionary(grouping: rows, by: \.entity.index).sortedByKey.map { (model.entities[$0.key], $0.value) }
   }
 
   private func reference(_ row: ReadRow, _ relationship: Relationship) -> Int64? {

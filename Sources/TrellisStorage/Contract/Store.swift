@@ -94,8 +94,8 @@ public protocol StoreConnection: AnyObject {
   ///
   /// - Returns: the rows affected beyond the request.
   /// - Throws: ``SaveConflict`` with all rows that changed since they were read, before any unique key is checked;
-  ///   ``ConstraintViolations`` if the request's counts or denials do not hold; ``StoreError`` for everything else, with the
-  ///   code `notUnique` if two rows would have the same unique key.
+  ///   ``ConstraintViolations`` if the request's counts or denials do not hold; ``StoreError`` for everything else,
+  ///   with the code `notUnique` if two rows would have the same unique key.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
   /// Checks whether ``save(_:)`` would currently refuse a request, and writes nothing. A context uses it to find out
   /// which of its changes can be saved. The default implementation refuses nothing, so that conflicts with other
@@ -202,7 +202,7 @@ public struct StoreRequest: Sendable {
 }
 
 /// A relationship, identified by the numbers of its entity and property.
-public struct RelationshipNumber: Hashable, Sendable {
+public struct RelationshipNumber: Hashable, Comparable, Sendable {
   /// The number of the entity that declares the relationship.
   public var entity: Int
   /// The number of the property.
@@ -212,6 +212,11 @@ public struct RelationshipNumber: Hashable, Sendable {
   public init(entity: Int, property: Int) {
     self.entity = entity
     self.property = property
+  }
+
+  /// Orders relationships by entity, and those of one entity by property.
+  public static func < (left: RelationshipNumber, right: RelationshipNumber) -> Bool {
+    (left.entity, left.property) < (right.entity, right.property)
   }
 }
 

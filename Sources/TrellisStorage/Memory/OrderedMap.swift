@@ -92,13 +92,7 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
   /// The block that contains the key or would contain it. Nil if there are no blocks.
   private func lastBlock(startingAtOrBefore key: Key) -> Int? {
     guard !blocks.isEmpty else { return nil }
-    var low = 0
-    var high = blocks.count
-    while low < high {
-      let middle = (low + high) / 2
-      if blocks[middle].keys[0] > key { high = middle } else { low = middle + 1 }
-    }
-    return max(0, low - 1)
+    return max(0, blocks.indices.endOfPrefix { blocks[$0].keys[0] <= key } - 1)
   }
 
   private mutating func insert(_ key: Key, _ value: Value, _ block: Int, _ index: Int) {
@@ -122,19 +116,6 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
     blocks[block].keys.removeSubrange(half...)
     blocks[block].values.removeSubrange(half...)
     blocks.insert(upper, at: block + 1)
-  }
-}
-
-extension Array where Element: Comparable {
-  /// The first index of a sorted array whose element is not less than this one. `endIndex` if there is none.
-  func firstIndex(notBefore element: Element) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < element { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 

@@ -63,7 +63,7 @@ package struct SearchPlan: Sendable {
     tables[root]?.columns.first { $0.column == column }
   }
 
-  private var sorted: [IndexedTable] { tables.sorted { $0.key < $1.key }.map(\.value) }
+  private var sorted: [IndexedTable] { tables.sortedByKey.map(\.value) }
 }
 
 // MARK: Statements

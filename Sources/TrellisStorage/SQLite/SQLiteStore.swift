@@ -19,9 +19,9 @@ extension StoreConfiguration {
   ///   - connections: The maximum number of open connections to the file, at least one. Contexts borrow one for each
   ///     call, so this limits how many contexts read at the same time, and not how many there are.
   ///   - readOnly: Whether the file is only read. Then it must exist, and saves fail.
-  ///   - filesAbove: The maximum number of bytes that the value of an attribute with `externalStorage` has in the row. A
-  ///     larger value is in a file of its own, in the folder beside the store whose name ends in `.external`. A number
-  ///     below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
+  ///   - filesAbove: The maximum number of bytes that the value of an attribute with `externalStorage` has in the
+  ///     row. A larger value is in a file of its own, in the folder beside the store whose name ends in `.external`.
+  ///     A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
   /// - Throws: opening throws ``StoreError``.
   public static func sqlite(
     at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false,

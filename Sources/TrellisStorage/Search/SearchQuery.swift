@@ -417,13 +417,8 @@ private struct FoldedCharacters {
 
   /// The last character that begins at or before a byte offset.
   private func character(at offset: Int) -> Int {
-    var (low, high) = (0, offsets.count - 1)
-    while low < high {
-      let middle = (low + high) / 2
-      // If several begin at the same byte, the last one owns it; the others folded to nothing.
-      if offsets[middle + 1] <= offset { low = middle + 1 } else { high = middle }
-    }
-    return min(low, starts.count - 2)
+    // If several begin at the same byte, the last one owns it; the others folded to nothing.
+    min(offsets.dropFirst().endOfPrefix { $0 <= offset } - 1, starts.count - 2)
   }
 }
 

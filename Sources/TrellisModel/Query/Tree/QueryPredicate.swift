@@ -275,7 +275,8 @@ public enum AggregateFunction: Hashable, Sendable, CaseIterable {
 ///
 /// All steps but the last are to-one relationships. A path without steps is the object itself.
 public struct PropertyPath: Hashable, Sendable {
-  /// The object that the path starts from: 0 is the fetched object, others are bound by ``QueryPredicate/quantified(_:_:variable:_:)``.
+  /// The object that the path starts from: 0 is the fetched object, others are bound by
+  /// ``QueryPredicate/quantified(_:_:variable:_:)``.
   public let variable: Int32
   /// The first step, stored apart so that the common path of one step needs no array.
   private let first: Int32

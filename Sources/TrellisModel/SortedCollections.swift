@@ -1,0 +1,77 @@
+extension RandomAccessCollection {
+  /// The end of the longest prefix whose elements satisfy a condition, in a collection where no later element does.
+  ///
+  /// - Complexity: logarithmic in the number of elements.
+  @inlinable package func endOfPrefix(where isInPrefix: (Element) throws -> Bool) rethrows -> Index {
+    var low = startIndex
+    var rest = count
+    while rest > 0 {
+      let half = rest / 2
+      let middle = index(low, offsetBy: half)
+      if try isInPrefix(self[middle]) {
+        low = index(after: middle)
+        rest -= half + 1
+      } else {
+        rest = half
+      }
+    }
+    return low
+  }
+}
+
+extension RandomAccessCollection where Element: Comparable {
+  /// The first index of a sorted collection whose element is not less than this one. `endIndex` if there is none.
+  ///
+  /// - Complexity: logarithmic in the number of elements.
+  @inlinable package func firstIndex(notBefore element: Element) -> Index { endOfPrefix { $0 < element } }
+
+  /// Whether a sorted collection contains an element.
+  ///
+  /// - Complexity: logarithmic in the number of elements.
+  @inlinable package func containsInOrder(_ element: Element) -> Bool {
+    let index = firstIndex(notBefore: element)
+    return index < endIndex && self[index] == element
+  }
+}
+
+extension Array where Element: Comparable {
+  /// The elements in ascending order, each of them once.
+  ///
+  /// - Complexity: n log n in the number of elements.
+  @inlinable package var sortedWithoutRepeats: [Element] {
+    var result: [Element] = []
+    result.reserveCapacity(count)
+    for element in sorted() where result.last != element { result.append(element) }
+    return result
+  }
+
+  /// The indexes of a longest subsequence whose elements rise.
+  ///
+  /// - Parameter isCounted: Whether the element at an index may belong to it.
+  /// - Complexity: n log n in the number of elements.
+  @inlinable package func indexesOfLongestRise(where isCounted: (Int) -> Bool = { _ in true }) -> [Int] {
+    // ends[n] is the index of the smallest element that can end a rising subsequence of n + 1 elements.
+    var ends: [Int] = []
+    var previous = [Int](repeating: -1, count: count)
+    for index in indices where isCounted(index) {
+      let length = ends.endOfPrefix { self[$0] < self[index] }
+      previous[index] = length > 0 ? ends[length - 1] : -1
+      if length == ends.count { ends.append(index) } else { ends[length] = index }
+    }
+    var found: [Int] = []
+    found.reserveCapacity(ends.count)
+    var index = ends.last ?? -1
+    while index >= 0 {
+      found.append(index)
+      index = previous[index]
+    }
+    return found.reversed()
+  }
+}
+
+extension Dictionary where Key: Comparable {
+  /// The pairs in the order of their keys, so that the same dictionary always gives the same order.
+  ///
+  /// - Complexity: n log n in the number of pairs.
+  @inlinable package var sortedByKey: [(key: Key, value: Value)] { sorted { $0.key < $1.key } }
+}
