@@ -1,35 +1,41 @@
 import Foundation
 
-/// A page of the documentation.
+/// A page of the documentation, whose samples stand in tests, where they are compiled and run.
 package struct GuideText {
+  private let name: String
   private let file: URL
 
   package init(_ name: String) {
+    self.name = name
     let here = URL(filePath: #filePath)
     let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     file = root.appending(path: "Docs/\(name)")
   }
 
-  /// The Swift samples of the page whose lines do not stand together in a file of tests. Checks and indentation are left out.
-  package func samples(missingFrom tests: String) throws -> [String] {
-    let known = try lines(of: URL(filePath: tests))
+  /// The Swift samples of the page whose lines do not stand together in one of some files of tests. Checks, indentation
+  /// and the word `static` are left out. A page without samples is reported as well.
+  package func samples(missingFrom tests: String...) throws -> [String] {
+    let known = try tests.map { try lines(of: URL(filePath: $0)) }
     var missing: [String] = []
     var block: [String]?
+    var isEmpty = true
     for line in try lines(of: file) {
       if line == "```swift" {
         block = []
       } else if line == "```", let done = block {
-        if !known.contains(done) { missing.append(done.joined(separator: "\n")) }
+        isEmpty = false
+        if !known.contains(where: { $0.contains(done) }) { missing.append(done.joined(separator: "\n")) }
         block = nil
       } else {
         block?.append(line)
       }
     }
-    return missing
+    return isEmpty ? ["\(name) has no sample"] : missing
   }
 
   private func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-      .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("#expect") }
+      .map { $0.trimmingCharacters(in: .whitespaces).replacing("static func", with: "func") }
+      .filter { !$0.isEmpty && !$0.hasPrefix("#expect") }
   }
 }

@@ -36,11 +36,13 @@ extension ObjectGraph {
   func forgetReferences(to keys: Set<Int64>, _ references: [Relationship]) {
     map.forEach { holder in
       guard !holder.accessFlags.contains(.fault) else { return }
-      for reference in references where info(of: holder).relationships.contains(reference) {
+      let own = references.filter(info(of: holder).relationships.contains)
+      for reference in own {
         guard keys.contains(holder._reference(reference.property)), !holder.hasOwnReference(reference) else { continue }
         holder.announce(reference.property)
         holder._setReference(reference.property, 0)
       }
+      holder.clearCommittedReferences(own, to: keys)
     }
   }
 
@@ -76,5 +78,19 @@ extension Relationship {
     guard isToMany else { return StoreRequest(entity: entity, predicate: .isIn(.path(path), values, .integer)) }
     let isVictim = QueryPredicate.isIn(.path(PropertyPath(variable: 1)), values, .integer)
     return StoreRequest(entity: entity, predicate: .quantified(.any, path, variable: 1, isVictim))
+  }
+}
+
+extension ManagedObject {
+  /// Clears references in the committed row of an edited object, which a rollback restores and edits are compared with.
+  fileprivate func clearCommittedReferences(_ references: [Relationship], to keys: Set<Int64>) {
+    guard let committed = extras?.committed else { return }
+    let cleared = references.filter { keys.contains(committed.value($0.property).key) }
+    if cleared.isEmpty { return }
+    let edited = _copyRow()
+    _restore(.all, from: committed)
+    for reference in cleared { _setReference(reference.property, 0) }
+    extras?.keep(_copyRow())
+    _restore(.all, from: edited)
   }
 }

@@ -41,6 +41,17 @@ struct DeletedClosure {
   /// Notes that a partner is about to be unlinked from a victim.
   mutating func note(_ link: Link) { links.append(link) }
 
+  /// Removes victims that are restored.
+  ///
+  /// - Returns: the links that were removed from them.
+  fileprivate mutating func removeVictims(_ restored: Set<Int64>) -> [Link] {
+    let theirs = links.filter { restored.contains($0.victim) }
+    victims.removeAll { restored.contains($0.object._key) }
+    keys.subtract(restored)
+    links.removeAll { restored.contains($0.victim) }
+    return theirs
+  }
+
   mutating func removeLinks(where isRemoved: (Link) -> Bool) { links.removeAll(where: isRemoved) }
 }
 
@@ -107,16 +118,16 @@ struct PendingDeletes {
     return dropped
   }
 
-  /// The links that the last delete of each victim has removed.
-  func links(to victims: Set<Int64>) -> [DeletedClosure.Link] {
-    var open = victims
-    var found: [DeletedClosure.Link] = []
-    for closure in closures.reversed() where !closure.keys.isDisjoint(with: open) {
-      found += closure.links.filter { open.contains($0.victim) && $0.isCurrent }
-      open.subtract(closure.keys)
-      if open.isEmpty { break }
+  /// Removes victims that an undo has restored.
+  ///
+  /// - Returns: the links that their deletes have removed.
+  mutating func removeVictims(_ restored: Set<Int64>) -> [DeletedClosure.Link] {
+    var links: [DeletedClosure.Link] = []
+    for index in closures.indices where !closures[index].keys.isDisjoint(with: restored) {
+      links += closures[index].removeVictims(restored)
     }
-    return found
+    closures.removeAll { $0.victims.isEmpty && $0.cascades.isEmpty }
+    return links.filter(\.isCurrent)
   }
 
   /// The links to victims that were noted late.

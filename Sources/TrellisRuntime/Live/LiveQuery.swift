@@ -173,7 +173,7 @@ struct RequestReach {
     isOwnRowOnly = !request.looksAtOthers(of: entity)
     guard !isOwnRowOnly else { return }
     for key in request.sort { add(key.path, [0: request.entity]) }
-    if let predicate = request.predicate { add(predicate, [0: request.entity]) }
+    if let predicate = request.predicate { add(.predicate(predicate), [0: request.entity]) }
   }
 
   /// The effect of a save on the results of the request.
@@ -204,32 +204,18 @@ struct RequestReach {
 
   // MARK: Finding out
 
-  private mutating func add(_ predicate: QueryPredicate, _ variables: [Int: Int]) {
-    switch predicate {
-    case .constant: break
-    case .not(let inner): add(inner, variables)
-    case .and(let terms), .or(let terms): for term in terms { add(term, variables) }
-    case .comparison(let comparison):
-      add(comparison.left, variables)
-      add(comparison.right, variables)
-    case .isIn(let operand, _, _): add(operand, variables)
-    case .quantified(_, let path, let variable, let condition):
+  private mutating func add(_ node: PredicateNode, _ variables: [Int: Int]) {
+    switch node {
+    case .predicate(.quantified(_, let path, let variable, let condition)):
       var inside = variables
       inside[variable] = add(path, variables)
-      add(condition, inside)
-    }
-  }
-
-  private mutating func add(_ operand: Operand, _ variables: [Int: Int]) {
-    switch operand {
-    case .value, .now, .parameter: break
-    case .computed(.arithmetic(_, let left, let right)):
-      add(left, variables)
-      add(right, variables)
-    case .computed(.function(_, let inner)): add(inner, variables)
+      add(.predicate(condition), inside)
+    case .operand(.path(let path)), .operand(.count(let path)), .operand(.entity(let path)): add(path, variables)
+    case .predicate, .operand(.computed(.arithmetic)), .operand(.computed(.function)):
+      node.forEachPart { add($0, variables) }
     // Other computations, such as aggregates, may depend on any object.
-    case .computed: others.formUnion(model.entities.indices)
-    case .path(let path), .count(let path), .entity(let path): add(path, variables)
+    case .operand(.computed): others.formUnion(model.entities.indices)
+    case .operand(.value), .operand(.now), .operand(.parameter): break
     }
   }
 

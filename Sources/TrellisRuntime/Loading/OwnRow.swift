@@ -8,13 +8,13 @@ extension StoreRequest {
   ///   of its object may still be denied.
   func looksAtOthers(of entity: Entity, besideDeleted: Bool = false) -> Bool {
     let row = OwnRow(entity, besideDeleted: besideDeleted)
-    return sort.contains { !row.holds($0.path) } || predicate.map(row.isLeftBy) == true
+    return sort.contains { !row.holds($0.path) } || predicate.map { row.isLeftBy(.predicate($0)) } == true
   }
 }
 
 extension Entity {
   /// Whether an operand consists only of constants and values of the object's own row.
-  func holdsAll(of operand: Operand) -> Bool { !OwnRow(self, besideDeleted: false).isLeftBy(operand) }
+  func holdsAll(of operand: Operand) -> Bool { !OwnRow(self, besideDeleted: false).isLeftBy(.operand(operand)) }
 }
 
 /// The test whether an operand or predicate needs only the object's own row.
@@ -42,30 +42,15 @@ private struct OwnRow {
     relationship.isLeftAlone || besideDeleted && relationship.partnerRule == .deny
   }
 
-  /// Whether a predicate depends on anything but the object's own row.
-  func isLeftBy(_ predicate: QueryPredicate) -> Bool {
-    switch predicate {
-    case .constant: false
-    case .not(let inner): isLeftBy(inner)
-    case .and(let terms), .or(let terms): terms.contains(where: isLeftBy)
-    case .comparison(let comparison): isLeftBy(comparison.left) || isLeftBy(comparison.right)
-    case .isIn(let operand, _, _): isLeftBy(operand)
-    case .quantified: true
-    }
-  }
-
-  func isLeftBy(_ operand: Operand) -> Bool {
-    switch operand {
-    case .value, .now, .parameter: false
-    case .path(let path): !holds(path)
-    case .count: true
-    case .entity(let path): path.count > 0
-    case .computed(.arithmetic(_, let left, let right)): isLeftBy(left) || isLeftBy(right)
-    case .computed(.function(_, let inner)): isLeftBy(inner)
-    case .computed(.conditional(let condition, let first, let second)):
-      isLeftBy(condition) || isLeftBy(first) || isLeftBy(second)
-    case .computed(.list(_, let operands, _)): operands.contains(where: isLeftBy)
-    case .computed: true
+  /// Whether a predicate or an operand depends on anything but the object's own row.
+  func isLeftBy(_ node: PredicateNode) -> Bool {
+    switch node {
+    case .operand(.path(let path)): !holds(path)
+    case .operand(.entity(let path)): path.count > 0
+    case .operand(.count), .operand(.computed(.aggregate)), .operand(.computed(.countWhere)),
+      .operand(.computed(.member)), .predicate(.quantified):
+      true
+    case .operand, .predicate: node.hasPart(where: isLeftBy)
     }
   }
 }

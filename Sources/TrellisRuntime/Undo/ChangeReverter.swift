@@ -258,7 +258,7 @@ private struct ChangeReverter {
 
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
     // A delete that an undo has repeated unlinked partners that the step before has not recorded.
-    let unlinked = isExact ? [] : graph.pending.deletions.links(to: revived)
+    let unlinked = isExact ? [] : graph.pending.deletions.removeVictims(revived)
     graph.pending.dropRevived()
     try graph.relinkLate(revived, unlessMembers: true)
     let relinked = try graph.relinkUnlessMembers(unlinked)

@@ -315,7 +315,59 @@ public struct PropertyPath: Hashable, Sendable {
   public var onlyStep: Int? { first >= 0 && rest.isEmpty ? Int(first) : nil }
 }
 
-// MARK: - Predicate depth
+// MARK: - Nodes
+
+/// A node of a predicate's tree.
+///
+/// Code that looks for something in a tree handles the nodes that it is interested in and descends with
+/// ``forEachPart(_:)``. Code that makes something of each node, such as evaluation, translation or printing, switches
+/// over all of them.
+package enum PredicateNode {
+  case predicate(QueryPredicate)
+  case operand(Operand)
+
+  /// Calls a function with the nodes directly below, in the order in which a format writes them.
+  package func forEachPart<Failure: Error>(_ body: (PredicateNode) throws(Failure) -> Void) throws(Failure) {
+    switch self {
+    case .predicate(.constant): break
+    case .predicate(.comparison(let comparison)):
+      try body(.operand(comparison.left))
+      try body(.operand(comparison.right))
+    case .predicate(.isIn(let operand, _, _)): try body(.operand(operand))
+    case .predicate(.not(let inner)), .predicate(.quantified(_, _, variable: _, let inner)):
+      try body(.predicate(inner))
+    case .predicate(.and(let terms)), .predicate(.or(let terms)): for term in terms { try body(.predicate(term)) }
+    case .operand(.computed(let computation)): try computation.forEachPart(body)
+    case .operand(.value), .operand(.path), .operand(.count), .operand(.entity), .operand(.now), .operand(.parameter):
+      break
+    }
+  }
+
+  /// Whether a node directly below satisfies a condition.
+  package func hasPart(where isWanted: (PredicateNode) -> Bool) -> Bool {
+    var isFound = false
+    forEachPart { part in isFound = isFound || isWanted(part) }
+    return isFound
+  }
+}
+
+extension Computation {
+  fileprivate func forEachPart<Failure: Error>(_ body: (PredicateNode) throws(Failure) -> Void) throws(Failure) {
+    switch self {
+    case .arithmetic(_, let left, let right):
+      try body(.operand(left))
+      try body(.operand(right))
+    case .function(_, let inner), .aggregate(_, _, variable: _, let inner, _), .member(_, _, variable: _, let inner):
+      try body(.operand(inner))
+    case .countWhere(_, variable: _, let condition): try body(.predicate(condition))
+    case .conditional(let condition, let first, let second):
+      try body(.predicate(condition))
+      try body(.operand(first))
+      try body(.operand(second))
+    case .list(_, let values, _): for value in values { try body(.operand(value)) }
+    }
+  }
+}
 
 extension QueryPredicate {
   /// The maximum nesting depth of a predicate, for evaluation in memory and in every store.
@@ -330,40 +382,26 @@ extension QueryPredicate {
   /// - Throws: ``EvaluationError``.
   /// - Complexity: linear in the number of nodes, without recursion.
   public func checkDepth() throws(EvaluationError) {
-    var open: [(node: QueryPredicate, depth: Int)] = [(self, 1)]
-    var operands: [(operand: Operand, depth: Int)] = []
+    var open: [(node: PredicateNode, depth: Int)] = [(.predicate(self), 1)]
     while let (node, depth) = open.popLast() {
       guard depth <= Self.depthLimit else { throw .tooDeep }
-      switch node {
-      case .constant: break
-      case .comparison(let comparison):
-        if comparison.left.isComputed { operands.append((comparison.left, depth + 1)) }
-        if comparison.right.isComputed { operands.append((comparison.right, depth + 1)) }
-      case .isIn(let operand, _, _): if operand.isComputed { operands.append((operand, depth + 1)) }
-      case .not(let inner), .quantified(_, _, variable: _, let inner): open.append((inner, depth + 1))
-      case .and(let terms), .or(let terms): open.append(contentsOf: terms.map { ($0, depth + 1) })
-      }
-      while let (operand, depth) = operands.popLast() {
-        guard depth <= Self.depthLimit else { throw .tooDeep }
-        guard case .computed(let computation) = operand else { continue }
-        switch computation {
-        case .arithmetic(_, let left, let right): operands += [(left, depth + 1), (right, depth + 1)]
-        case .function(_, let inner), .aggregate(_, _, variable: _, let inner, _),
-          .member(_, _, variable: _, let inner):
-          operands.append((inner, depth + 1))
-        case .countWhere(_, variable: _, let condition): open.append((condition, depth + 1))
-        case .conditional(let condition, let first, let second):
-          open.append((condition, depth + 1))
-          operands += [(first, depth + 1), (second, depth + 1)]
-        case .list(_, let values, _): operands += values.map { ($0, depth + 1) }
-        }
-      }
+      node.forEachPart { part in if part.isNested { open.append((part, depth + 1)) } }
+    }
+  }
+}
+
+extension PredicateNode {
+  /// Whether the node counts for the depth of a tree. Operands that are not computed have no parts.
+  fileprivate var isNested: Bool {
+    switch self {
+    case .predicate: true
+    case .operand(let operand): operand.isComputed
     }
   }
 }
 
 extension Operand {
-  var isComputed: Bool { if case .computed = self { true } else { false } }
+  fileprivate var isComputed: Bool { if case .computed = self { true } else { false } }
   var isConstant: Bool { if case .value = self { true } else { false } }
 }
 

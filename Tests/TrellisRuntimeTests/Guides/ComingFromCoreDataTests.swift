@@ -54,19 +54,6 @@ private enum Samples {
 
   @Test(
     "each function stands on the page as it is compiled here",
-    arguments: [("ComingFromCoreData.md", 3), ("ComingFromSwiftData.md", 1)])
-  func page(name: String, count: Int) throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "Docs/\(name)"), encoding: .utf8)
-    let source = trimmed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
-      .replacing("static func", with: "func")
-    let samples = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-    #expect(samples.count == count)
-    for sample in samples { #expect(source.contains(trimmed(sample)), "\(sample)") }
-  }
-
-  private func trimmed(_ text: String) -> String {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-  }
+    arguments: ["ComingFromCoreData.md", "ComingFromSwiftData.md"])
+  func page(name: String) throws { #expect(try GuideText(name).samples(missingFrom: #filePath) == []) }
 }

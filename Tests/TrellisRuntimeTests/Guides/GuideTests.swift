@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisTestSupport
 
 @Suite("The samples of the guides") struct GuideTests {
   @Test("delete rules")
@@ -87,25 +88,10 @@ import Trellis
 
   @Test("each sample stands in these tests", arguments: ["DeleteRules", "Validation", "Undo"])
   func samples(page: String) throws {
-    let here = URL(fileURLWithPath: #filePath)
-    let docs = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let guide = try String(contentsOf: docs.appending(path: "Docs/\(page).md"), encoding: .utf8)
-    let story = "../TrellisStoryTests/Guides/\(page)GuideTests.swift"
-    let sources = try ["GuideTests.swift", "HookTests.swift", story].map { name in
-      Self.trimmed(
-        try String(contentsOf: here.deletingLastPathComponent().appending(path: name), encoding: .utf8))
-    }
-    let samples = guide.components(separatedBy: "```swift\n").dropFirst().compactMap {
-      $0.components(separatedBy: "```").first
-    }
-    #expect(!samples.isEmpty)
-    for sample in samples {
-      #expect(sources.contains { $0.contains(Self.trimmed(sample)) }, "Docs/\(page).md: \(sample)")
-    }
-  }
-
-  private static func trimmed(_ text: String) -> String {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-      .joined(separator: "\n")
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let hooks = tests.appending(path: "Saving/HookTests.swift")
+    let story = tests.deletingLastPathComponent().appending(path: "TrellisStoryTests/Guides/\(page)GuideTests.swift")
+    let missing = try GuideText("\(page).md").samples(missingFrom: #filePath, hooks.path, story.path)
+    #expect(missing == [])
   }
 }
