@@ -313,3 +313,8 @@ extension StoredFields {
     row._value(property) ?? parent?.value(property) ?? .null
   }
 }
+
+extension StoredValue {
+  /// The key in a column of references; 0 for null.
+  var key: Int64 { if case .integer(let key) = self { key } else { 0 } }
+}

@@ -42,8 +42,3 @@ extension ManagedObject {
     }
   }
 }
-
-extension StoredValue {
-  /// The key in a column of references; 0 for null.
-  var key: Int64 { if case .integer(let key) = self { key } else { 0 } }
-}
