@@ -1,8 +1,11 @@
 /// A model with names resolved to numbers, as used by the runtime, the queries and the stores.
 ///
+/// A model, its entities, attributes and relationships are classes: they never change, and are passed around all the
+/// time.
+///
 /// Numbers are array indexes: of entities in ``entities``, of properties in ``Entity/properties``, of columns in
 /// ``Entity/columns``. They are valid for one model only and are never stored.
-public struct Model: Sendable {
+public final class Model: Sendable {
   /// The description that the model was resolved from.
   public let description: ModelDescription
   /// The entities, in the order of the model file.
@@ -69,7 +72,7 @@ public struct SchemaError: Error, Hashable, CustomStringConvertible {
 // MARK: - Entity
 
 /// An entity with numbered properties, including inherited ones.
-public struct Entity: Sendable {
+public final class Entity: Sendable {
   /// The index in ``Model/entities``.
   public let index: Int
   /// The name in the model.
@@ -95,6 +98,24 @@ public struct Entity: Sendable {
   public let indexes: [Index]
 
   let propertyNumbers: [String: Int]
+
+  init(
+    index: Int, name: String, isAbstract: Bool, parent: Int?, root: Int, subtree: [Int], properties: [Property],
+    columns: [Column], firstOwnColumn: Int, uniqueKeys: [UniqueKey], indexes: [Index], propertyNumbers: [String: Int]
+  ) {
+    self.index = index
+    self.name = name
+    self.isAbstract = isAbstract
+    self.parent = parent
+    self.root = root
+    self.subtree = subtree
+    self.properties = properties
+    self.columns = columns
+    self.firstOwnColumn = firstOwnColumn
+    self.uniqueKeys = uniqueKeys
+    self.indexes = indexes
+    self.propertyNumbers = propertyNumbers
+  }
 
   /// Whether the entity shares its table with other entities.
   public var isInHierarchy: Bool { parent != nil || subtree.count > 1 }
@@ -176,7 +197,7 @@ public enum Property: Sendable {
 }
 
 /// An attribute, numbered.
-public struct Attribute: Sendable {
+public final class Attribute: Sendable {
   /// The number in the model.
   public let index: Int
   /// The entity that declares the attribute.
@@ -188,6 +209,14 @@ public struct Attribute: Sendable {
   /// The description that the attribute was resolved from.
   public let description: AttributeDescription
 
+  init(index: Int, entity: Int, column: Int?, storageClass: StorageClass, description: AttributeDescription) {
+    self.index = index
+    self.entity = entity
+    self.column = column
+    self.storageClass = storageClass
+    self.description = description
+  }
+
   /// The name in the model.
   public var name: String { description.name }
   /// The type.
@@ -197,9 +226,6 @@ public struct Attribute: Sendable {
 }
 
 /// A relationship, numbered.
-///
-/// A class, because a graph asks for relationships with each step along a link, and a copy of the description would
-/// cost more than the step.
 public final class Relationship: Sendable {
   /// The number in the model, the same in the declaring entity and all its descendants.
   public let index: Int

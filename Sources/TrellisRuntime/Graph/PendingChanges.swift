@@ -34,11 +34,13 @@ struct PendingChanges {
 
   mutating func addDeleted(_ object: ManagedObject) { deleted.append(object) }
 
-  /// Moves objects that are new again behind all other new ones, where they are recorded last.
+  /// Moves objects that are new again behind all other new ones, where they are recorded last. They may still be listed
+  /// as changed from before their delete.
   mutating func moveToEnd(ofInserted objects: [ManagedObject]) {
     let moved = Set(objects.lazy.map(ObjectIdentifier.init))
     inserted.removeAll { moved.contains(ObjectIdentifier($0)) }
     inserted += objects
+    changed.removeAll { moved.contains(ObjectIdentifier($0)) }
   }
 
   // MARK: Removing

@@ -178,23 +178,51 @@ public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConve
     public static let unsupported = Code(rawValue: "unsupported")
   }
 
-  /// The kind of the mistake.
-  public let code: Code
-  /// The error, as a sentence.
-  public let message: String
-  /// The format. Interpolated values appear as `%@`.
-  public let text: String
-  /// The position in ``text``, in bytes of UTF-8.
-  public let offset: Int
-  /// The name that was probably meant in place of an unknown one.
-  public let suggestion: String?
+  // One reference, because every step of the parser may throw the error and would have to move its texts.
+  private let mistake: Mistake
+
+  private final class Mistake: Sendable {
+    let code: Code
+    let message: String
+    let text: String
+    let offset: Int
+    let suggestion: String?
+
+    init(_ code: Code, _ message: String, _ text: String, _ offset: Int, _ suggestion: String?) {
+      self.code = code
+      self.message = message
+      self.text = text
+      self.offset = offset
+      self.suggestion = suggestion
+    }
+  }
 
   package init(_ code: Code, _ message: String, in text: String, at offset: Int, suggestion: String? = nil) {
-    self.code = code
-    self.message = message
-    self.text = text
-    self.offset = min(max(0, offset), text.utf8.count)
-    self.suggestion = suggestion
+    mistake = Mistake(code, message, text, min(max(0, offset), text.utf8.count), suggestion)
+  }
+
+  /// The kind of the mistake.
+  public var code: Code { mistake.code }
+  /// The error, as a sentence.
+  public var message: String { mistake.message }
+  /// The format. Interpolated values appear as `%@`.
+  public var text: String { mistake.text }
+  /// The position in ``text``, in bytes of UTF-8.
+  public var offset: Int { mistake.offset }
+  /// The name that was probably meant in place of an unknown one.
+  public var suggestion: String? { mistake.suggestion }
+
+  /// Whether both say the same of the same format.
+  public static func == (left: PredicateFormatError, right: PredicateFormatError) -> Bool {
+    left.code == right.code && left.message == right.message && left.text == right.text && left.offset == right.offset
+      && left.suggestion == right.suggestion
+  }
+
+  /// Hashes the kind, the format and the position.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(text)
+    hasher.combine(offset)
   }
 
   /// The line in ``text``, counted from 1.
