@@ -92,7 +92,7 @@ enum Inverses {
         : "declare a relationship to '\(draft.entities[entity].name.value)' in '\(destination)', and let both name each other"
       findings.warning(
         .missingInverse, at: relationship.name.offset,
-        "Relationship '\(path(relationship))' has no inverse: no '\(destination)' can tell who refers to it; \(remedy).",
+        "Relationship '\(path(relationship))' has no inverse: no '\(destination)' shows the objects that refer to it; \(remedy).",
         notes: free.count == 1 ? [("'\(destination).\(free[0].name.value)' leads back", free[0].name.offset)] : [])
     }
 

@@ -256,9 +256,12 @@ private struct PlaceAssignment {
     _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: Relationship
   ) throws {
     guard let inverse = graph.runtime.inverse(of: relationship) else { return }
+    var members = keys.compactMap { graph.map[$0] }
     // The place in a fault is not the stored one: another context may have written it.
-    try graph.loadForChange(keys, of: relationship)
-    let members = keys.compactMap { graph.map[$0] }
+    if members.count < keys.count || members.contains(where: { $0.accessFlags.contains(.fault) }) {
+      try graph.loadForChange(keys, of: relationship)
+      members = keys.compactMap { graph.map[$0] }
+    }
     let old = members.map { $0._place(inverse.property) }
     for (member, (old, new)) in zip(members, zip(old, PlaceNumbering.arrange(old))) where old != new {
       set(new, of: member, inverse)

@@ -180,7 +180,7 @@ private struct LostPartnerSearch {
         let partner = graph.runtime.entities[reference.relationship.destination]
         rules.fail(
           reference.object, reference.relationship.name, .deletedPartner,
-          "leads to an object that somebody else has deleted",
+          "leads to an object that another writer has deleted",
           blockers: [AnyObjectID(reference.partner, partner)])
       }
     }

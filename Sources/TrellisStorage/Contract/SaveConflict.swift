@@ -57,7 +57,7 @@ public struct SaveConflict: Error, Sendable, CustomStringConvertible {
     let more = rows.count > 10 ? " and \(rows.count - 10) more" : ""
     let (were, since, them) =
       rows.count == 1 ? ("was", "it was read", "it") : ("were", "they were read", "them")
-    return "\(named)\(more) \(were) changed or deleted by somebody else since \(since), so nothing was saved; "
+    return "\(named)\(more) \(were) changed or deleted by another writer since \(since), so nothing was saved; "
       + "refresh \(them) and save again, or roll back. [save-conflict]"
   }
 }

@@ -93,7 +93,7 @@
       while true {
         let file = try Descriptor(path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600, isLock: true)
         if flock(file.number, LOCK_EX | LOCK_NB) != 0 {
-          let problem = errno == EWOULDBLOCK ? FileProblem(.busy, "somebody else holds it") : FileProblem.last
+          let problem = errno == EWOULDBLOCK ? FileProblem(.busy, "another process holds it") : FileProblem.last
           try? file.close()
           throw problem
         }
@@ -243,7 +243,7 @@
 
     func hold(alone: Bool) throws(FileProblem) {
       guard flock(number, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 else { return }
-      throw errno == EWOULDBLOCK ? FileProblem(.busy, "somebody else holds it") : FileProblem.last
+      throw errno == EWOULDBLOCK ? FileProblem(.busy, "another process holds it") : FileProblem.last
     }
 
     func close() throws(FileProblem) {

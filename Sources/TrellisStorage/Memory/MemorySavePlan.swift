@@ -127,7 +127,7 @@ extension Model {
 
 extension StoreError {
   static func malformed(_ message: String) -> StoreError {
-    StoreError(.internalError, message, remedy: "This is a mistake in who made the request; please report it.")
+    StoreError(.internalError, message, remedy: "The code that made the request is wrong; please report it.")
   }
 
   static func wrongColumns(_ entity: Entity) -> StoreError {

@@ -265,7 +265,7 @@ enum SQLiteErrors {
     switch code & 0xFF {
     case TRELLIS_SQLITE_BUSY, TRELLIS_SQLITE_LOCKED:
       return StoreError(
-        .busy, "\(path) was held by somebody else for longer than the time-out.",
+        .busy, "\(path) was held by another writer for longer than the time-out.",
         remedy: "Try again, or open the store with a longer busyTimeout.")
     case TRELLIS_SQLITE_FULL:
       return StoreError(.full, "There is no room for \(path).", remedy: "Make room on the disk and try again.")

@@ -124,7 +124,7 @@ enum BatchOperationCases {
       try bench.expectRows("Node", [other])
       try bench.expectRows("Leaf", [])
     },
-    ConformanceCase("whoever needs one of the rows keeps all of them") { bench in
+    ConformanceCase("a row that requires one of the rows keeps all of them") { bench in
       let author = try bench.inserted("Author", [["name": .text("a")]])[0]
       let profile = try bench.inserted("Profile", [["author": .integer(author.storedKey)]])[0]
       let relationship = try bench.relationship("Author", "profile")

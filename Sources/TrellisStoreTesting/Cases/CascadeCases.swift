@@ -43,7 +43,7 @@ enum CascadeCases {
       holder["sequel"] = .null
       try bench.expectRows("Book", [holder])
     },
-    ConformanceCase("who is kept, changed or deleted by the save itself is none of the cascade's") { bench in
+    ConformanceCase("rows that the save itself keeps, changes or deletes are not part of the cascade") { bench in
       let authors = try bench.inserted("Author", [["name": .text("a")], ["name": .text("b")]])
       let books = try bench.books(3, of: authors[0])
       books[0]["author"] = .integer(authors[1].storedKey)
@@ -62,7 +62,7 @@ enum CascadeCases {
       _ = try bench.delete(author, insert: [new])
       try bench.expectRows("Book", [new])
     },
-    ConformanceCase("a cascade that fails with its save has taken nobody along") { bench in
+    ConformanceCase("a cascade that fails with its save has deleted no row") { bench in
       let author = try bench.inserted("Author", [["name": .text("a")]])[0]
       let books = try bench.books(2, of: author)
       author.storedVersion = 7

@@ -77,7 +77,7 @@ enum ReferenceCases {
       try bench.expect(
         "Shelf", bench.compare("Shelf", "label", .equal, .text("x"), .text), matches: [shelves[1], shelves[2]])
     },
-    ConformanceCase("cleared references become null whoever holds them, and keep the version") { bench in
+    ConformanceCase("cleared references become null in every row, and keep the version") { bench in
       let target = try bench.inserted("Book", [["title": .text("target")]])[0]
       let holders = try bench.inserted(
         "Book", (0..<3).map { ["title": .text("\($0)"), "sequel": .integer(target.storedKey)] })

@@ -97,7 +97,7 @@ enum RuleCases {
         }
       }
     },
-    ConformanceCase("whoever loses a member that goes is counted, too, though nobody names it") { bench in
+    ConformanceCase("an owner that loses a deleted member is counted, too, though the request does not name it") { bench in
       let (book, tags) = try bench.taggedBook()
       let number = try bench.relationship("Tag", "books")
       bench.expectBroken(

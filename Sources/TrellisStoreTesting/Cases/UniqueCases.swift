@@ -71,7 +71,7 @@ enum UniqueCases {
       tags[1]["name"] = .text("c")
       bench.expectConflict([tags[0]]) { try bench.save(update: [(tags[0], ["name"]), (tags[1], ["name"])]) }
     },
-    ConformanceCase("whoever has one of some unique keys is found by them, byte by byte") { bench in
+    ConformanceCase("rows are found by their unique keys, byte by byte") { bench in
       let tags = try bench.inserted("Tag", [["name": .text("a")], ["name": .text("A")], ["name": .text("b")]])
       let tag = try bench.entity("Tag")
       let name = PropertyPath(variable: 0).appending(try bench.property(tag, "name").index)

@@ -3,14 +3,14 @@ import TrellisStorage
 
 enum VersionCases {
   static let all = [
-    ConformanceCase("an update of a row that somebody else changed is a conflict") { bench in
+    ConformanceCase("an update of a row that another connection has changed is a conflict") { bench in
       let author = try bench.inserted("Author", [["name": .text("a")]])[0]
       author["name"] = .text("theirs")
       try bench.save(update: [(author, ["name"])], on: bench.store.connect())
       author.storedVersion = 1
       bench.expectConflict([author]) { try bench.save(update: [(author, ["name"])]) }
     },
-    ConformanceCase("a delete of a row that somebody else changed or deleted is a conflict") { bench in
+    ConformanceCase("a delete of a row that another connection has changed or deleted is a conflict") { bench in
       let authors = try bench.inserted("Author", [["name": .text("a")], ["name": .text("b")]])
       try bench.save(update: [(authors[0], ["name"])])
       authors[0].storedVersion = 1

@@ -52,7 +52,7 @@ import TrellisTestSupport
     try context.save()
     let conflict = try #require(throws: SaveConflict.self) { try other.save() }
     #expect(
-      conflict.description == "Node#\(node.objectID.key) was changed or deleted by somebody else since it was read, "
+      conflict.description == "Node#\(node.objectID.key) was changed or deleted by another writer since it was read, "
         + "so nothing was saved; refresh it and save again, or roll back. [save-conflict]")
     try other.refresh(theirs)
     try other.save()
