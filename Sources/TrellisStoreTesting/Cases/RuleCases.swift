@@ -97,7 +97,8 @@ enum RuleCases {
         }
       }
     },
-    ConformanceCase("an owner that loses a deleted member is counted, too, though the request does not name it") { bench in
+    ConformanceCase("an owner that loses a deleted member is counted, too, though the request does not name it") {
+      bench in
       let (book, tags) = try bench.taggedBook()
       let number = try bench.relationship("Tag", "books")
       bench.expectBroken(
