@@ -71,7 +71,7 @@ extension ObjectGraph {
     guard !inverse.isToMany else { return false }
     switch relationship.deleteAction {
     // A new victim has no row in the store, which could refuse its delete.
-    case .refuse: return victim.phase == .persistent
+    case .refuse: return victim.phase == .persistent || victim.phase == .deleted
     case .leaveReferences: return true
     case .clearReferences, .deletePartners, .nothing: return false
     }

@@ -120,7 +120,7 @@ extension ObjectGraph {
     }
   }
 
-  /// Restores the links of partners that do not show the restored objects again.
+  /// Restores pairs of partners that do not show the restored objects again.
   ///
   /// - Returns: these links.
   func relinkUnlessMembers(_ links: [DeletedClosure.Link]) throws -> [DeletedClosure.Link] {
@@ -130,9 +130,7 @@ extension ObjectGraph {
   }
 
   private func showsVictim(_ link: DeletedClosure.Link) -> Bool {
-    link.relationship.isToMany
-      ? list(of: link.owner, link.relationship).contains(link.victim)
-      : knownReference(of: link.owner, link.relationship) == link.victim
+    list(of: link.owner, link.relationship).contains(link.victim)
   }
 
   /// Restores a link of a partner, unless either end is linked to another object now.

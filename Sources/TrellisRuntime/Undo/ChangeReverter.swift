@@ -58,6 +58,8 @@ private struct ChangeReverter {
   private var restored: [(object: ManagedObject, relationship: Relationship, former: Int64)] = []
   /// Members that were added to a to-many again, some of which may no longer exist.
   private var returned: [(owner: Int64, list: MemberList, key: Int64, relationship: Relationship)] = []
+  /// The ends of pairs that the reverted changes have recorded.
+  private var recorded: Set<PairEnd> = []
   /// To-ones that show a partner whose row holds the reference.
   private var shown: [(object: ManagedObject, relationship: Relationship)] = []
   /// Objects whose lists or partners were corrected to match the references to them.
@@ -66,6 +68,13 @@ private struct ChangeReverter {
   init(_ graph: ObjectGraph, isExact: Bool) {
     self.graph = graph
     self.isExact = isExact
+  }
+
+  /// One end of a pair in a join table.
+  private struct PairEnd: Hashable {
+    let owner: Int64
+    let relationship: RelationshipNumber
+    let member: Int64
   }
 
   mutating func revert(_ change: RecordedChange) throws {
@@ -101,6 +110,8 @@ private struct ChangeReverter {
 
   private mutating func restore(_ member: RecordedMember) throws {
     let relationship = member.relationship
+    recorded.insert(
+      PairEnd(owner: member.ownerKey, relationship: relationship.number, member: member.trace.key))
     let list: MemberList
     let owner = member.owner ?? graph.map[member.ownerKey]
     if let owner {
@@ -256,9 +267,17 @@ private struct ChangeReverter {
     reinserted.append(object)
   }
 
+  private func unrecordedPairs(_ links: [DeletedClosure.Link]) -> [DeletedClosure.Link] {
+    links.filter { link in
+      guard link.relationship.isJoined else { return false }
+      let end = PairEnd(owner: link.owner._key, relationship: link.relationship.number, member: link.victim)
+      return !recorded.contains(end)
+    }
+  }
+
   mutating func finish(withdrawing inserted: [ManagedObject]) throws {
-    // A delete that an undo has repeated unlinked partners that the step before has not recorded.
-    let unlinked = isExact ? [] : graph.pending.deletions.removeVictims(revived)
+    // A delete that an undo has repeated may have removed pairs that were not there at the first time.
+    let unlinked = isExact ? [] : unrecordedPairs(graph.pending.deletions.removeVictims(revived))
     graph.pending.dropRevived()
     try graph.relinkLate(revived, unlessMembers: true)
     let relinked = try graph.relinkUnlessMembers(unlinked)
