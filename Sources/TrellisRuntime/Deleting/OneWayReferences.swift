@@ -42,7 +42,8 @@ extension ObjectGraph {
         holder.announce(reference.property)
         holder._setReference(reference.property, 0)
       }
-      holder.clearCommittedReferences(own, to: keys)
+      // A row that another context has written as well is compared with the row that was read.
+      if !backlog.contains(holder._key) { holder.clearCommittedReferences(own, to: keys) }
     }
   }
 
