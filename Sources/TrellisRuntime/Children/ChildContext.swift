@@ -15,6 +15,8 @@ final class ParentConnection: StoreConnection {
   var seen = ParentRowVersions()
   /// The keys of the parent's objects that had unsaved changes at the child's last merge.
   var changedInParent: Set<Int64> = []
+  /// The keys of objects that the parent had deleted at one of the child's merges. They may be restored.
+  var deletedInParent: Set<Int64> = []
   /// The keys of the parent's new objects that the child has read. The parent may withdraw them.
   var newInParent: Set<Int64> = []
   private let reader = ValueReader()
@@ -276,7 +278,8 @@ extension ParentConnection: ParentStore {
 extension ObjectGraph {
   /// Merges the parent's changes into a child, saved or not, as if the parent had saved them.
   ///
-  /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge.
+  /// - Complexity: linear in the number of the parent's unsaved changes, now and at the last merge; in the number of
+  ///   objects in memory, if the parent has restored deleted objects.
   fileprivate func mergeParent(of connection: ParentConnection) {
     guard let parent else { return }
     let changed = parent.keysOfChanges
@@ -310,6 +313,10 @@ extension ObjectGraph {
             })
       }
     }
+    let restored = connection.deletedInParent.filter { parent.map[$0]?.isAlive == true }
+    connection.deletedInParent = connection.deletedInParent.subtracting(restored).union(gone)
+    // They are members again, also of to-manys that have changed here.
+    if !restored.isEmpty { map.forEach(forgetViews) }
     // Objects that are not in memory may be referred to as well.
     announceReferences(to: gone)
     if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }
