@@ -291,6 +291,7 @@ extension ObjectGraph {
     }
     var gone: Set<Int64> = []
     var entities: Set<Int>? = []
+    var isAnyRestored = false
     for key in keys.sorted() {
       let object = map[key]
       guard let twin = parent.map[key], twin.isAlive else {
@@ -300,6 +301,7 @@ extension ObjectGraph {
         if let object { noteGoneInStore(object) }
         continue
       }
+      if connection.deletedInParent.remove(key) != nil { isAnyRestored = true }
       guard let object else { continue }
       noteBack(key)
       forgetViews(of: object)
@@ -313,10 +315,9 @@ extension ObjectGraph {
             })
       }
     }
-    let restored = connection.deletedInParent.filter { parent.map[$0]?.isAlive == true }
-    connection.deletedInParent = connection.deletedInParent.subtracting(restored).union(gone)
-    // They are members again, also of to-manys that have changed here.
-    if !restored.isEmpty { map.forEach(forgetViews) }
+    connection.deletedInParent.formUnion(gone)
+    // Restored objects are members again, also of to-manys that have changed here.
+    if isAnyRestored { map.forEach(forgetViews) }
     // Objects that are not in memory may be referred to as well.
     announceReferences(to: gone)
     if !gone.isEmpty { forgetStoredMembers(gone, of: entities) }

@@ -36,14 +36,17 @@ extension ObjectGraph {
   func forgetReferences(to keys: Set<Int64>, _ references: [Relationship]) {
     map.forEach { holder in
       guard !holder.accessFlags.contains(.fault) else { return }
-      let own = references.filter(info(of: holder).relationships.contains)
-      for reference in own {
+      for reference in references where info(of: holder).relationships.contains(reference) {
         guard keys.contains(holder._reference(reference.property)), !holder.hasOwnReference(reference) else { continue }
         holder.announce(reference.property)
         holder._setReference(reference.property, 0)
       }
       // A row that another context has written as well is compared with the row that was read.
-      if !backlog.contains(holder._key) { holder.clearCommittedReferences(own, to: keys) }
+      guard let committed = holder.extras?.committed, !backlog.contains(holder._key) else { return }
+      let stale = references.filter { reference in
+        info(of: holder).relationships.contains(reference) && keys.contains(committed.value(reference.property).key)
+      }
+      if !stale.isEmpty { holder.setCommittedReferences(stale) { _ in 0 } }
     }
   }
 
@@ -79,19 +82,5 @@ extension Relationship {
     guard isToMany else { return StoreRequest(entity: entity, predicate: .isIn(.path(path), values, .integer)) }
     let isVictim = QueryPredicate.isIn(.path(PropertyPath(variable: 1)), values, .integer)
     return StoreRequest(entity: entity, predicate: .quantified(.any, path, variable: 1, isVictim))
-  }
-}
-
-extension ManagedObject {
-  /// Clears references in the committed row of an edited object, which a rollback restores and edits are compared with.
-  fileprivate func clearCommittedReferences(_ references: [Relationship], to keys: Set<Int64>) {
-    guard let committed = extras?.committed else { return }
-    let cleared = references.filter { keys.contains(committed.value($0.property).key) }
-    if cleared.isEmpty { return }
-    let edited = _copyRow()
-    _restore(.all, from: committed)
-    for reference in cleared { _setReference(reference.property, 0) }
-    extras?.keep(_copyRow())
-    _restore(.all, from: edited)
   }
 }

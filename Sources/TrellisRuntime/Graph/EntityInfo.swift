@@ -184,11 +184,7 @@ final class RuntimeModel: Sendable {
   }
 
   /// The relationship with a number; nil if there is none.
-  func relationship(_ number: RelationshipNumber) -> Relationship? {
-    guard entities.indices.contains(number.entity) else { return nil }
-    let relationships = entities[number.entity].relationships
-    return relationships.indices.contains(number.property) ? relationships[number.property] : nil
-  }
+  func relationship(_ number: RelationshipNumber) -> Relationship? { model.relationship(number) }
 
   /// The inverse of a relationship; nil for a one-way relationship.
   func inverse(of relationship: Relationship) -> Relationship? {

@@ -217,6 +217,17 @@ final class ObjectExtras {
 }
 
 extension ManagedObject {
+  /// Replaces references in the committed row of an edited object, which a rollback restores and edits are compared
+  /// with. The present values stay.
+  final func setCommittedReferences(_ references: [Relationship], to key: (Relationship) -> Int64) {
+    guard let extras, let committed = extras.committed else { return }
+    let edited = _copyRow()
+    _restore(.all, from: committed)
+    for reference in references { _setReference(reference.property, key(reference)) }
+    extras.keep(_copyRow())
+    _restore(.all, from: edited)
+  }
+
   /// Restores the committed values of some properties.
   final func restoreCommitted(_ properties: ColumnMask) {
     announceAll()

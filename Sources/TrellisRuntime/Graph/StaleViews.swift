@@ -334,8 +334,8 @@ extension ManagedObject {
       guard let relationship = graph.relationship(entry.property, of: self), relationship.home != .inverseColumn else {
         return false
       }
-      if relationship.inverse == nil { graph.dropDeleted(from: entry.list, of: self, relationship) }
-      return entry.list.difference.added.contains { !entry.list.onlyMoves($0) }
+      let list = graph.list(of: self, relationship)
+      return list.difference.added.contains { !list.onlyMoves($0) }
     } == true
   }
 }

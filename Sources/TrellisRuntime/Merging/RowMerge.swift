@@ -60,7 +60,7 @@ struct RowMerge {
     let references = graph.info(of: object).allRelationships.filter {
       $0.isColumn && properties.contains($0.property)
     }
-    guard let committed = object.extras?.committed, !references.isEmpty else { return }
+    guard object.extras?.committed != nil, !references.isEmpty else { return }
     for relationship in references {
       let key = theirs.row.value(relationship.property).key
       if key > 0 { try graph.bringUpToDate([key], relationship) }
@@ -71,13 +71,7 @@ struct RowMerge {
         try graph.rollback(partner, [relationship.property])
       }
     }
-    let edited = object._copyRow()
-    object._restore(.all, from: committed)
-    for relationship in references {
-      object._setReference(relationship.property, theirs.row.value(relationship.property).key)
-    }
-    object.needExtras().keep(object._copyRow(), object.extras?.committedTransients)
-    object._restore(.all, from: edited)
+    object.setCommittedReferences(references) { theirs.row.value($0.property).key }
     // A half that equals the stored one is no edit of the partner either.
     for relationship in references where relationship.isOwnInverse && !object.hasOwnReference(relationship) {
       guard let partner = graph.map[object._reference(relationship.property)], partner !== object, partner.isAlive,
