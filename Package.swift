@@ -18,6 +18,7 @@ var package = Package(
   products: [
     .library(name: "Trellis", targets: ["Trellis"]),
     .library(name: "TrellisFoundationPredicates", targets: ["TrellisFoundationPredicates"]),
+    .library(name: "TrellisStorage", targets: ["TrellisModel", "TrellisStorage"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),

@@ -142,11 +142,6 @@ final class InterferingConnection: StoreConnection {
     try interference.letRivalGoFirst()
     return try connection.save(request)
   }
-
-  func rehearse(_ request: SaveRequest) throws {
-    try interference.pass()
-    try connection.rehearse(request)
-  }
 }
 
 /// A row in which some columns hold other values.

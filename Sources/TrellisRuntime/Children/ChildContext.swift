@@ -188,8 +188,6 @@ extension ParentConnection {
     }
   }
 
-  func rehearse(_ request: SaveRequest) throws { _ = try checked(request) }
-
   /// Checks a request.
   ///
   /// - Returns: the save to carry out. Nil if the child no longer exists.

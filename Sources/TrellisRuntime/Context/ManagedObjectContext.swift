@@ -208,32 +208,28 @@ extension ManagedObjectContext {
     return failures.allSatisfy { $0.rule == .unique || $0.rule == .deletedPartner }
   }
 
-  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid
-  /// object does not block every save of the context.
+  /// Saves the changes that are valid, and discards those of objects that break rules, so that one invalid object does
+  /// not block every save of the context.
   ///
   /// ```swift
-  /// do {
-  ///   try context.save()
-  /// } catch is ValidationError {
-  ///   for change in try context.discardInvalidChanges() { log(change.object, change.failures) }
-  ///   try context.save()
-  /// }
+  /// for change in try context.saveValidChanges() { log(change.object, change.failures) }
   /// ```
-  /// New objects are withdrawn, changed objects get their last fetched or saved values, and deletes are reverted. The
-  /// changes of an object that breaks a rule only as a consequence are discarded as well.
+  /// If the save is refused because of broken rules, the changes of the objects that break them are discarded, and the
+  /// save is tried again: new objects are withdrawn, changed objects get their last fetched or saved values, and deletes
+  /// are reverted. The changes of an object that breaks a rule only as a consequence are discarded as well. The rules
+  /// include those that only the store can check, such as unique keys and partners that other contexts changed
+  /// meanwhile.
   ///
-  /// The save is rehearsed until nothing prevents it, including its hooks and the store's checks of unique keys,
-  /// numbers of members, denials, and partners that other contexts changed meanwhile. This writes nothing. Saves of
-  /// other contexts after this call cannot be foreseen; if they make the save fail again, this method can be called
-  /// again. A ``SaveConflict`` is not a broken rule: the save and its merge policy resolve it, and rules that are
-  /// broken behind it are found after that.
+  /// A ``SaveConflict`` is not a broken rule: it is thrown as by ``save(mergePolicy:)``.
   ///
-  /// - Returns: the discarded changes with the reasons, in the order in which they were discarded; empty if no rule is
+  /// - Parameter mergePolicy: The policy for conflicts in this save; ``mergePolicy`` by default.
+  /// - Returns: the discarded changes with the reasons, in the order in which they were discarded; empty if no rule was
   ///   broken.
-  /// - Throws: ``StoreError`` if the store fails; an error of a `willSave` hook, unless it is a failed rule.
+  /// - Throws: the errors of ``save(mergePolicy:)`` except ``ValidationError``. Nothing is saved then, and changes that
+  ///   were discarded before the error stay discarded; undo restores them.
   /// - Complexity: that of a save, for each round in which a change is discarded.
-  @discardableResult public func discardInvalidChanges() throws -> [DiscardedChange] {
-    try graph.discardInvalidChanges()
+  @discardableResult public func saveValidChanges(mergePolicy: MergePolicy? = nil) throws -> [DiscardedChange] {
+    try graph.saveValidChanges(mergePolicy: mergePolicy)
   }
 
   /// Checks whether a save would refuse the delete of an object. Nothing is deleted.

@@ -182,6 +182,14 @@ struct RecordedMember {
   let trace: MemberTrace
 }
 
+// MARK: - Lost reference
+
+/// A reference of an object to a target that no longer exists.
+struct LostReference {
+  let object: ManagedObject
+  let relationship: Relationship
+}
+
 // MARK: - Member trace
 
 /// The state of one key in a list before a change, to be restored later, when the list may have been loaded or saved.

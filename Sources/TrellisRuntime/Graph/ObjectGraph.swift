@@ -227,6 +227,10 @@ protocol UndoRecording: AnyObject {
   func didSave()
   /// Drops all steps.
   func clear()
+  /// Notes a reference that could not be restored because its target no longer exists.
+  func noteLost(_ reference: LostReference, to key: Int64)
+  /// The references that were noted for a target, and are noted no more.
+  func takeLostReferences(to key: Int64) -> [LostReference]
 }
 
 /// The owner of a graph, as far as the graph and generated code know it.

@@ -22,23 +22,19 @@ public struct DiscardedChange: Hashable, Sendable {
 }
 
 extension ObjectGraph {
-  /// Discards the changes of objects that break rules, so that the remaining changes can be saved and one invalid
-  /// object does not block every save of the context.
-  @discardableResult func discardInvalidChanges() throws -> [DiscardedChange] {
-    guard isAllowed("discardInvalidChanges") else { return [] }
+  /// Saves, and discards the changes of objects that break rules until the save succeeds. Only the save itself knows
+  /// every rule: a check beforehand would be a second mechanism that has to agree with the first, and would be outdated
+  /// before the save.
+  func saveValidChanges(mergePolicy: MergePolicy?) throws -> [DiscardedChange] {
     var discarding = Discarding(self)
-    while let refusal = try refusalOfSave() { try discarding.giveUp(refusal.failures) }
-    return discarding.discarded
-  }
-
-  /// The rules that a save would break.
-  private func refusalOfSave() throws -> ValidationError? {
-    do {
-      try SaveOperation.rehearse(self)
-    } catch let refusal as ValidationError {
-      return refusal
-    } catch is SaveConflict {}
-    return nil
+    while true {
+      do {
+        try save(mergePolicy: mergePolicy)
+        return discarding.discarded
+      } catch let refusal as ValidationError {
+        try discarding.giveUp(refusal.failures)
+      }
+    }
   }
 }
 

@@ -24,20 +24,15 @@ import TrellisStorage
 ///    and then thrown.
 /// 5. After step 8 ``PendingChanges`` is empty, and no object is marked as changed.
 struct SaveOperation {
-  /// Passes a plan to the store.
-  typealias Sending = (SavePlan) throws -> SaveOutcome
-
   /// The number of attempts to save while other contexts write the same objects faster than the save can merge them.
   private static let attempts = 64
 
   private let graph: ObjectGraph
-  private let send: Sending
   private let concurrentReferences: ConcurrentReferences
   private var merge: SaveMerge
 
-  private init(_ graph: ObjectGraph, _ policy: MergePolicy, _ send: @escaping Sending) {
+  private init(_ graph: ObjectGraph, _ policy: MergePolicy) {
     self.graph = graph
-    self.send = send
     concurrentReferences = ConcurrentReferences(graph)
     merge = SaveMerge(graph, policy)
   }
@@ -51,33 +46,11 @@ struct SaveOperation {
     graph.mergeInbox(readingEdited: false)
     graph.checkInvariants()
     let plan = try graph.withWillSave {
-      var operation = SaveOperation(graph, policy) { plan in
-        // A parent also takes over changes that a store does not get, such as to-manys whose members hold the
-        // reference.
-        try plan.isEmpty && graph.parent == nil ? SaveOutcome() : graph.connection().save(plan.request)
-      }
+      var operation = SaveOperation(graph, policy)
       return try operation.write()
     }
     graph.checkInvariants()
     operationDidEnd(plan, graph)
-  }
-
-  /// Performs a save and takes back all of its changes, in memory and in the store.
-  ///
-  /// - Throws: the error that a save would throw now.
-  static func rehearse(_ graph: ObjectGraph) throws {
-    struct Passed: Error {}
-    graph.mergeInbox(readingEdited: false)
-    try graph.throwPendingFailure()
-    do {
-      _ = try graph.withWillSave {
-        var operation = SaveOperation(graph, graph.mergePolicy) { plan in
-          if !plan.isEmpty && !graph.isPinned { try graph.connection().rehearse(plan.request) }
-          throw Passed()
-        }
-        return try operation.write()
-      }
-    } catch is Passed {}
   }
 
   // MARK: Steps 3 to 8, until the store accepts them
@@ -166,7 +139,8 @@ struct SaveOperation {
   private func write(_ plan: inout SavePlan) throws {
     do {
       try prepare(&plan)
-      plan.outcome = try send(plan)
+      // A parent also takes over changes that a store does not get, such as to-manys whose members hold the reference.
+      if !plan.isEmpty || graph.parent != nil { plan.outcome = try graph.connection().save(plan.request) }
     } catch {
       plan.revertPlaces()
       throw error

@@ -152,7 +152,13 @@ private struct ChangeReverter {
     of object: ManagedObject, _ relationship: Relationship, _ former: Int64
   ) throws {
     guard object.isAlive else { return }
+    let wanted = object._reference(relationship.property)
     try graph.unlinkLostPartner(object, relationship)
+    // An object that is deleted again, or was restored itself, is linked again by what the target has kept of it.
+    let isItselfRestored = revived.contains(object._key) || redeleted[object._key] != nil
+    if wanted > 0, object._reference(relationship.property) == 0, !isItselfRestored {
+      graph.undo.noteLost(LostReference(object: object, relationship: relationship), to: wanted)
+    }
     guard let inverse = graph.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
     let present = object._reference(relationship.property)
     // A partner that is deleted again keeps its own lists.
@@ -297,6 +303,7 @@ private struct ChangeReverter {
       for object in reinserted {
         try graph.reunite(object)
         try graph.showReferencesLeft(to: object)
+        if !isExact { try restoreLostReferences(to: object) }
       }
     }
     try forgetLost()
@@ -310,6 +317,25 @@ private struct ChangeReverter {
 }
 
 extension ChangeReverter {
+  /// Restores references that an earlier undo could not restore because the object did not exist, unless they have
+  /// another target since.
+  private mutating func restoreLostReferences(to object: ManagedObject) throws {
+    for lost in graph.undo.takeLostReferences(to: object._key) {
+      let (holder, relationship) = (lost.object, lost.relationship)
+      guard holder.isAlive, graph.map[holder._key] === holder else { continue }
+      // The reverted changes include one of the reference, so it is as it was before.
+      if restored.contains(where: { $0.object === holder && $0.relationship.isSame(as: relationship) }) { continue }
+      try graph.fulfilIfFault(holder)
+      guard holder._reference(relationship.property) == 0 else { continue }
+      if let inverse = graph.runtime.inverse(of: relationship) {
+        if !inverse.isToMany, try graph.partnerKey(of: object, inverse) != 0 { continue }
+        graph.linkEnd(object, inverse, holder._key)
+      }
+      graph.linkEnd(holder, relationship, object._key)
+      corrected += [holder, object]
+    }
+  }
+
   /// Removes members whose rows contradict the list, because other contexts have written the rows.
   private func forgetWrongMembers() {
     for (owner, list, key, relationship) in returned {

@@ -25,6 +25,9 @@ public final class UndoHistory: UndoRecording {
   private var open = UndoStep()
   private var depth = 0
   private var limit = 0
+  /// References that an undo could not restore because their target no longer exists, by the key of the target. They
+  /// are restored if an undo restores the target.
+  private var lostReferences: [Int64: [LostReference]] = [:]
 
   init(_ link: ContextLink) { self.link = link }
 
@@ -59,6 +62,7 @@ public final class UndoHistory: UndoRecording {
     undone = []
     open = UndoStep()
     depth = 0
+    lostReferences = [:]
     if isEnabled, let graph = link.graph { graph.record(with: ChangeRecorder(graph)) }
   }
 
@@ -200,6 +204,19 @@ public final class UndoHistory: UndoRecording {
     graph.settleBacklog()
     return opposite
   }
+
+  // MARK: Lost references
+
+  func noteLost(_ reference: LostReference, to key: Int64) {
+    guard isEnabled else { return }
+    let known = lostReferences[key, default: []]
+    if known.contains(where: { $0.object === reference.object && $0.relationship.isSame(as: reference.relationship) }) {
+      return
+    }
+    lostReferences[key] = known + [reference]
+  }
+
+  func takeLostReferences(to key: Int64) -> [LostReference] { lostReferences.removeValue(forKey: key) ?? [] }
 
   // MARK: Calls of the context
 

@@ -270,8 +270,6 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
-  package func rehearse(_ request: SaveRequest) throws { try connection.rehearse(request) }
-
   package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
     try logged(.updateAll, name(update.request.entity), update.constants) { rows in
       let outcome = try connection.updateAll(update, in: model)

@@ -97,12 +97,6 @@ public protocol StoreConnection: AnyObject {
   ///   ``ConstraintViolations`` if the request's counts or denials do not hold; ``StoreError`` for everything else,
   ///   with the code `notUnique` if two rows would have the same unique key.
   @discardableResult func save(_ request: SaveRequest) throws -> SaveOutcome
-  /// Checks whether ``save(_:)`` would currently refuse a request, and writes nothing. A context uses it to find out
-  /// which of its changes can be saved. The default implementation refuses nothing, so that conflicts with other
-  /// writers show only in the save.
-  ///
-  /// - Throws: the same errors as ``save(_:)``.
-  func rehearse(_ request: SaveRequest) throws
   /// Assigns new values to all rows of a request, in one transaction. The versions of these rows are incremented,
   /// whatever values they had. Properties that are part of a unique key are never assigned.
   ///
@@ -139,8 +133,6 @@ public protocol StoreConnection: AnyObject {
 
 extension StoreConnection {
   public func check(_ body: (StoreFinding) throws -> Void) throws {}
-
-  public func rehearse(_ request: SaveRequest) throws {}
 
   public func hasExternalChanges() -> Bool { false }
 

@@ -239,8 +239,4 @@ public final class MemoryConnection: StoreConnection {
   @discardableResult public func save(_ request: SaveRequest) throws -> SaveOutcome {
     try store.save(request)
   }
-
-  public func rehearse(_ request: SaveRequest) throws {
-    _ = try store.snapshot().state.saving(SaveDraft(request, store.layout), store.layout)
-  }
 }

@@ -251,8 +251,9 @@ public import TrellisModel
     switch relation {
     case .contains: return TextBytes.contains(text, part)
     case .hasPrefix: return TextBytes.hasPrefix(text, part)
+    case .hasSuffix: return TextBytes.hasSuffix(text, part)
     case .like: return TextPattern.isLike(text, part)
-    default: return TextBytes.hasSuffix(text, part)
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .matches, .matching: return false
     }
   }
 }

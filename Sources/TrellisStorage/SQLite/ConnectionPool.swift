@@ -357,8 +357,6 @@ package final class LeasingConnection: StoreConnection {
     try leased { try $0.save(request) }
   }
 
-  package func rehearse(_ request: SaveRequest) throws { try leased { try $0.rehearse(request) } }
-
   package func updateAll(_ update: BatchUpdate, in model: Model) throws -> BatchOutcome {
     try leased { try $0.updateAll(update, in: model) }
   }

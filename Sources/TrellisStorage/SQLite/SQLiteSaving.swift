@@ -37,31 +37,6 @@ extension SQLiteConnection {
     }
   }
 
-  /// Writes everything and rolls it back.
-  ///
-  /// - Throws: the same errors as ``save(_:)``.
-  package func rehearse(_ request: SaveRequest) throws {
-    guard !request.isEmpty else { return }
-    try checkWritable()
-    struct Rehearsed: Error {}
-    do {
-      try transaction {
-        var outcome = SaveOutcome()
-        let stale = try write(request, &outcome)
-        if !stale.isEmpty { throw SaveConflict(rows: stale) }
-        if hasDanglingReferences { throw danglingReference() }
-        throw Rehearsed()
-      }
-    } catch is Rehearsed {}
-  }
-
-  /// Whether a commit would fail because of a reference without a row.
-  private var hasDanglingReferences: Bool {
-    var (count, highest): (Int32, Int32) = (0, 0)
-    _ = trellis_sqlite3_db_status(database.handle, TRELLIS_SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
-    return count > 0
-  }
-
   /// Writes cascades and deletes, then updates, then inserts, so that a freed key can be reused. Join tables and
   /// positions come last.
   private func write(_ request: SaveRequest, _ outcome: inout SaveOutcome) throws -> [SaveConflict.Row] {

@@ -48,15 +48,6 @@ extension Bench {
     return outcome
   }
 
-  /// Rehearses a save of new records.
-  func rehearse(insert: [Record]) throws {
-    var request = SaveRequest()
-    for (entity, records) in grouped(insert, by: \.entity.index) {
-      request.inserts.append(SaveRequest.Inserts(entity: entity, records: records))
-    }
-    try connection.rehearse(request)
-  }
-
   /// Adds and removes pairs in a join table.
   func savePairs(
     _ table: Int, add: [SaveRequest.Pairs.Pair] = [], remove: [SaveRequest.Pairs.Pair] = [],

@@ -40,7 +40,6 @@ enum SearchCases {
       tags[0].storedVersion = 7
       tags[0]["name"] = .text("홍차")
       bench.expectConflict([tags[0]]) { try bench.save(insert: [unsaved], update: [(tags[0], ["name"])]) }
-      try bench.rehearse(insert: [unsaved])
       try bench.expect("Tag", .or([coffee, tea]), matches: [])
     },
     ConformanceCase("a search goes through paths, over members and over nil") { bench in

@@ -97,11 +97,6 @@ final class FailingConnection: StoreConnection {
     failure.countFailure()
     return try connection.save(broken)
   }
-
-  func rehearse(_ request: SaveRequest) throws {
-    try failure.passCall()
-    try connection.rehearse(request)
-  }
 }
 
 extension SaveRequest {

@@ -104,12 +104,9 @@ extension Village {
   }
 
   private func discardInvalidAndSave(_ writer: Writer) throws {
-    do { try writer.context.discardInvalidChanges() } catch {
-      throw Difference(description: "discarding invalid changes throws \(error)")
-    }
-    let ending = try end(of: .error) { try writer.context.save(mergePolicy: .error) }
+    let ending = try end(of: .error) { try writer.context.saveValidChanges(mergePolicy: .error) }
     if case .refused(let refusal) = ending {
-      throw Difference(description: "a save was refused after its invalid changes were discarded: \(refusal)")
+      throw Difference(description: "a save of the valid changes was refused: \(refusal)")
     }
     if ending == .saved {
       writer.noteSaved()

@@ -16,8 +16,12 @@ import TrellisTestSupport
     for number in 0..<6 { _ = Node(in: context, name: "\(number)") }
     for size in [1, 2, 9] { _ = Team(in: context, size: Int16(size)) }
     for _ in 0..<8 { try changes.change(context) }
-    if (try? context.save()) == nil { try context.discardInvalidChanges() }
-    if !context.hasChanges && changes.chance(2) { context = container.newContext() }
+    try context.saveValidChanges()
+    if changes.chance(2) {
+      context = container.newContext()
+    } else if changes.chance(2) {
+      for _ in 0..<4 { try changes.change(context) }
+    }
     context.undo.enable()
     for round in 0..<4 {
       for _ in 0..<changes.upTo(3) { try changes.change(context) }

@@ -49,13 +49,8 @@ import TrellisTestSupport
     }
 
     let good = Payment(in: context, kind: .expense, purpose: food)
-    do {
-      try context.save()
-    } catch is ValidationError {
-      let discarded = try context.discardInvalidChanges()
-      #expect(discarded.map(\.kind) == [.insert])
-      try context.save()
-    }
+    let discarded = try context.saveValidChanges()
+    #expect(discarded.map(\.kind) == [.insert])
     #expect(!good.isInserted && payment.managedObjectContext == nil)
 
     good.kind = .income

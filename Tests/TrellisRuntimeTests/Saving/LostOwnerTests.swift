@@ -54,7 +54,7 @@ final class LostOwner {
       #expect(conflict?.rows.first?.kind == .deletedByOthers && conflict?.rows.first?.entityName == "Person")
       #expect(!world.owner.isDeleted && world.mine.hasChanges)
       // A conflict breaks no rule.
-      #expect(try world.mine.discardInvalidChanges() == [])
+      #expect(throws: SaveConflict.self) { try world.mine.saveValidChanges(mergePolicy: policy) }
     }
     #expect(try world.people == 0 && world.medals == 1)
     try world.owner.rollback()

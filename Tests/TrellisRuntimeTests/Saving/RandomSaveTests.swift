@@ -113,9 +113,7 @@ private struct RandomPeople {
       do {
         try context.save(mergePolicy: policy)
       } catch is ValidationError where chance(2) {
-        context.mergePolicy = policy
-        try context.discardInvalidChanges()
-        try context.save()
+        try context.saveValidChanges(mergePolicy: policy)
       }
     } catch is ValidationError {
       if chance(2) { context.rollback() }

@@ -2,8 +2,8 @@ import Testing
 import Trellis
 import TrellisTestSupport
 
-/// What only the store can say against a save is given up like what breaks a rule in memory.
-@Suite("Changes that the store refuses are given up") struct RefusedInStoreTests {
+/// Changes that only the store can refuse are discarded like those that break a rule in memory.
+@Suite("Changes that the store refuses are discarded") struct RefusedInStoreTests {
   @Test("a new object with a key that is taken, and not the others", arguments: WriterPair.Place.allCases)
   func takenKey(_ place: WriterPair.Place) throws {
     let pair = try WriterPair(place)
@@ -11,29 +11,25 @@ import TrellisTestSupport
     try pair.second.save()
     let mine = Species(in: pair.first, number: 25, name: "mine")
     let other = Species(in: pair.first, number: 26, name: "other")
-    let discarded = try pair.first.discardInvalidChanges()
+    let discarded = try pair.first.saveValidChanges()
     #expect(discarded.map(\.object.key) == [mine.objectID.key] && discarded.first?.failures.map(\.rule) == [.unique])
-    #expect(pair.first.insertedObjects == [other])
-    // A rehearsal writes nothing.
-    #expect(try pair.stored(Species.all).map(\.name) == ["theirs"])
-    try pair.first.save()
+    #expect(mine.managedObjectContext == nil && !other.hasChanges)
     #expect(try pair.stored(Species.all).map(\.name).sorted() == ["other", "theirs"])
   }
 
-  @Test("under a policy that settles keys nothing is given up, and nothing is merged before the save")
+  @Test("under a policy that settles keys nothing is discarded")
   func settledKey() throws {
     let pair = try WriterPair(.sqlite)
     _ = Species(in: pair.second, number: 25, name: "theirs")
     try pair.second.save()
     pair.first.mergePolicy = .objectTrump
     let mine = Species(in: pair.first, number: 25, name: "mine")
-    #expect(try pair.first.discardInvalidChanges() == [])
-    #expect(pair.first.insertedObjects == [mine] && mine.replacedBy == nil)
-    try pair.first.save()
+    #expect(try pair.first.saveValidChanges() == [])
+    #expect(mine.replacedBy != nil)
     #expect(try pair.stored(Species.all).map(\.name) == ["mine"])
   }
 
-  @Test("a conflict breaks no rule and is left to the save", arguments: WriterPair.Place.allCases)
+  @Test("a conflict breaks no rule and is thrown", arguments: WriterPair.Place.allCases)
   func conflict(_ place: WriterPair.Place) throws {
     let pair = try WriterPair(place)
     let mine = Counter(in: pair.first, name: "a")
@@ -41,9 +37,9 @@ import TrellisTestSupport
     try pair.theirs(mine).value = 10
     try pair.second.save()
     mine.value = 5
-    #expect(try pair.first.discardInvalidChanges() == [] && mine.value == 5)
-    #expect(throws: SaveConflict.self) { try pair.first.save() }
-    try pair.first.save(mergePolicy: .objectTrump)
+    #expect(throws: SaveConflict.self) { try pair.first.saveValidChanges() }
+    #expect(mine.value == 5)
+    #expect(try pair.first.saveValidChanges(mergePolicy: .objectTrump) == [])
     #expect(try pair.stored(Counter.all).map(\.value) == [5])
   }
 
@@ -60,10 +56,9 @@ import TrellisTestSupport
     let moved = try world.theirs(newLid)
     moved.pot = Pot(in: world.second)
     let kept = Box(in: world.second, name: "kept")
-    let discarded = try world.second.discardInvalidChanges()
+    let discarded = try world.second.saveValidChanges()
     #expect(discarded.contains { $0.object.key == pot.objectID.key && $0.failures.map(\.rule) == [.required] })
-    #expect(world.second.insertedObjects.contains(kept) && moved.pot?.objectID == pot.objectID)
-    try world.second.save()
+    #expect(!kept.isInserted && moved.pot?.objectID == pot.objectID)
     #expect(try world.count(Box.where { $0.name == "kept" }) == 1)
     #expect(try world.count(Pot.all) == 1)
   }
@@ -77,9 +72,8 @@ import TrellisTestSupport
     try world.first.delete(free)
     _ = Lock(in: world.second, box: try world.theirs(held))
     try world.second.save()
-    let discarded = try world.first.discardInvalidChanges()
+    let discarded = try world.first.saveValidChanges()
     #expect(discarded.map(\.object.key) == [held.objectID.key] && discarded.map(\.kind) == [.delete])
-    try world.first.save()
     #expect(try world.first.fetch(Box.all) == [held])
   }
 }

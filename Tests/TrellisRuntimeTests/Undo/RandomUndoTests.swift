@@ -47,11 +47,12 @@ private struct UndoRun {
     for number in 0..<6 { _ = Node(in: context, name: "\(number)") }
     for size in [1, 2, 9] { _ = Team(in: context, size: Int16(size)) }
     for _ in 0..<12 { try change() }
-    if (try? context.save()) == nil { try context.discardInvalidChanges() }
-    // Half of the runs begin with nothing in memory.
+    try context.saveValidChanges()
+    // Half of the runs begin with nothing in memory, others with unsaved changes.
     if saves && chance(2) {
-      try context.save()
       context = container.newContext()
+    } else if saves && chance(2) {
+      for _ in 0..<4 { try change() }
     }
     context.undo.enable()
     pictures = [try GraphPicture(container.newContext())]

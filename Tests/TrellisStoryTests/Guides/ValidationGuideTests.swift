@@ -18,13 +18,8 @@ import TrellisReceiptMindModel
     receipt.kind = .expense
     receipt.amount = 12
     let nameless = Category(in: context, kind: .expense, name: "", ledger: ledger)
-    do {
-      try context.save()
-    } catch is ValidationError {
-      for change in try context.discardInvalidChanges() {
-        print(change.object.entity, change.kind, change.failures[0].rule)
-      }
-      try context.save()
+    for change in try context.saveValidChanges() {
+      print(change.object.entity, change.kind, change.failures[0].rule)
     }
     print(nameless.managedObjectContext == nil, ledger.balance)
 
