@@ -104,7 +104,7 @@ public enum StoredValue: Hashable, Sendable {
   /// Bytes.
   case blob([UInt8])
   /// Data in a file beside the store, for an attribute with `externalStorage`.
-  case file(ExternalFile)
+  indirect case file(ExternalFile)
 
   /// Whether the value is ``null``.
   public var isNull: Bool {

@@ -293,10 +293,10 @@ public final class Relationship: Sendable {
   }
 
   /// The number among the properties of an entity.
-  package var property: Int { index }
+  @inlinable package var property: Int { index }
 
   /// Whether both are the same relationship, even if they were looked up through different entities of a hierarchy.
-  package func isSame(as other: Relationship) -> Bool { entity == other.entity && index == other.index }
+  @inlinable package func isSame(as other: Relationship) -> Bool { entity == other.entity && index == other.index }
 
   /// Whether the members are counted at a save.
   package var isCounted: Bool { minimumCount != nil || maximumCount != nil }
@@ -307,20 +307,20 @@ public final class Relationship: Sendable {
   // MARK: Home
 
   /// The index of the reference in ``Entity/columns``; nil if the relationship is stored elsewhere.
-  public var column: Int? {
+  @inlinable public var column: Int? {
     if case .column(let column, _) = home { column } else { nil }
   }
 
   /// Whether the reference is stored in the object's own row.
-  package var isColumn: Bool { home.isColumn }
+  @inlinable package var isColumn: Bool { home.isColumn }
 
   /// Whether the relationship is stored in a join table.
-  package var isJoined: Bool {
+  @inlinable package var isJoined: Bool {
     if case .joinTable = home { true } else { false }
   }
 
   /// Whether the relationship exists only in memory.
-  package var isTransient: Bool { home == .transient }
+  @inlinable package var isTransient: Bool { home == .transient }
 }
 
 /// What a delete does along a relationship of the deleted object, by the delete rule and by what holds the reference:
@@ -378,7 +378,7 @@ public enum RelationshipStorage: Hashable, Sendable {
   case transient
 
   /// Whether the object's own row holds the reference.
-  package var isColumn: Bool {
+  @inlinable package var isColumn: Bool {
     if case .column = self { true } else { false }
   }
 }
@@ -394,7 +394,7 @@ extension Entity {
 }
 
 /// A column of a row.
-public struct Column: Hashable, Sendable {
+public final class Column: Sendable {
   /// What a column contains.
   public enum Content: Hashable, Sendable {
     /// The value of an attribute, by property number.
@@ -413,11 +413,18 @@ public struct Column: Hashable, Sendable {
   public let storageClass: StorageClass
   /// Whether the value may be null. References and positions always may.
   public let isOptional: Bool
+
+  init(name: String, content: Content, storageClass: StorageClass, isOptional: Bool) {
+    self.name = name
+    self.content = content
+    self.storageClass = storageClass
+    self.isOptional = isOptional
+  }
 }
 
 /// The join table of a relationship that is stored in no row: pairs of keys, with an order column for each ordered
 /// side.
-public struct JoinTable: Hashable, Sendable {
+public final class JoinTable: Sendable {
   /// One end: the objects of `entity`, on the side of the relationship with the number `property`.
   public struct End: Hashable, Sendable {
     /// The number of the entity that declares the relationship.
@@ -443,6 +450,15 @@ public struct JoinTable: Hashable, Sendable {
   public let partnerColumn: String
   /// The entity of the partners.
   public let partnerEntity: Int
+
+  init(index: Int, name: String, first: End, second: End?, partnerColumn: String, partnerEntity: Int) {
+    self.index = index
+    self.name = name
+    self.first = first
+    self.second = second
+    self.partnerColumn = partnerColumn
+    self.partnerEntity = partnerEntity
+  }
 
   /// Whether the relationship is its own inverse. Each pair is then stored in both directions.
   public var isSymmetric: Bool { second.map { $0.entity == first.entity && $0.property == first.property } ?? false }

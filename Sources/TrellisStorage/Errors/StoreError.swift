@@ -57,25 +57,40 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// The kind of the failure.
-  public var code: Code
+  public var code: Code { details.code }
   /// The failure and its place, as a sentence without user data.
-  public var message: String
+  public var message: String { details.message }
   /// The remedy, as a sentence.
-  public var remedy: String
+  public var remedy: String { details.remedy }
   /// The entity and the properties, if there are any.
-  public var entity: String?
+  public var entity: String? { details.entity }
   /// The names of the properties that the failure concerns.
-  public var properties: [String]
+  public var properties: [String] { details.properties }
+
+  /// One reference, because an error is passed through every `try` on its way.
+  private final class Details: Sendable {
+    let code: Code
+    let message: String
+    let remedy: String
+    let entity: String?
+    let properties: [String]
+
+    init(_ code: Code, _ message: String, _ remedy: String, _ entity: String?, _ properties: [String]) {
+      self.code = code
+      self.message = message
+      self.remedy = remedy
+      self.entity = entity
+      self.properties = properties
+    }
+  }
+
+  private let details: Details
 
   /// Creates an error with a message and a remedy for a person.
   public init(
     _ code: Code, _ message: String, remedy: String, entity: String? = nil, properties: [String] = []
   ) {
-    self.code = code
-    self.message = message
-    self.remedy = remedy
-    self.entity = entity
-    self.properties = properties
+    details = Details(code, message, remedy, entity, properties)
   }
 
   public var description: String { "\(message) \(remedy) [\(code.rawValue)]" }

@@ -33,13 +33,23 @@ package struct FileProblem: Error, Sendable {
     case tooLarge, other
   }
 
-  package var kind: Kind
-  package var reason: String
+  package var kind: Kind { details.kind }
+  package var reason: String { details.reason }
 
-  package init(_ kind: Kind, _ reason: String) {
-    self.kind = kind
-    self.reason = reason
+  /// One reference, because a problem is passed through every `try` on its way.
+  private final class Details: Sendable {
+    let kind: Kind
+    let reason: String
+
+    init(_ kind: Kind, _ reason: String) {
+      self.kind = kind
+      self.reason = reason
+    }
   }
+
+  private let details: Details
+
+  package init(_ kind: Kind, _ reason: String) { details = Details(kind, reason) }
 }
 
 /// A file that is open for writing, or held as a lock. It must be closed.

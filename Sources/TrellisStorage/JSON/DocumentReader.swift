@@ -485,14 +485,16 @@ extension DocumentReader {
 // MARK: - Document fault
 
 /// A problem at one place of a document.
-struct DocumentFault: Error {
-  var code: StoreError.Code
+///
+/// A class, because a fault is passed through every `try` on its way.
+final class DocumentFault: Error {
+  let code: StoreError.Code
   /// The byte offset of the problem.
-  var offset: Int
+  let offset: Int
   /// A sentence without its full stop: the expected content, or the problem. It contains no user data.
-  var what: String
-  var entity: String?
-  var properties: [String]
+  let what: String
+  let entity: String?
+  let properties: [String]
 
   init(
     _ what: String, at offset: Int, _ code: StoreError.Code = .damaged, entity: String? = nil, properties: [String] = []

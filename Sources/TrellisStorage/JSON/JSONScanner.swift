@@ -346,9 +346,7 @@ extension JSONScanner {
   }
 
   private func misfit(_ what: String, at place: Int) -> DocumentFault {
-    var fault = expected(what, at: place)
-    fault.code = .unreadableValue
-    return fault
+    DocumentFault(expected(what, at: place).what, at: place, .unreadableValue)
   }
 
   private mutating func bool() throws(DocumentFault) -> StoredValue {

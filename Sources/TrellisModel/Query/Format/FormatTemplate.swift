@@ -206,7 +206,7 @@ extension FormatSide {
 // MARK: - Format argument
 
 /// A value bound to a placeholder of a format.
-public enum FormatArgument: Hashable, Sendable {
+public indirect enum FormatArgument: Hashable, Sendable {
   /// No value.
   case null
   /// A value with its type.
@@ -238,7 +238,7 @@ public enum FormatType: Hashable, Sendable {
   /// A URL, as its text.
   case url
   /// A case of one of the model's enums, by the enum's name; nil if the value does not determine it.
-  case enumeration(String?)
+  indirect case enumeration(String?)
   /// The name of an entity.
   case entity
   /// An object, by the number of its entity; nil if the value does not determine it.

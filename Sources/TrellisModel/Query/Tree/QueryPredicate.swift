@@ -157,7 +157,7 @@ public struct SortKey: Hashable, Sendable {
 // MARK: - Operand
 
 /// One side of a comparison.
-public enum Operand: Hashable, Sendable {
+public indirect enum Operand: Hashable, Sendable {
   /// A constant.
   case value(StoredValue)
   /// The attribute at the end of the path. A to-one relationship yields its object's key, and a path without steps the
@@ -170,7 +170,7 @@ public enum Operand: Hashable, Sendable {
   /// The time at which the request runs, in microseconds since 1970.
   case now
   /// A value computed from others.
-  indirect case computed(Computation)
+  case computed(Computation)
   /// A placeholder for a value that is not known yet, by the number of the format's variable. A predicate with a
   /// parameter is a template and cannot be evaluated.
   case parameter(Int)
@@ -178,7 +178,7 @@ public enum Operand: Hashable, Sendable {
 
 /// A value computed from others. It is nil if one of them is nil or there is no result; see ``ArithmeticOperator`` and
 /// ``ValueFunction``.
-public enum Computation: Hashable, Sendable {
+public indirect enum Computation: Hashable, Sendable {
   /// An operation on two numbers.
   case arithmetic(ArithmeticOperator, Operand, Operand)
   /// A function of one value.
