@@ -48,7 +48,7 @@ enum DocumentFormat {
 // MARK: - Document layout
 
 /// The names and value forms of a model's rows and pairs in a document, computed once.
-struct DocumentLayout: Sendable {
+final class DocumentLayout: Sendable {
   /// A column's name in the document and the form of its values.
   struct Field: Sendable {
     let name: String

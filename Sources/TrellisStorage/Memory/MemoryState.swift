@@ -152,7 +152,7 @@ package protocol SnapshotSource: AnyObject, Sendable {
 // MARK: - Layout
 
 /// The layout that a store derives from its model once: the indexes, and the rows that belong to each.
-package struct Layout: Sendable {
+package final class Layout: Sendable {
   /// A column with the keys of other rows, in the declaring entity and its subentities.
   package struct Reference: Sendable {
     package let index: Int
@@ -181,22 +181,36 @@ package struct Layout: Sendable {
   }
 
   package let model: Model
-  package private(set) var references: [Reference] = []
-  package private(set) var valueIndexes: [ValueIndex] = []
+  package let references: [Reference]
+  package let valueIndexes: [ValueIndex]
   /// The references and unique keys of each entity, including inherited ones.
-  package private(set) var referencesOf: [[Reference]] = []
-  package private(set) var valueIndexesOf: [[ValueIndex]] = []
-  private(set) var orderedIndexes: [OrderedIndex] = []
-  private(set) var orderedIndexesOf: [[OrderedIndex]] = []
+  package let referencesOf: [[Reference]]
+  package let valueIndexesOf: [[ValueIndex]]
+  let orderedIndexes: [OrderedIndex]
+  let orderedIndexesOf: [[OrderedIndex]]
   /// The join tables whose first end or partner may be a row of the entity.
-  package private(set) var firstEndsOf: [[Int]] = []
-  package private(set) var partnerEndsOf: [[Int]] = []
-  private var referenceNumbers: [RelationshipNumber: Int] = [:]
+  package let firstEndsOf: [[Int]]
+  package let partnerEndsOf: [[Int]]
+  private let referenceNumbers: [RelationshipNumber: Int]
 
   package init(_ model: Model) {
+    var lists = LayoutLists(model)
+    for entity in model.entities { lists.addIndexes(of: entity) }
     self.model = model
-    for entity in model.entities { addIndexes(of: entity) }
-    for entity in model.entities { assign(entity) }
+    references = lists.references
+    valueIndexes = lists.valueIndexes
+    orderedIndexes = lists.orderedIndexes
+    referenceNumbers = lists.referenceNumbers
+    let families = model.entities.map { Set(Self.lineage($0.index, model)) }
+    referencesOf = families.map { family in lists.references.filter { family.contains($0.entity) } }
+    valueIndexesOf = families.map { family in lists.valueIndexes.filter { family.contains($0.entity) } }
+    orderedIndexesOf = families.map { family in lists.orderedIndexes.filter { family.contains($0.entity) } }
+    firstEndsOf = families.map { family in
+      model.joinTables.filter { family.contains($0.first.entity) }.map(\.index)
+    }
+    partnerEndsOf = families.map { family in
+      model.joinTables.filter { family.contains($0.partnerEntity) }.map(\.index)
+    }
   }
 
   /// The reference of a to-one with a column, for any entity of the hierarchy.
@@ -206,9 +220,33 @@ package struct Layout: Sendable {
     }
   }
 
-  // MARK: Creation
+  /// The comparison kind of a column's values.
+  static func kind(of column: Int, _ entity: Entity) -> ValueKind {
+    let column = entity.columns[column]
+    guard case .attribute(let number) = column.content, let attribute = entity.properties[number].attribute else {
+      return ValueKind(column.storageClass)
+    }
+    return attribute.valueKind
+  }
 
-  private mutating func addIndexes(of entity: Entity) {
+  private static func lineage(_ entity: Int, _ model: Model) -> [Int] {
+    var line = [entity]
+    while let parent = model.entities[line[line.count - 1]].parent { line.append(parent) }
+    return line
+  }
+}
+
+/// The references, unique keys and indexes of a model, while they are collected.
+private struct LayoutLists {
+  let model: Model
+  var references: [Layout.Reference] = []
+  var valueIndexes: [Layout.ValueIndex] = []
+  var orderedIndexes: [Layout.OrderedIndex] = []
+  var referenceNumbers: [RelationshipNumber: Int] = [:]
+
+  init(_ model: Model) { self.model = model }
+
+  mutating func addIndexes(of entity: Entity) {
     for property in entity.properties where declares(entity, property) {
       if let relationship = property.relationship, case .column(let column, let order) = relationship.home {
         addReference(relationship, column, order)
@@ -229,7 +267,7 @@ package struct Layout: Sendable {
 
   private mutating func addReference(_ relationship: Relationship, _ column: Int, _ order: Int?) {
     let inverse = model.inverse(of: relationship)
-    let reference = Reference(
+    let reference = Layout.Reference(
       index: references.count, entity: relationship.entity, property: relationship.index, column: column,
       orderColumn: order, targetRoot: model.entities[relationship.destination].root,
       isChecked: !relationship.isLeftAlone)
@@ -242,40 +280,16 @@ package struct Layout: Sendable {
   private mutating func add(_ entity: Int, _ columns: [Int]) {
     let isKnown = valueIndexes.contains { $0.entity == entity && $0.columns == columns }
     guard !columns.isEmpty, !isKnown else { return }
-    valueIndexes.append(ValueIndex(index: valueIndexes.count, entity: entity, columns: columns))
+    valueIndexes.append(Layout.ValueIndex(index: valueIndexes.count, entity: entity, columns: columns))
   }
 
   private mutating func add(_ index: Index, of entity: Entity) {
     let columns = index.elements.compactMap { entity.properties[$0.property].column }
     guard !columns.isEmpty, columns.count == index.elements.count else { return }
     let shape = IndexShape(
-      columns: columns, kinds: columns.map { Self.kind(of: $0, entity) },
+      columns: columns, kinds: columns.map { Layout.kind(of: $0, entity) },
       isDescending: index.elements.map(\.isDescending))
-    orderedIndexes.append(OrderedIndex(index: orderedIndexes.count, entity: entity.index, shape: shape))
-  }
-
-  /// The comparison kind of a column's values.
-  static func kind(of column: Int, _ entity: Entity) -> ValueKind {
-    let column = entity.columns[column]
-    guard case .attribute(let number) = column.content, let attribute = entity.properties[number].attribute else {
-      return ValueKind(column.storageClass)
-    }
-    return attribute.valueKind
-  }
-
-  private mutating func assign(_ entity: Entity) {
-    let family = Set(lineage(entity.index))
-    referencesOf.append(references.filter { family.contains($0.entity) })
-    valueIndexesOf.append(valueIndexes.filter { family.contains($0.entity) })
-    orderedIndexesOf.append(orderedIndexes.filter { family.contains($0.entity) })
-    firstEndsOf.append(model.joinTables.filter { family.contains($0.first.entity) }.map(\.index))
-    partnerEndsOf.append(model.joinTables.filter { family.contains($0.partnerEntity) }.map(\.index))
-  }
-
-  private func lineage(_ entity: Int) -> [Int] {
-    var line = [entity]
-    while let parent = model.entities[line[line.count - 1]].parent { line.append(parent) }
-    return line
+    orderedIndexes.append(Layout.OrderedIndex(index: orderedIndexes.count, entity: entity.index, shape: shape))
   }
 }
 

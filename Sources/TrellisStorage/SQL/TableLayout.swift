@@ -1,7 +1,7 @@
 package import TrellisModel
 
 /// The table and column names of each entity.
-package struct TableLayout: Sendable {
+package final class TableLayout: Sendable {
   package let model: Model
   /// The tables, by entity number.
   package let tables: [EntityTable]
