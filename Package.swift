@@ -19,6 +19,7 @@ var package = Package(
     .library(name: "Trellis", targets: ["Trellis"]),
     .library(name: "TrellisFoundationPredicates", targets: ["TrellisFoundationPredicates"]),
     .library(name: "TrellisStorage", targets: ["TrellisModel", "TrellisStorage"]),
+    .library(name: "TrellisJSON", targets: ["TrellisJSON"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),
@@ -29,10 +30,13 @@ var package = Package(
     // The description of a model, predicates and their evaluation. The build tool compiles these too.
     .target(name: "TrellisModel", swiftSettings: settings),
 
-    // What a store has to do, and the embedded stores: SQLite, memory, JSON. None of them knows the object graph.
+    // What a store has to do, and the embedded stores: SQLite and memory. None of them knows the object graph.
     .target(
       name: "CSQLite", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
     .target(name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel"], swiftSettings: settings),
+
+    // The JSON document, for those who import it.
+    .target(name: "TrellisJSON", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
 
     // The object graph. It knows no store but by the contract.
     .target(name: "TrellisRuntime", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
@@ -97,14 +101,16 @@ if !isResolvedDependency {
 
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(
-      name: "TrellisTestSupport", dependencies: ["Trellis", "TrellisModel", "TrellisStorage"],
+      name: "TrellisTestSupport", dependencies: ["TrellisJSON", "Trellis", "TrellisModel", "TrellisStorage"],
       path: "Tests/TrellisTestSupport", swiftSettings: settings),
     .testTarget(
       name: "TrellisModelTests", dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisStorageTests",
-      dependencies: ["TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "CSQLite", "TrellisModel"],
+      dependencies: [
+        "TrellisJSON", "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "CSQLite", "TrellisModel",
+      ],
       exclude: ["JSON/Golden"], swiftSettings: settings),
     .testTarget(
       name: "TrellisGeneratorTests",
@@ -117,12 +123,15 @@ if !isResolvedDependency {
       swiftSettings: settings),
     .testTarget(
       name: "TrellisRuntimeTests",
-      dependencies: ["TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisStorage"],
+      dependencies: [
+        "TrellisJSON", "TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisStorage",
+      ],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisStoryTests",
       dependencies: [
+        "TrellisJSON",
         "TrellisTestSupport", "Trellis", "TrellisDexModel", "TrellisInnerInterviewModel", "TrellisReceiptMindModel",
       ],
       swiftSettings: settings),
@@ -145,7 +154,8 @@ if !isResolvedDependency {
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
-      name: "TrellisRequestTests", dependencies: ["TrellisTestSupport", "Trellis"], swiftSettings: settings,
+      name: "TrellisRequestTests", dependencies: ["TrellisJSON", "TrellisTestSupport", "Trellis"],
+      swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     // Writes a file as it is told on its standard input; tests start several of it on one file.
     .executableTarget(
@@ -160,26 +170,30 @@ if !isResolvedDependency {
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     // Saves until it is killed; a test starts and kills it.
     .executableTarget(
-      name: "TrellisSaveLoop", dependencies: ["Trellis"], path: "Tests/TrellisSaveLoop", swiftSettings: settings,
+      name: "TrellisSaveLoop", dependencies: ["TrellisJSON", "Trellis"], path: "Tests/TrellisSaveLoop",
+      swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .executableTarget(
-      name: "TrellisDocumentTimes", dependencies: ["TrellisStorage", "TrellisModel"],
+      name: "TrellisDocumentTimes", dependencies: ["TrellisJSON", "TrellisStorage", "TrellisModel"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
     // A disk for SQLite that tells a test of each write and each sync, and fails where the test wants it.
     .target(name: "CTestDisk", dependencies: ["CSQLite"], path: "Tests/CTestDisk"),
     // Saves large data until it is killed.
     .executableTarget(
-      name: "TrellisPictureLoop", dependencies: ["Trellis"], path: "Tests/TrellisPictureLoop", swiftSettings: settings,
+      name: "TrellisPictureLoop", dependencies: ["TrellisJSON", "Trellis"], path: "Tests/TrellisPictureLoop",
+      swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisExternalTests",
       dependencies: [
+        "TrellisJSON",
         "TrellisTestSupport", "TrellisPictureLoop", "Trellis", "TrellisStorage", "TrellisModel", "CSQLite",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisReliabilityTests",
       dependencies: [
+        "TrellisJSON",
         "TrellisTestSupport", "TrellisSaveLoop", "TrellisPictureLoop", "Trellis", "CSQLite", "CTestDisk",
         "TrellisModel", "TrellisStorage", "TrellisModelFile",
       ],
@@ -188,6 +202,7 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisStoreTests",
       dependencies: [
+        "TrellisJSON",
         "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "Trellis", "TrellisFoundationPredicates",
         "TrellisModel",
       ],

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODULES = ["TrellisModel", "TrellisStorage", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting"]
+MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting"]
 GROUPS = [
     ("Start", ["GeneratedCode", "ModelFile", "ModelErrors"]),
     ("Work with objects", ["Fetching", "Predicates", "Searching", "Relationships", "DeleteRules", "Validation", "Undo"]),

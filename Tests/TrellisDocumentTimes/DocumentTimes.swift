@@ -1,5 +1,6 @@
 import Foundation
 import TrellisModel
+import TrellisJSON
 import TrellisStorage
 
 /// Diaries with a text, a date, a mood, a number, a flag and a UUID, as the benchmarks have them.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisJSON
 import TrellisTestSupport
 
 @testable import TrellisPictureLoop

@@ -1,5 +1,6 @@
 package import Foundation
 package import Trellis
+import TrellisJSON
 
 /// Saves pictures with large data until it is killed: each save replaces, deletes and adds some.
 package enum PictureLoop {

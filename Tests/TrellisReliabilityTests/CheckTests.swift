@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisJSON
 
 @Suite("A check finds what is wrong with a store, and nothing else") struct CheckTests {
   @Test("a store that is right has no findings", arguments: ClubStore.Kind.allCases)

@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import Testing
 import Trellis
+import TrellisJSON
 import TrellisTestSupport
 
 /// A folder with a club in a store, for tests that damage its file.

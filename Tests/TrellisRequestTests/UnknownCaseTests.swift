@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisJSON
 import TrellisTestSupport
 
 @Suite("A stored value that no case of an enum has") struct UnknownCaseTests {

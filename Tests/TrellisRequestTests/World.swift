@@ -1,5 +1,6 @@
 import Foundation
 import Trellis
+import TrellisJSON
 import TrellisTestSupport
 
 /// The stores in which every rule must hold.

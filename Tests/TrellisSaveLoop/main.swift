@@ -3,6 +3,7 @@
 
 import Foundation
 import Trellis
+import TrellisJSON
 
 let words = CommandLine.arguments.dropFirst()
 let url = URL(filePath: words.dropFirst().first ?? "")

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TrellisStorage
+import TrellisJSON
 import TrellisStoreTesting
 import TrellisTestSupport
 

@@ -1,4 +1,5 @@
 package import Trellis
+import TrellisJSON
 
 /// The stores that rules are tried on.
 package enum StoreKind: String, CaseIterable, Sendable {

@@ -1,3 +1,4 @@
+import TrellisJSON
 #if !os(Windows)
   import Foundation
   import Testing

@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import Testing
 import Trellis
+import TrellisJSON
 import TrellisStorage
 import TrellisTestSupport
 

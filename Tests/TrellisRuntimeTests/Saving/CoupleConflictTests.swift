@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trellis
+import TrellisJSON
 import TrellisTestSupport
 
 /// Two contexts of one store and four nodes, of which some are twins: a one-to-one that is its own inverse.

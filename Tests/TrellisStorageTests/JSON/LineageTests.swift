@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TrellisModel
+@testable import TrellisJSON
 import TrellisStorage
 import TrellisTestSupport
 

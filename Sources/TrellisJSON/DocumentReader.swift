@@ -1,5 +1,6 @@
 import Foundation
 import TrellisModel
+import TrellisStorage
 
 /// The contents of a document.
 struct LoadedDocument {

@@ -1,4 +1,5 @@
 import TrellisModel
+import TrellisStorage
 
 /// Scans strict JSON (RFC 8259) without building a tree: the caller states the value that must come next.
 ///

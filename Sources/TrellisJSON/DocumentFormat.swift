@@ -1,4 +1,5 @@
-import TrellisModel
+package import TrellisModel
+package import TrellisStorage
 
 /// The keys of a document, and its limits.
 enum DocumentFormat {

@@ -1,4 +1,5 @@
 import TrellisModel
+import TrellisStorage
 
 /// Writes a state as a document: the head, then the objects in the order of the model and of their keys, one per line.
 struct DocumentWriter {

@@ -1,5 +1,6 @@
 import Foundation
-import TrellisModel
+package import TrellisModel
+package import TrellisStorage
 
 /// A document in the file system. It is read and replaced as a whole, and never written in place.
 ///

@@ -1,5 +1,6 @@
 public import Foundation
-package import TrellisModel
+public import TrellisModel
+public import TrellisStorage
 
 extension StoreConfiguration {
   /// A JSON document that people can read and that a version control system can compare.
