@@ -35,7 +35,7 @@ var package = Package(
       name: "CSQLite", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
     .target(name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel"], swiftSettings: settings),
 
-    // The JSON document, for those who import it.
+    // The store in a JSON document. Programs that use it import it beside `Trellis`.
     .target(name: "TrellisJSON", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
 
     // The object graph. It knows no store but by the contract.
@@ -48,7 +48,7 @@ var package = Package(
     // The rules that every store obeys, as cases to run against one.
     .target(name: "TrellisStoreTesting", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
 
-    // Foundation's `#Predicate` as one more way of writing a predicate, for those who import it.
+    // Foundation's `#Predicate` as one more way of writing a predicate. Programs that use it import it beside `Trellis`.
     .target(
       name: "TrellisFoundationPredicates",
       dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"],

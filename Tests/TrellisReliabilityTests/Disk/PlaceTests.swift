@@ -1,8 +1,8 @@
-import TrellisJSON
 #if !os(Windows)
   import Foundation
   import Testing
   import Trellis
+  import TrellisJSON
   import TrellisTestSupport
 
   @Suite("What lies at a store's path is told by what it is", .timeLimit(.minutes(10))) struct PlaceTests {
