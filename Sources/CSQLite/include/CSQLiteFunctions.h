@@ -22,8 +22,6 @@
     (sqlite3 *db, const char *schema, int operation, void *argument), (db, schema, operation, argument)) \
   X(int, sqlite3_db_readonly, (sqlite3 *db, const char *schema), (db, schema)) \
   X(int, sqlite3_get_autocommit, (sqlite3 *db), (db)) \
-  X(int, sqlite3_db_status, \
-    (sqlite3 *db, int operation, int *current, int *highest, int reset), (db, operation, current, highest, reset)) \
   X(int, sqlite3_changes, (sqlite3 *db), (db)) \
   X(int, sqlite3_prepare_v3, \
     (sqlite3 *db, const char *sql, int length, unsigned flags, sqlite3_stmt **stmt, const char **tail), \

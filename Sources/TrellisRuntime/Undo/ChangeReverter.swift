@@ -153,10 +153,10 @@ private struct ChangeReverter {
   ) throws {
     guard object.isAlive else { return }
     let wanted = object._reference(relationship.property)
-    try graph.unlinkLostPartner(object, relationship)
+    let isLost = try graph.unlinkLostPartner(object, relationship)
     // An object that is deleted again, or was restored itself, is linked again by what the target has kept of it.
     let isItselfRestored = revived.contains(object._key) || redeleted[object._key] != nil
-    if wanted > 0, object._reference(relationship.property) == 0, !isItselfRestored {
+    if isLost, !isItselfRestored {
       graph.undo.noteLost(LostReference(object: object, relationship: relationship), to: wanted)
     }
     guard let inverse = graph.runtime.inverse(of: relationship), !(isExact && inverse.isColumn) else { return }
@@ -398,10 +398,15 @@ extension ObjectGraph {
   }
 
   /// Unlinks a partner that was deleted meanwhile, unless the delete rule is `noAction`.
-  func unlinkLostPartner(_ object: ManagedObject, _ relationship: Relationship) throws {
+  ///
+  /// - Returns: whether the partner was unlinked.
+  func unlinkLostPartner(_ object: ManagedObject, _ relationship: Relationship) throws -> Bool {
     let key = object._reference(relationship.property)
-    guard key > 0, map[key] == nil, !relationship.isLeftAlone else { return }
-    if try storedObject(key, entity: relationship.destination) == nil { unlink(object, relationship, key) }
+    guard key > 0, map[key] == nil, !relationship.isLeftAlone,
+      try storedObject(key, entity: relationship.destination) == nil
+    else { return false }
+    unlink(object, relationship, key)
+    return true
   }
 
   /// Unlinks objects, restored after a saved delete, from partners that were deleted meanwhile.

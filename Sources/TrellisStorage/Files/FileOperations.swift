@@ -25,7 +25,9 @@ package struct FileStamp: Hashable, Sendable {
 }
 
 /// The reason for a failed file system operation.
-package struct FileProblem: Error, Sendable {
+///
+/// A class, because a problem is passed through every `try` on its way.
+package final class FileProblem: Error {
   package enum Kind: Sendable {
     case missing, exists, full, readOnly, busy
     /// The file is not a regular file.
@@ -33,23 +35,13 @@ package struct FileProblem: Error, Sendable {
     case tooLarge, other
   }
 
-  package var kind: Kind { details.kind }
-  package var reason: String { details.reason }
+  package let kind: Kind
+  package let reason: String
 
-  /// One reference, because a problem is passed through every `try` on its way.
-  private final class Details: Sendable {
-    let kind: Kind
-    let reason: String
-
-    init(_ kind: Kind, _ reason: String) {
-      self.kind = kind
-      self.reason = reason
-    }
+  package init(_ kind: Kind, _ reason: String) {
+    self.kind = kind
+    self.reason = reason
   }
-
-  private let details: Details
-
-  package init(_ kind: Kind, _ reason: String) { details = Details(kind, reason) }
 }
 
 /// A file that is open for writing, or held as a lock. It must be closed.
