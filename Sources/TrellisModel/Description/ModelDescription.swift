@@ -14,13 +14,16 @@ public struct ModelDescription: Hashable, Sendable {
   public var codableTypes: [String]
   /// The entities, in the order of the file.
   public var entities: [EntityDescription]
+  /// The names of former entities whose objects a migration may delete.
+  public var removed: [String]
   /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
 
   /// Creates the description of a model.
   public init(
     name: String, version: String? = nil, doc: String? = nil, enums: [EnumDescription] = [],
-    codableTypes: [String] = [], entities: [EntityDescription] = [], userInfo: [UserInfoEntry] = []
+    codableTypes: [String] = [], entities: [EntityDescription] = [], removed: [String] = [],
+    userInfo: [UserInfoEntry] = []
   ) {
     self.name = name
     self.version = version
@@ -28,6 +31,7 @@ public struct ModelDescription: Hashable, Sendable {
     self.enums = enums
     self.codableTypes = codableTypes
     self.entities = entities
+    self.removed = removed
     self.userInfo = userInfo
   }
 }
@@ -68,8 +72,10 @@ public struct EntityDescription: Hashable, Sendable {
   public var fetchRequests: [FetchRequestDescription]
   /// The lifecycle hooks that the app implements.
   public var hooks: [LifecycleHook]
-  /// The former name; nil if there is none.
-  public var renamedFrom: String?
+  /// The former names, the newest first. A migration finds the stored data by them.
+  public var renamedFrom: [String]
+  /// The names of former properties whose values a migration may delete.
+  public var removed: [String]
   /// The doc comment from the model; nil if there is none.
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
@@ -79,8 +85,8 @@ public struct EntityDescription: Hashable, Sendable {
   public init(
     _ name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
-    fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], renamedFrom: String? = nil,
-    doc: String? = nil, userInfo: [UserInfoEntry] = []
+    fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], renamedFrom: [String] = [],
+    removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = []
   ) {
     self.name = name
     self.parent = parent
@@ -92,6 +98,7 @@ public struct EntityDescription: Hashable, Sendable {
     self.fetchRequests = fetchRequests
     self.hooks = hooks
     self.renamedFrom = renamedFrom
+    self.removed = removed
     self.doc = doc
     self.userInfo = userInfo
   }
@@ -190,8 +197,8 @@ public struct AttributeDescription: Hashable, Sendable {
   public var isSearchable: Bool
   /// The name of the Swift property, if it differs from ``name``.
   public var swiftName: String?
-  /// The former name; nil if there is none.
-  public var renamedFrom: String?
+  /// The former names, the newest first. A migration finds the stored data by them.
+  public var renamedFrom: [String]
   /// The doc comment from the model; nil if there is none.
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
@@ -201,7 +208,7 @@ public struct AttributeDescription: Hashable, Sendable {
   public init(
     _ name: String, _ type: AttributeType, optional: Bool = false, transient: Bool = false,
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
-    searchable: Bool = false, swiftName: String? = nil, renamedFrom: String? = nil, doc: String? = nil,
+    searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], doc: String? = nil,
     userInfo: [UserInfoEntry] = []
   ) {
     self.name = name
@@ -288,8 +295,8 @@ public struct RelationshipDescription: Hashable, Sendable {
   public var isTransient: Bool
   /// The name of the Swift property, if it differs from ``name``.
   public var swiftName: String?
-  /// The former name; nil if there is none.
-  public var renamedFrom: String?
+  /// The former names, the newest first. A migration finds the stored data by them.
+  public var renamedFrom: [String]
   /// The doc comment from the model; nil if there is none.
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
@@ -299,7 +306,7 @@ public struct RelationshipDescription: Hashable, Sendable {
   public init(
     _ name: String, to destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
     toMany: Bool = false, ordered: Bool = false, minCount: Int? = nil, maxCount: Int? = nil, optional: Bool = false,
-    transient: Bool = false, swiftName: String? = nil, renamedFrom: String? = nil, doc: String? = nil,
+    transient: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], doc: String? = nil,
     userInfo: [UserInfoEntry] = []
   ) {
     self.name = name

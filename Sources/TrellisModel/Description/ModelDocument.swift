@@ -12,9 +12,10 @@ extension ModelDescription {
     members.add("doc", doc)
     members.add(userInfo)
     if !enums.isEmpty { members.add("enums", .lines(enums.map { ($0.name, $0.json) })) }
-    if !codableTypes.isEmpty { members.add("codableTypes", .list(codableTypes.map { .text($0) })) }
+    members.add("codableTypes", codableTypes)
     let writer = EntityWriter(enums: Dictionary(enums.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }))
     if !entities.isEmpty { members.add("entities", .lines(entities.map { ($0.name, writer.json($0)) })) }
+    members.add("removed", removed)
     var text = ""
     CanonicalJSON.lines(members.all).write(into: &text, indent: 0)
     return text + "\n"
@@ -71,7 +72,8 @@ private struct EntityWriter {
     members.add("doc", entity.doc)
     members.add("parent", entity.parent)
     members.add("abstract", entity.isAbstract)
-    members.add("renamedFrom", entity.renamedFrom)
+    members.add(formerNames: entity.renamedFrom)
+    members.add("removed", entity.removed)
     if !entity.attributes.isEmpty { members.add("attributes", .lines(entity.attributes.map { ($0.name, json($0)) })) }
     if !entity.relationships.isEmpty {
       members.add("relationships", .lines(entity.relationships.map { ($0.name, json($0)) }))
@@ -119,7 +121,7 @@ private struct EntityWriter {
     members.add("externalStorage", attribute.isExternal)
     members.add("searchable", attribute.isSearchable)
     members.add("swiftName", attribute.swiftName)
-    members.add("renamedFrom", attribute.renamedFrom)
+    members.add(formerNames: attribute.renamedFrom)
     members.add("doc", attribute.doc)
     members.add(attribute.userInfo)
     let type = CanonicalJSON.text(attribute.type.spelling + (attribute.isOptional ? "?" : ""))
@@ -159,7 +161,7 @@ private struct EntityWriter {
     members.add("optional", relationship.isOptional)
     members.add("transient", relationship.isTransient)
     members.add("swiftName", relationship.swiftName)
-    members.add("renamedFrom", relationship.renamedFrom)
+    members.add(formerNames: relationship.renamedFrom)
     members.add("doc", relationship.doc)
     members.add(relationship.userInfo)
     return .object(members.all)
@@ -257,6 +259,15 @@ struct CanonicalMembers {
 
   mutating func add(_ key: String, _ flag: Bool) {
     if flag { add(key, .verbatim("true")) }
+  }
+
+  mutating func add(_ key: String, _ texts: [String]) {
+    if !texts.isEmpty { add(key, .list(texts.map { .text($0) })) }
+  }
+
+  /// A single former name is a text, as in most models.
+  mutating func add(formerNames: [String]) {
+    if formerNames.count == 1 { add("renamedFrom", formerNames.first) } else { add("renamedFrom", formerNames) }
   }
 
   mutating func add(_ userInfo: [UserInfoEntry]) {

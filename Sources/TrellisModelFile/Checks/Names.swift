@@ -185,41 +185,49 @@ enum NameClashes {
     }
   }
 
-  /// Checks that each former name is used once, and is not the name of an existing entity or property.
+  /// Checks that no two claim the same former name, and that a name in `removed` belongs to none. A former name may be
+  /// the name of another entity or property now: names can be swapped and used again.
   private static func checkRenames(_ draft: Draft, _ findings: Findings) {
-    checkRenames(
-      draft.entities.map { ($0.name, $0.renamedFrom) }, things: "entities", findings)
+    checkRenames(draft.entities.map { ($0.name, $0.renamedFrom) }, draft.removed, things: "entities", findings)
     for entity in draft.entities {
       let properties =
-        entity.attributes.map { ($0.name, $0.description.renamedFrom.located(at: $0.place(of: "renamedFrom"))) }
-        + entity.relationships.map { ($0.name, $0.description.renamedFrom.located(at: $0.place(of: "renamedFrom"))) }
-      checkRenames(properties, things: "properties of '\(entity.name.value)'", findings)
+        entity.attributes.map { ($0.name, $0.renamedFrom) } + entity.relationships.map { ($0.name, $0.renamedFrom) }
+      checkRenames(properties, entity.removed, things: "properties of '\(entity.name.value)'", findings)
     }
   }
 
   private static func checkRenames(
-    _ all: [(name: Located<String>, former: Located<String>?)], things: String, _ findings: Findings
+    _ all: [(name: Located<String>, former: [Located<String>])], _ removed: [Located<String>], things: String,
+    _ findings: Findings
   ) {
-    guard all.contains(where: { $0.former != nil }) else { return }
-    var taken: [String: Int] = [:]
-    for (name, _) in all { taken[name.value] = name.offset }
-    for case (let name, let former?) in all {
-      if former.value == name.value {
-        findings.error(
-          .renameClash, at: former.offset,
-          "'\(name.value)' has \"renamedFrom\" with its own name; write its former name there, or take \"renamedFrom\" out."
-        )
-      } else if let first = taken[former.value] {
-        findings.error(
-          .renameClash, at: former.offset,
-          "'\(name.value)' cannot be renamed from \(former.value.quoted): another of the \(things) has, or had, that name.",
-          notes: [("it is here", first)])
+    guard !removed.isEmpty || all.contains(where: { !$0.former.isEmpty }) else { return }
+    var claimed: [String: Int] = [:]
+    for (name, names) in all {
+      for former in names {
+        if former.value == name.value {
+          findings.error(
+            .renameClash, at: former.offset,
+            "'\(name.value)' has \"renamedFrom\" with its own name; write its former name there, or take "
+              + "\"renamedFrom\" out."
+          )
+        } else if let first = claimed[former.value] {
+          findings.error(
+            .renameClash, at: former.offset,
+            "'\(name.value)' cannot be renamed from \(former.value.quoted): that name was given to another of the "
+              + "\(things), or twice to this one.",
+            notes: [("it is here", first)])
+        }
+        claimed[former.value] = former.offset
       }
-      taken[former.value] = former.offset
+    }
+    var present: [String: Int] = [:]
+    for (name, _) in all { present[name.value] = name.offset }
+    for name in removed {
+      guard let other = present[name.value] ?? claimed[name.value] else { continue }
+      findings.error(
+        .renameClash, at: name.offset,
+        "\(name.value.quoted) in \"removed\" is in use among the \(things); take it out of one of the two.",
+        notes: [("it is here", other)])
     }
   }
-}
-
-extension String? {
-  fileprivate func located(at offset: Int) -> Located<String>? { map { Located($0, at: offset) } }
 }

@@ -20,6 +20,7 @@ struct Draft {
   var enums: [EnumDraft] = []
   var codableTypes: [Located<String>] = []
   var entities: [EntityDraft] = []
+  var removed: [Located<String>] = []
   var foundationPredicates = false
 
   /// Set by the grammar: keys of one object are unique.
@@ -55,7 +56,8 @@ struct EntityDraft {
   var indexes: [Located<[Located<String>]>] = []
   var fetchRequests: [FetchRequestDraft] = []
   var hooks: [LifecycleHook] = []
-  var renamedFrom: Located<String>?
+  var renamedFrom: [Located<String>] = []
+  var removed: [Located<String>] = []
   var doc: String?
   var userInfo: [UserInfoEntry] = []
 
@@ -79,6 +81,7 @@ struct AttributeDraft {
   var object: JSONObject
   /// The description so far: the pass over types sets the type, later passes set default and rules.
   var description: AttributeDescription
+  var renamedFrom: [Located<String>] = []
   /// Whether the type is valid, so that later passes can use it.
   var hasType = false
 
@@ -90,6 +93,7 @@ struct RelationshipDraft {
   var name: Located<String>
   var object: JSONObject
   var description: RelationshipDescription
+  var renamedFrom: [Located<String>] = []
   /// The number of the destination. Set by the pass over destinations.
   var destination = -1
   /// The inverse; nil if there is none or it does not match. Set by the pass over inverses.
@@ -118,7 +122,8 @@ extension Draft {
   var description: ModelDescription {
     ModelDescription(
       name: name.value, version: version, doc: doc, enums: enums.map(\.description),
-      codableTypes: codableTypes.map(\.value), entities: entities.map(\.description), userInfo: userInfo)
+      codableTypes: codableTypes.map(\.value), entities: entities.map(\.description), removed: removed.map(\.value),
+      userInfo: userInfo)
   }
 }
 
@@ -141,8 +146,8 @@ extension EntityDraft {
         IndexDescription(
           index.value.map { IndexDescription.Element($0.value.withoutSign, descending: $0.value.isDescending) })
       },
-      fetchRequests: fetchRequests.map(\.description), hooks: hooks, renamedFrom: renamedFrom?.value, doc: doc,
-      userInfo: userInfo)
+      fetchRequests: fetchRequests.map(\.description), hooks: hooks, renamedFrom: renamedFrom.map(\.value),
+      removed: removed.map(\.value), doc: doc, userInfo: userInfo)
   }
 }
 
@@ -263,6 +268,17 @@ struct KeyedObject {
       if node.string == nil { wrongType(key, node, "a list of strings") }
       return node.string.map { Located($0, at: node.offset) }
     }
+  }
+
+  /// The former names: a text, or a list of texts.
+  func formerNames() -> [Located<String>] {
+    guard let node = object["renamedFrom"]?.value else { return [] }
+    if let text = node.string { return [Located(text, at: node.offset)] }
+    if node.array == nil {
+      wrongType("renamedFrom", node, "a string, or a list of strings")
+      return []
+    }
+    return texts("renamedFrom")
   }
 
   /// A list with lists of names as its elements. A single name stands for a list of one.

@@ -16,7 +16,8 @@ struct GrammarReader {
     let keyed = KeyedObject(
       object, at: root.offset, owner: "the model",
       keys: [
-        "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "entities", "foundationPredicates",
+        "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "entities", "removed",
+        "foundationPredicates",
       ],
       required: ["model"],
       findings)
@@ -28,6 +29,7 @@ struct GrammarReader {
     draft.foundationPredicates = keyed.isSet("foundationPredicates")
     draft.enums = readEnums(keyed)
     draft.entities = readEntities(keyed)
+    draft.removed = keyed.texts("removed")
     for (number, entity) in draft.entities.enumerated() { draft.entityNumbers[entity.name.value] = number }
     for (number, enumeration) in draft.enums.enumerated() { draft.enumNumbers[enumeration.name.value] = number }
     return draft
@@ -58,7 +60,7 @@ struct GrammarReader {
 extension GrammarReader {
   static let entityKeys = [
     "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
-    "renamedFrom", "userInfo",
+    "renamedFrom", "removed", "userInfo",
   ]
 
   func readEntities(_ model: KeyedObject) -> [EntityDraft] {
@@ -75,7 +77,8 @@ extension GrammarReader {
     draft.doc = keyed.text("doc")?.value
     draft.parentName = keyed.text("parent")
     draft.isAbstract = keyed.flag("abstract")
-    draft.renamedFrom = keyed.text("renamedFrom")
+    draft.renamedFrom = keyed.formerNames()
+    draft.removed = keyed.texts("removed")
     draft.userInfo = keyed.userInfo()
     draft.uniqueKeys = keyed.nameLists("unique")
     draft.indexes = keyed.nameLists("indexes")
@@ -201,7 +204,8 @@ extension GrammarReader {
     draft.description.rules.maximumLength = keyed.count("maxLength")
     draft.description.rules.pattern = keyed.text("pattern")?.value
     draft.description.doc = keyed.text("doc")?.value
-    draft.description.renamedFrom = keyed.text("renamedFrom")?.value
+    draft.renamedFrom = keyed.formerNames()
+    draft.description.renamedFrom = draft.renamedFrom.map(\.value)
     draft.description.swiftName = keyed.text("swiftName")?.value
     draft.description.userInfo = keyed.userInfo()
   }
@@ -212,6 +216,7 @@ extension GrammarReader {
     let keyed = KeyedObject(
       object, at: name.offset, owner: "relationship '\(entity.shown).\(name.value.shown)'", keys: Self.relationshipKeys,
       required: ["destination"], findings)
+    let renamedFrom = keyed.formerNames()
     return RelationshipDraft(
       name: name, object: object,
       description: RelationshipDescription(
@@ -220,7 +225,8 @@ extension GrammarReader {
         ordered: keyed.isSet("ordered"), minCount: keyed.count("minCount"), maxCount: keyed.count("maxCount", least: 1),
         optional: keyed.isSet("optional"), transient: keyed.isSet("transient"),
         swiftName: keyed.text("swiftName")?.value,
-        renamedFrom: keyed.text("renamedFrom")?.value, doc: keyed.text("doc")?.value, userInfo: keyed.userInfo()))
+        renamedFrom: renamedFrom.map(\.value), doc: keyed.text("doc")?.value, userInfo: keyed.userInfo()),
+      renamedFrom: renamedFrom)
   }
 }
 
