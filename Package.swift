@@ -30,10 +30,14 @@ var package = Package(
     // The description of a model, predicates and their evaluation. The build tool compiles these too.
     .target(name: "TrellisModel", swiftSettings: settings),
 
+    // Model files: their grammar and its checks. Stores read the models by it that files carry.
+    .target(name: "TrellisModelFile", dependencies: ["TrellisModel"], swiftSettings: settings),
+
     // What a store has to do, and the embedded stores: SQLite and memory. None of them knows the object graph.
     .target(
       name: "CSQLite", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux, .android]))]),
-    .target(name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel"], swiftSettings: settings),
+    .target(
+      name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile"], swiftSettings: settings),
 
     // The store in a JSON document. Programs that use it import it beside `Trellis`.
     .target(name: "TrellisJSON", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
@@ -55,7 +59,6 @@ var package = Package(
       swiftSettings: settings),
 
     // The build tool: built from source by every user before their first file compiles, so kept small.
-    .target(name: "TrellisModelFile", dependencies: ["TrellisModel"], swiftSettings: settings),
     .target(name: "TrellisGenerator", dependencies: ["TrellisModel"], swiftSettings: settings),
     .executableTarget(
       name: "trellis-gen", dependencies: ["TrellisModel", "TrellisModelFile", "TrellisGenerator"],

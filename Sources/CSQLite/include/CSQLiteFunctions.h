@@ -23,6 +23,8 @@
   X(int, sqlite3_db_readonly, (sqlite3 *db, const char *schema), (db, schema)) \
   X(int, sqlite3_get_autocommit, (sqlite3 *db), (db)) \
   X(int, sqlite3_changes, (sqlite3 *db), (db)) \
+  X(void, sqlite3_progress_handler, \
+    (sqlite3 *db, int steps, int (*handler)(void *), void *data), (db, steps, handler, data)) \
   X(int, sqlite3_prepare_v3, \
     (sqlite3 *db, const char *sql, int length, unsigned flags, sqlite3_stmt **stmt, const char **tail), \
     (db, sql, length, flags, stmt, tail)) \
@@ -65,6 +67,7 @@
   X(int, sqlite3_value_bytes, (sqlite3_value *value), (value)) \
   X(void *, sqlite3_value_pointer, (sqlite3_value *value, const char *type), (value, type)) \
   X(void *, sqlite3_aggregate_context, (sqlite3_context *context, int size), (context, size)) \
+  X(void *, sqlite3_user_data, (sqlite3_context *context), (context)) \
   X(void *, sqlite3_get_auxdata, (sqlite3_context *context, int i), (context, i)) \
   X(void, sqlite3_set_auxdata, (sqlite3_context *context, int i, void *data, trellis_destructor d), \
     (context, i, data, d)) \

@@ -18,6 +18,16 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let damaged = Code(rawValue: "damaged")
     /// The file was written with another model.
     public static let otherModel = Code(rawValue: "other-model")
+    /// The file has a newer model than the program, which it had before.
+    public static let newerModel = Code(rawValue: "newer-model")
+    /// A migration would lose data, and the model does not say that it may.
+    public static let dataLoss = Code(rawValue: "data-loss")
+    /// A migration needs to know what the model does not say.
+    public static let unanswered = Code(rawValue: "unanswered")
+    /// The file has to be migrated, and was opened in a way that forbids it.
+    public static let needsMigration = Code(rawValue: "needs-migration")
+    /// The migration was cancelled.
+    public static let cancelled = Code(rawValue: "cancelled")
     /// Another process migrated the file to another model while it was open.
     public static let migratedByOthers = Code(rawValue: "migrated-by-others")
     /// The file was written by a newer version of Trellis.

@@ -1,19 +1,27 @@
-package import TrellisModel
+import TrellisModel
 
 /// What a migration of a store to the current model does, step by step, before anything is done.
 package struct MigrationPlan: Sendable {
-  /// What a step means for the stored data.
+  /// What a step means for the stored data. Numbers are nil without a store.
   package enum Risk: Hashable, Sendable {
     /// No row is rewritten.
     case none
     /// Rows are rewritten, and nothing is lost.
     case rewrites(rows: Int?)
-    /// The model consents to a loss.
-    case loses(values: Int?)
-    /// The model does not say what shall become of the data. The text is the line to write.
-    case asks(String)
+    /// Values, pairs or rows are lost with the model's consent.
+    case loses(count: Int?)
+    /// The model does not say what shall become of the data.
+    case asks(Question)
     /// Only a step in Swift can do it.
-    case impossible
+    case impossible(String)
+  }
+
+  /// What the model does not say.
+  package struct Question: Hashable, Sendable {
+    /// Whether data would be lost; otherwise a value is missing.
+    package let isLoss: Bool
+    /// What is to be written in the model, as an imperative sentence.
+    package let answer: String
   }
 
   /// One change.
@@ -25,15 +33,19 @@ package struct MigrationPlan: Sendable {
     package let risk: Risk
   }
 
-  package let match: ModelMatch
-  /// In the order of the current model, with what is gone at the end of its entity.
+  package let migration: Migration
+  /// In the order of the current model, then what is gone in the order of the stored model.
   package let steps: [Step]
 
-  /// - Parameter counts: the counts of a store; nil for a plan without a store, which assumes that there are rows.
+  /// - Parameters:
+  ///   - counts: the counts of a store; nil for a plan without a store, which assumes that there are rows.
+  ///   - allowsLoss: whether what has no place in the current model may go without the model's consent.
   /// - Throws: errors of the counts.
-  package init(_ match: ModelMatch, counts: (any MigrationCounts)? = nil) throws {
-    self.match = match
-    var planner = MigrationPlanner(match, counts)
+  package init(
+    _ migration: Migration, counts: (any MigrationCounts)? = nil, allowsLoss: Bool = false
+  ) throws {
+    self.migration = migration
+    var planner = MigrationPlanner(migration, counts, allowsLoss)
     try planner.planEntities()
     try planner.planLosses()
     steps = planner.steps
@@ -48,28 +60,49 @@ package struct MigrationPlan: Sendable {
       }
     }
   }
+
+  /// Whether anything of the store is lost.
+  package var loses: Bool {
+    steps.contains { step in
+      if case .loses(let count) = step.risk { count != 0 } else { false }
+    }
+  }
 }
 
-/// The counts of a store that tell what a plan means for it. Entities and properties are those of the stored model; an
+/// The counts of a store that tell what a plan means for it. Entities and columns are those of the stored model; an
 /// entity stands for its own rows, without those of its children.
 package protocol MigrationCounts {
   func rows(of entity: Int) throws -> Int
-  /// The rows with a value, or with members.
-  func values(of property: Int, in entity: Int) throws -> Int
+  /// The rows without a value.
+  func missing(column: Int, in entity: Int) throws -> Int
   /// The values that a conversion has no counterpart for.
-  func misfits(of property: Int, in entity: Int, _ conversion: ValueConversion) throws -> Int
+  func misfits(_ source: StoredColumn, in entity: Int) throws -> Int
+  /// The values or pairs that are lost.
+  func lost(_ loss: Loss) throws -> Int
+  /// The pairs of two kept objects that the current link cannot have, by the current link's number.
+  func lostPairs(of link: Int) throws -> Int
 }
 
 /// Collects the steps of a plan.
 private struct MigrationPlanner {
   private(set) var steps: [MigrationPlan.Step] = []
-  private let match: ModelMatch
+  private let migration: Migration
   private let counts: (any MigrationCounts)?
+  private let allowsLoss: Bool
 
-  init(_ match: ModelMatch, _ counts: (any MigrationCounts)?) {
-    self.match = match
+  private var match: ModelMatch { migration.match }
+
+  init(_ migration: Migration, _ counts: (any MigrationCounts)?, _ allowsLoss: Bool) {
+    self.migration = migration
     self.counts = counts
+    self.allowsLoss = allowsLoss
   }
+
+  private mutating func add(_ subject: String, _ text: String, _ risk: MigrationPlan.Risk) {
+    steps.append(MigrationPlan.Step(subject: subject, text: text, risk: risk))
+  }
+
+  // MARK: Entities
 
   mutating func planEntities() throws {
     for entity in match.current.entities {
@@ -78,156 +111,234 @@ private struct MigrationPlanner {
         continue
       }
       let former = match.stored.entities[origin]
-      if former.name != entity.name { add(entity.name, "renamed from \(former.name)", .none) }
+      if let text = change(of: entity, from: former) { add(entity.name, text, .none) }
       for property in entity.properties { try plan(property, of: entity, from: former) }
     }
   }
 
-  private mutating func add(_ subject: String, _ text: String, _ risk: MigrationPlan.Risk) {
-    steps.append(MigrationPlan.Step(subject: subject, text: text, risk: risk))
+  private func change(of entity: Entity, from former: Entity) -> String? {
+    var changes: [String] = []
+    if former.name != entity.name { changes.append("renamed from \(former.name)") }
+    let parent = entity.parent.map { match.current.entities[$0].name }
+    if former.parent.flatMap({ match.successors[$0] }) != entity.parent || (former.parent == nil) != (parent == nil) {
+      changes.append(parent.map { "child of \($0)" } ?? "without a parent")
+    }
+    if former.isAbstract != entity.isAbstract { changes.append(entity.isAbstract ? "abstract" : "not abstract") }
+    return changes.isEmpty ? nil : changes.joined(separator: ", ")
   }
 
   // MARK: Properties
 
   private mutating func plan(_ property: Property, of entity: Entity, from former: Entity) throws {
     let subject = "\(entity.name).\(property.name)"
-    let origin = match.origin(of: property.index, in: entity.index)
-    switch (property, origin) {
-    case (.attribute(let attribute), nil):
-      if attribute.column != nil { try planNew(attribute, subject, former) }
-    case (.relationship(let relationship), nil):
-      if !relationship.isTransient { add(subject, "new", .none) }
-    case (.attribute(let attribute), .attribute(let old)?):
-      try planKept(attribute, subject, from: old, former)
-    case (.relationship(let relationship), .relationship(let old)?):
-      planKept(relationship, subject, from: old)
-    case (.attribute, .relationship?): add(subject, "a relationship has become an attribute", .impossible)
-    case (.relationship, .attribute?): add(subject, "an attribute has become a relationship", .impossible)
+    switch property {
+    case .attribute(let attribute):
+      guard let column = attribute.column, !isTold(attribute, above: entity, former) else { return }
+      try plan(attribute, column, subject, entity, former)
+    case .relationship(let relationship):
+      guard relationship.entity == entity.index else { return }
+      try plan(relationship, subject, entity)
     }
   }
 
-  private mutating func planNew(_ attribute: Attribute, _ subject: String, _ former: Entity) throws {
-    let type = attribute.type.spelling
-    if attribute.description.defaultValue != nil {
-      return add(subject, "\(type), new, with its default", .rewrites(rows: try counts?.rows(of: former.index)))
-    }
-    let rows = try counts?.rows(of: former.index)
-    if attribute.isOptional || rows == 0 { return add(subject, "\(type), new", .none) }
-    let who = rows.map { "\($0) rows have" } ?? "rows have"
-    add(subject, "\(type), new and required, and \(who) no value", .asks("write \"default\" at \(subject)"))
+  /// Whether an inherited attribute is told at the parent: the rows of both have it from the same stored attribute.
+  private func isTold(_ attribute: Attribute, above entity: Entity, _ former: Entity) -> Bool {
+    guard attribute.entity != entity.index, let parent = entity.parent, let origin = match.origins[parent],
+      match.stored.isEntity(former.index, within: origin)
+    else { return false }
+    return match.properties[origin][attribute.index] == match.properties[former.index][attribute.index]
   }
 
-  private mutating func planKept(
-    _ attribute: Attribute, _ subject: String, from old: Attribute, _ former: Entity
+  /// The moves of rows of the current entity and of its descendants that inherit the attribute from it.
+  private func moves(of attribute: Attribute, _ entity: Entity) -> [RowMove] {
+    migration.rows.compactMap(\.self).filter { match.current.isEntity($0.entity, within: entity.index) }
+  }
+
+  private mutating func plan(
+    _ attribute: Attribute, _ column: Int, _ subject: String, _ entity: Entity, _ former: Entity
   ) throws {
     var changes: [String] = []
-    var risk = MigrationPlan.Risk.none
-    if attribute.name != old.name { changes.append("renamed from \(old.name)") }
-    let conversion = ValueConversion(from: old, in: match.stored, to: attribute, in: match.current)
-    if attribute.type != old.type {
-      changes.append("\(old.type.spelling) → \(attribute.type.spelling)")
-      risk = try self.risk(of: conversion, subject, old, former)
+    let old = match.origin(of: attribute.index, in: entity.index)?.attribute
+    if let old {
+      if attribute.name != old.name { changes.append("renamed from \(old.name)") }
+      if attribute.type != old.type { changes.append("\(old.type.spelling) → \(attribute.type.spelling)") }
+      if old.isOptional != attribute.isOptional { changes.append(attribute.isOptional ? "optional" : "required") }
+      if old.description.isExternal != attribute.description.isExternal {
+        changes.append(attribute.description.isExternal ? "may be in files" : "in the row")
+      }
+    } else {
+      changes.append("\(attribute.type.spelling), new")
     }
-    if old.isOptional && !attribute.isOptional {
-      changes.append("required")
-      if let answer = try answerForMissing(attribute, subject, old, former) { risk = answer }
-    } else if !old.isOptional && attribute.isOptional {
-      changes.append("optional")
+    var rewritten = 0
+    var lost = 0
+    for move in moves(of: attribute, entity) {
+      let rows = try plan(move, column, attribute, subject, &changes, &lost)
+      guard let rows else { return }
+      rewritten += rows
     }
-    if !changes.isEmpty { add(subject, changes.joined(separator: ", "), risk) }
+    if changes.isEmpty { return }
+    let risk: MigrationPlan.Risk =
+      lost > 0 ? .loses(count: counts == nil ? nil : lost)
+      : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
+    add(subject, changes.joined(separator: ", "), risk)
   }
 
-  private func risk(
-    of conversion: ValueConversion, _ subject: String, _ old: Attribute, _ former: Entity
-  ) throws -> MigrationPlan.Risk {
-    switch conversion.reach {
-    case .sameForm: return .none
-    case .always: return .rewrites(rows: try counts?.rows(of: former.index))
-    case .never: return .impossible
-    case .counted:
-      guard let counts else { return .rewrites(rows: nil) }
-      let misfits = try counts.misfits(of: old.index, in: former.index, conversion)
-      if misfits == 0 { return .rewrites(rows: try counts.rows(of: former.index)) }
-      return .asks("\(misfits) values have no counterpart: correct them, or convert them in a step")
+  /// - Returns: the number of rewritten rows; nil if the attribute's step is a question, which was added.
+  private mutating func plan(
+    _ move: RowMove, _ column: Int, _ attribute: Attribute, _ subject: String, _ changes: inout [String],
+    _ lost: inout Int
+  ) throws -> Int? {
+    switch move.columns[column] {
+    case .partner, .place: return 0
+    case .new(let filling):
+      if filling == .null { return 0 }
+      let rows = try counts?.rows(of: move.origin)
+      if rows == 0 { return 0 }
+      guard filling == .unanswered else { return filling.isConstant ? 0 : rows ?? 1 }
+      let text = (changes + ["required"]).joined(separator: ", ")
+      ask(attribute, subject, text, missing: rows)
+      return nil
+    case .stored(let source):
+      var isWritten = source.conversion != nil || source.isInlined
+      if source.missing != .null {
+        let missing = try counts?.missing(column: source.column, in: move.origin)
+        if missing != 0 {
+          if source.missing == .unanswered {
+            ask(attribute, subject, changes.joined(separator: ", "), missing: missing)
+            return nil
+          }
+          isWritten = true
+        }
+      }
+      if let conversion = source.conversion, migration.conversions[conversion].reach == .counted {
+        let misfits = try counts?.misfits(source, in: move.origin)
+        if misfits != 0, counts != nil || !attribute.description.isLossy {
+          guard attribute.description.isLossy || allowsLoss, counts != nil, source.misfit != .unanswered else {
+            if counts == nil && !attribute.description.isLossy { return 1 }
+            askForMisfits(attribute, subject, changes, misfits ?? 0)
+            return nil
+          }
+          lost += misfits ?? 0
+        }
+      }
+      return isWritten ? try counts?.rows(of: move.origin) ?? 1 : 0
     }
   }
 
-  private func answerForMissing(
-    _ attribute: Attribute, _ subject: String, _ old: Attribute, _ former: Entity
-  ) throws -> MigrationPlan.Risk? {
-    let missing = try counts.map { try $0.rows(of: former.index) - $0.values(of: old.index, in: former.index) }
-    if missing == 0 { return nil }
-    if attribute.description.defaultValue != nil { return .rewrites(rows: missing) }
-    return .asks("write \"default\" at \(subject)\(missing.map { ": \($0) rows have no value" } ?? "")")
+  private mutating func ask(_ attribute: Attribute, _ subject: String, _ text: String, missing: Int?) {
+    let rows = missing.map { Self.count($0, "row has", "rows have") } ?? "rows may have"
+    add(
+      subject, "\(text), and \(rows) no value",
+      .asks(
+        MigrationPlan.Question(
+          isLoss: false,
+          answer: "Write \"backfill\" or \"default\" at \(subject), or make it optional.")))
   }
 
-  private mutating func planKept(_ relationship: Relationship, _ subject: String, from old: Relationship) {
+  private mutating func askForMisfits(_ attribute: Attribute, _ subject: String, _ changes: [String], _ misfits: Int) {
+    let values = Self.count(misfits, "value has", "values have")
+    let isOptional = attribute.isOptional || attribute.description.defaultValue != nil
+    add(
+      subject, "\(changes.joined(separator: ", ")), and \(values) no counterpart",
+      .asks(
+        MigrationPlan.Question(
+          isLoss: true,
+          answer:
+            "Write \"convert\": \"lossy\" at \(subject) if they may go"
+            + (isOptional ? "" : ", with a \"backfill\" or \"default\" in their place") + ", or convert them in a step."
+        )))
+  }
+
+  static func count(_ number: Int, _ one: String, _ many: String) -> String {
+    number == 1 ? "1 \(one)" : "\(number) \(many)"
+  }
+
+  // MARK: Relationships
+
+  private mutating func plan(_ relationship: Relationship, _ subject: String, _ entity: Entity) throws {
+    guard let (number, isSecond) = migration.currentLinks.link(of: relationship) else { return }
+    let move = migration.links[number]
+    guard let source = move.sources.first else {
+      if !isSecond { add(subject, "new", .none) }
+      return
+    }
+    let changes = changes(relationship, entity, migration.storedLinks.all[source.link])
+    guard !changes.isEmpty || !isSecond && move.mayLose else { return }
+    let text = changes.isEmpty ? "stored in another way" : changes.joined(separator: ", ")
+    // The end that holds the link tells what becomes of the pairs.
+    let tells = isSecond == false || !hasChanges(move.link.first, migration.storedLinks.all[source.link])
+    guard tells, move.mayLose else {
+      let isRewritten = !isSecond && move.way == .collected
+      return add(subject, text, isRewritten ? .rewrites(rows: nil) : .none)
+    }
+    let lost = try counts?.lostPairs(of: number)
+    if lost == 0 { return add(subject, text, .rewrites(rows: nil)) }
+    let isLossy = move.link.first.description.isLossy || move.link.second?.description.isLossy ?? false
+    guard !isLossy && !allowsLoss else { return add(subject, text, .loses(count: lost)) }
+    let pairs = lost.map { Self.count($0, "link has", "links have") } ?? "links may have"
+    add(
+      subject, "\(text), and \(pairs) no place",
+      .asks(
+        MigrationPlan.Question(
+          isLoss: true, answer: "Write \"convert\": \"lossy\" at \(subject) if they may go, or choose in a step.")))
+  }
+
+  private func hasChanges(_ relationship: Relationship, _ stored: LinkList.Link) -> Bool {
+    !changes(relationship, match.current.entities[relationship.entity], stored).isEmpty
+  }
+
+  private func changes(_ relationship: Relationship, _ entity: Entity, _ stored: LinkList.Link) -> [String] {
+    guard let old = match.origin(of: relationship.index, in: entity.index)?.relationship else {
+      return ["new, as the other end of what is stored"]
+    }
     var changes: [String] = []
-    var risk = MigrationPlan.Risk.none
     if relationship.name != old.name { changes.append("renamed from \(old.name)") }
     if match.successors[old.destination] != relationship.destination {
       changes.append("to \(relationship.description.destination) instead of \(old.description.destination)")
-      risk = .impossible
     }
     if relationship.isToMany != old.isToMany {
       changes.append(relationship.isToMany ? "to many instead of one" : "to one instead of many")
-      if !relationship.isToMany && risk == .none { risk = .asks("an object may have several: choose one in a step") }
     }
     if relationship.isOrdered != old.isOrdered { changes.append(relationship.isOrdered ? "ordered" : "not ordered") }
     if (relationship.inverse == nil) != (old.inverse == nil) {
       changes.append(relationship.inverse == nil ? "without an inverse" : "with an inverse")
     }
-    if !changes.isEmpty { add(subject, changes.joined(separator: ", "), risk) }
+    return changes
   }
 
   // MARK: Losses
 
   mutating func planLosses() throws {
-    for loss in match.losses {
-      let entity = match.stored.entities[loss.entity]
-      guard let number = loss.property else {
-        try planLoss(of: entity, likelyName: loss.likelyName)
-        continue
-      }
-      let property = entity.properties[number]
-      let owner = match.successors[entity.index].map { match.current.entities[$0].name } ?? entity.name
-      let count = try counts?.values(of: number, in: entity.index)
-      if count == 0 {
-        add("\(owner).\(property.name)", "gone; no row has a value", .none)
-        continue
-      }
-      let rename = loss.likelyName.map { "write \"renamedFrom\": \"\(property.name)\" at \($0) if it is now called so, or " }
-      add(
-        "\(owner).\(property.name)", "has no place in this model" + (count.map { ", and \($0) rows have one" } ?? ""),
-        .asks("\(rename ?? "")write \"removed\": [\"\(property.name)\"] in \(owner) if it may go"))
-    }
-    try planConsented()
+    for loss in migration.losses { try plan(loss) }
   }
 
-  private mutating func planLoss(of entity: Entity, likelyName: String?) throws {
-    let rows = try counts?.rows(of: entity.index)
-    if rows == 0 { return add(entity.name, "gone; there are no rows", .none) }
-    let rename = likelyName.map { "write \"renamedFrom\": \"\(entity.name)\" at \($0) if it is now called so, or " }
+  private mutating func plan(_ loss: Loss) throws {
+    let entity = match.stored.entities[loss.entity]
+    let count = try counts?.lost(loss)
+    let owner = match.successors[entity.index].map { match.current.entities[$0].name } ?? entity.name
+    let name: String
+    let nouns: (one: String, many: String)
+    switch loss.subject {
+    case .rows: (name, nouns) = (entity.name, ("row", "rows"))
+    case .values(let number): (name, nouns) = (entity.properties[number].name, ("value", "values"))
+    case .pairs(let number): (name, nouns) = (entity.properties[number].name, ("link", "links"))
+    }
+    let subject = loss.subject == .rows ? name : "\(owner).\(name)"
+    if count == 0 { return add(subject, "gone; there are no \(nouns.many)", .none) }
+    let found = count.map { Self.count($0, nouns.one, nouns.many) }
+    if loss.isConsented || allowsLoss { return add(subject, "removed", .loses(count: count)) }
+    let place = loss.subject == .rows ? "the model" : owner
+    let rename = loss.likelyName.map { likely in
+      let target = loss.subject == .rows ? likely : "\(owner).\(likely)"
+      return "Write \"renamedFrom\": \"\(name)\" at \(target) if it is now called so; "
+    }
+    let text = loss.isReplaced ? "cannot become what is now called so" : "has no place in this model"
     add(
-      entity.name, "has no place in this model" + (rows.map { ", and there are \($0) rows" } ?? ""),
-      .asks("\(rename ?? "")write \"removed\": [\"\(entity.name)\"] in the model if it may go"))
-  }
-
-  /// What the model says may go.
-  private mutating func planConsented() throws {
-    let asked = Set(match.losses)
-    for entity in match.stored.entities where !entity.isAbstract {
-      guard let successor = match.successors[entity.index] else {
-        if !asked.contains(where: { $0.entity == entity.index && $0.property == nil }) {
-          add(entity.name, "removed", .loses(values: try counts?.rows(of: entity.index)))
-        }
-        continue
-      }
-      let kept = Set(match.properties[successor].compactMap { $0 })
-      for property in entity.properties where match.isConsented(property, of: entity, keeping: kept) {
-        let subject = "\(match.current.entities[successor].name).\(property.name)"
-        add(subject, "removed", .loses(values: try counts?.values(of: property.index, in: entity.index)))
-      }
-    }
+      subject, text + (found.map { ", and there \(count == 1 ? "is" : "are") \($0)" } ?? ""),
+      .asks(
+        MigrationPlan.Question(
+          isLoss: true,
+          answer: (rename ?? "") + "\(rename == nil ? "Write" : "write") \"removed\": [\"\(name)\"] in \(place) if "
+            + "\(nouns.many == "rows" ? "they" : "its \(nouns.many)") may go.")))
   }
 }

@@ -12,8 +12,8 @@ package struct ModelMatch: Sendable {
   package let origins: [Int?]
   /// The current entity of each stored one; nil for an entity that is gone.
   package let successors: [Int?]
-  /// The stored property of each property of each current entity, inherited ones included; nil for a new property.
-  /// Empty for a new entity.
+  /// For each stored entity, the stored property of each property of its successor, inherited ones included; nil for a
+  /// new property. Empty for an entity that is gone.
   package let properties: [[Int?]]
 
   /// - Complexity: linear in the number of properties, inherited ones included, and of their former names.
@@ -26,15 +26,15 @@ package struct ModelMatch: Sendable {
     var successors = [Int?](repeating: nil, count: stored.entities.count)
     for (entity, origin) in origins.enumerated() { if let origin { successors[origin] = entity } }
     self.successors = successors
-    properties = zip(current.entities, origins).map { entity, origin in
-      guard let origin else { return [] }
-      return Self.match(Self.named(entity), Self.named(stored.entities[origin]))
+    properties = zip(stored.entities, successors).map { origin, successor in
+      guard let successor else { return [] }
+      return Self.match(Self.named(current.entities[successor]), Self.named(origin))
     }
   }
 
   /// The stored property of a property; nil if it is new.
   package func origin(of property: Int, in entity: Int) -> Property? {
-    guard let origin = origins[entity], let number = properties[entity][property] else { return nil }
+    guard let origin = origins[entity], let number = properties[origin][property] else { return nil }
     return stored.entities[origin].properties[number]
   }
 
@@ -42,13 +42,15 @@ package struct ModelMatch: Sendable {
   private struct NamedThing {
     let name: String
     let formerNames: [String]
-    /// Whether anything of it is stored. What is not stored matches nothing.
-    var isStored = true
+    /// What it is stored as; nil if nothing of it is stored. Only things of one kind match.
+    let kind: Kind?
 
-    init(_ name: String, _ formerNames: [String], isStored: Bool = true) {
+    enum Kind { case entity, attribute, relationship }
+
+    init(_ name: String, _ formerNames: [String], _ kind: Kind? = .entity) {
       self.name = name
       self.formerNames = formerNames
-      self.isStored = isStored
+      self.kind = kind
     }
   }
 
@@ -56,117 +58,70 @@ package struct ModelMatch: Sendable {
     entity.properties.map { property in
       switch property {
       case .attribute(let attribute):
-        NamedThing(attribute.name, attribute.description.renamedFrom, isStored: attribute.column != nil)
+        NamedThing(
+          attribute.name, attribute.description.renamedFrom, attribute.column == nil ? nil : .attribute)
       case .relationship(let relationship):
-        NamedThing(relationship.name, relationship.description.renamedFrom, isStored: !relationship.isTransient)
+        NamedThing(
+          relationship.name, relationship.description.renamedFrom, relationship.isTransient ? nil : .relationship)
       }
     }
   }
 
   private static func match(_ current: [NamedThing], _ stored: [NamedThing]) -> [Int?] {
     var numbers: [String: Int] = [:]
-    for (number, thing) in stored.enumerated() where thing.isStored { numbers[thing.name] = number }
+    for (number, thing) in stored.enumerated() where thing.kind != nil { numbers[thing.name] = number }
     var origins = [Int?](repeating: nil, count: current.count)
     var taken: Set<Int> = []
     // Renames first: a name that was used again belongs to something new.
-    for (index, thing) in current.enumerated() where thing.isStored {
+    for (index, thing) in current.enumerated() where thing.kind != nil {
       let settled = numbers[thing.name].map { Set(stored[$0].formerNames) } ?? []
       let former = thing.formerNames.lazy.filter { !settled.contains($0) }.compactMap { numbers[$0] }
-      guard let origin = former.first(where: { !taken.contains($0) }) else { continue }
+      guard let origin = former.first(where: { stored[$0].kind == thing.kind && !taken.contains($0) }) else { continue }
       taken.insert(origin)
       origins[index] = origin
     }
-    for (index, thing) in current.enumerated() where thing.isStored && origins[index] == nil {
-      guard let origin = numbers[thing.name], taken.insert(origin).inserted else { continue }
+    for (index, thing) in current.enumerated() where thing.kind != nil && origins[index] == nil {
+      guard let origin = numbers[thing.name], stored[origin].kind == thing.kind, taken.insert(origin).inserted else {
+        continue
+      }
       origins[index] = origin
     }
     return origins
   }
 }
 
-// MARK: - Losses
+// MARK: - Consent
 
 extension ModelMatch {
-  /// A stored entity or property that the current model does not have, with nobody's consent to its loss.
-  package struct Loss: Hashable, Sendable {
-    /// The number of the stored entity.
-    package let entity: Int
-    /// The number of the property; nil if the whole entity is gone.
-    package let property: Int?
-    /// The name of the current entity or property that it may have become; nil if none is likely.
-    package let likelyName: String?
+  /// Whether the model allows that the stored objects of an entity are deleted.
+  func consentsToLosing(_ entity: Entity) -> Bool { current.description.removed.contains(entity.name) }
+
+  /// Whether the current entity or one of its parents allows that stored values of a former property are deleted.
+  func consentsToLosing(_ property: String, of entity: Int) -> Bool {
+    current.lineage(of: entity).contains { current.description.entities[$0].removed.contains(property) }
+  }
+}
+
+extension Model {
+  /// The entity and its ancestors, the entity first.
+  func lineage(of entity: Int) -> [Int] {
+    var line = [entity]
+    while let parent = entities[line[line.count - 1]].parent { line.append(parent) }
+    return line
   }
 
-  /// Every stored entity and property that the current model does not account for: neither by a name, nor by a former
-  /// name, nor in `removed`. In the order of the stored model.
-  package var losses: [Loss] {
-    stored.entities.flatMap { entity -> [Loss] in
-      guard let successor = successors[entity.index] else {
-        if entity.isAbstract || current.description.removed.contains(entity.name) { return [] }
-        return [Loss(entity: entity.index, property: nil, likelyName: likelyName(of: entity))]
-      }
-      return lostProperties(of: entity, current.entities[successor])
-    }
-  }
+  /// Whether an entity is another one or a descendant of it.
+  func isEntity(_ entity: Int, within ancestor: Int) -> Bool { lineage(of: entity).contains(ancestor) }
+}
 
-  private func lostProperties(of entity: Entity, _ successor: Entity) -> [Loss] {
-    let kept = Set(properties[successor.index].compactMap { $0 })
-    let removed = consents(of: successor)
-    return entity.properties.filter { property in
-      isStored(property) && !kept.contains(property.index) && !removed.contains(property.name)
-        // A property that is inherited is told once, where it was declared, unless the parent is gone.
-        && (declares(entity, property) || successors[declarer(of: property)] == nil)
-    }
-    .map { Loss(entity: entity.index, property: $0.index, likelyName: likelyName(of: $0, successor)) }
-  }
+// MARK: - Likely renames
 
-  /// Whether the current model consents to the loss of a stored property of an entity that it has.
-  func isConsented(_ property: Property, of entity: Entity, keeping kept: Set<Int>) -> Bool {
-    guard let successor = successors[entity.index], isStored(property), !kept.contains(property.index) else {
-      return false
-    }
-    return consents(of: current.entities[successor]).contains(property.name)
-  }
-
-  /// The names whose loss an entity or its parents consent to.
-  private func consents(of entity: Entity) -> Set<String> {
-    var names: Set<String> = []
-    var next: Int? = entity.index
-    while let number = next {
-      names.formUnion(current.description.entities[number].removed)
-      next = current.entities[number].parent
-    }
-    return names
-  }
-
-  private func isStored(_ property: Property) -> Bool {
-    switch property {
-    case .attribute(let attribute): attribute.column != nil
-    case .relationship(let relationship): !relationship.isTransient && !isFarEnd(relationship)
-    }
-  }
-
-  /// Whether the other end of the relationship stores the links and is kept, so that nothing is lost with this end.
-  private func isFarEnd(_ relationship: Relationship) -> Bool {
-    guard let inverse = stored.inverse(of: relationship), let successor = successors[inverse.entity] else { return false }
-    return properties[successor].contains(inverse.index)
-  }
-
-  private func declarer(of property: Property) -> Int {
-    switch property {
-    case .attribute(let attribute): attribute.entity
-    case .relationship(let relationship): relationship.entity
-    }
-  }
-
-  private func declares(_ entity: Entity, _ property: Property) -> Bool { declarer(of: property) == entity.index }
-
-  // MARK: Likely renames
-
-  /// The new property that is most alike: of the same type or shape, with the nearest name.
-  private func likelyName(of property: Property, _ successor: Entity) -> String? {
-    let candidates = zip(successor.properties, properties[successor.index]).filter { candidate, origin in
-      guard origin == nil else { return false }
+extension ModelMatch {
+  /// The new property that is most like a lost one: of the same type or shape, with the nearest name; nil if there is
+  /// none.
+  func likelyName(of property: Property, in successor: Int) -> String? {
+    let candidates = current.entities[successor].properties.filter { candidate in
+      guard origin(of: candidate.index, in: successor) == nil else { return false }
       switch (property, candidate) {
       case (.attribute(let old), .attribute(let new)): return old.type == new.type && new.column != nil
       case (.relationship(let old), .relationship(let new)):
@@ -174,10 +129,11 @@ extension ModelMatch {
       default: return false
       }
     }
-    return Self.nearest(to: property.name, candidates.map(\.0.name))
+    return Self.nearest(to: property.name, candidates.map(\.name))
   }
 
-  private func likelyName(of entity: Entity) -> String? {
+  /// The new entity that is most like a lost one: with a property of the same name, and the nearest name.
+  func likelyName(of entity: Entity) -> String? {
     let names = Set(entity.properties.map(\.name))
     let candidates = current.entities.filter { candidate in
       origins[candidate.index] == nil && candidate.properties.contains { names.contains($0.name) }

@@ -41,27 +41,47 @@ package struct SchemaStatements {
   func table(_ root: Entity) -> String {
     var lines = ["\(SQLName.id) INTEGER PRIMARY KEY", "\(SQLName.version) INTEGER NOT NULL"]
     if root.isInHierarchy { lines.append("\(SQLName.entity) TEXT NOT NULL") }
-    var known: Set<String> = []
-    for number in root.subtree {
-      for column in model.entities[number].columns where known.insert(column.name).inserted {
-        // A row of another entity in the hierarchy has no value for a child's column.
-        lines.append(definition(of: column, in: model.entities[number], isRequired: number == root.index))
-      }
-    }
+    lines += columns(of: root).map(definition)
     return "CREATE TABLE \(SQLName.quoted(root.name)) (\n  \(lines.joined(separator: ",\n  "))\n) STRICT"
   }
 
-  private func definition(of column: Column, in entity: Entity, isRequired: Bool) -> String {
-    // If the data is in a file, the row contains a text.
-    let type = entity.isExternal(column) ? "ANY" : Self.typeName(column.storageClass)
-    var text = "\(SQLName.quoted(column.name)) \(type)"
-    if isRequired && !column.isOptional { text += " NOT NULL" }
-    if case .reference(let property, let destination) = column.content,
-      let relationship = entity.properties[property].relationship, !relationship.isLeftAlone
-    {
-      text += foreignKey(to: destination)
+  /// A column of a root entity's table.
+  struct TableColumn {
+    let name: String
+    let type: String
+    let isRequired: Bool
+    /// The root entity of the referenced rows; nil if there is no foreign key.
+    let target: Int?
+  }
+
+  /// The columns of a root entity's table, those of its descendants included.
+  func columns(of root: Entity) -> [TableColumn] {
+    var known: Set<String> = []
+    var columns: [TableColumn] = []
+    for number in root.subtree {
+      let entity = model.entities[number]
+      for column in entity.columns where known.insert(column.name).inserted {
+        var target: Int?
+        if case .reference(let property, let destination) = column.content,
+          let relationship = entity.properties[property].relationship, !relationship.isLeftAlone
+        {
+          target = model.entities[destination].root
+        }
+        columns.append(
+          TableColumn(
+            name: column.name,
+            // If the data is in a file, the row contains a text.
+            type: entity.isExternal(column) ? "ANY" : Self.typeName(column.storageClass),
+            // A row of another entity in the hierarchy has no value for a child's column.
+            isRequired: number == root.index && !column.isOptional, target: target))
+      }
     }
-    return text
+    return columns
+  }
+
+  func definition(of column: TableColumn) -> String {
+    "\(SQLName.quoted(column.name)) \(column.type)\(column.isRequired ? " NOT NULL" : "")"
+      + (column.target.map(foreignKey) ?? "")
   }
 
   private func foreignKey(to entity: Int) -> String {

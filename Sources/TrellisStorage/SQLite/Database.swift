@@ -138,6 +138,10 @@ struct OpenOptions: Sendable {
   /// Whether full-text tables are used, if the library has them. Without them, results are the same, but searches are
   /// slower.
   var usesSearchIndex = true
+  /// What happens to a file that was made with a former version of the model.
+  var migration = MigrationPolicy.automatic
+  /// Whether opening waits for the migration by another program.
+  var waitsForMigration = true
 }
 
 extension Database {

@@ -99,26 +99,62 @@ enum Metadata {
     SQLiteErrors.damaged(path, "its list of features is no list of words")
   }
 
-  /// - Returns: the checksum of the file's model, which is `model` or one with the same storage layout.
-  /// - Throws: ``StoreError`` if the file does not fit the model.
-  static func check(_ model: Model, _ head: Head, in database: Database) throws(StoreError) -> String {
+  /// How a file's model relates to the program's.
+  enum Fit {
+    /// The stored data is valid for the program's model as it is. The checksum is that of the file's model.
+    case fits(checksum: String)
+    case differs(Migration)
+  }
+
+  /// - Throws: ``StoreError`` if the file is damaged, or of a newer version of Trellis.
+  static func fit(of model: Model, in database: Database) throws(StoreError) -> Fit {
+    try fit(of: model, try head(of: database), in: database)
+  }
+
+  static func fit(of model: Model, _ head: Head, in database: Database) throws(StoreError) -> Fit {
     guard case .integer(let format)? = head.format, format > 0 else {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
     guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
     _ = try nextKey(in: database)
-    // The same model has the same layout, so usually only the checksum has to be read.
     if let refusal = head.features.refusal(of: database.path) { throw refusal }
-    let checksum = head.checksum
-    if checksum == .text(model.checksum) { return model.checksum }
+    // The same model has the same layout, so usually only the checksum has to be read.
+    guard case .text(let checksum)? = head.checksum else { throw saysNothing(database.path) }
+    if TextBytes.areEqual(checksum, model.checksum) { return .fits(checksum: checksum) }
+    return try compare(checksum, model, head, in: database)
+  }
+
+  private static func compare(
+    _ checksum: String, _ model: Model, _ head: Head, in database: Database
+  ) throws(StoreError) -> Fit {
     let (name, signature) = try nameAndSignature(in: database)
     let current = model.storageSignature
-    guard TextBytes.areEqual(signature, current) else {
-      throw otherModel(Model.differences(from: signature, to: current), database.path)
+    let isSameLayout = TextBytes.areEqual(signature, current)
+    guard TextBytes.areEqual(name, model.name) else {
+      throw isSameLayout
+        ? otherName(name, model.name, database.path)
+        : otherModel(Model.differences(from: signature, to: current), database.path)
     }
-    guard TextBytes.areEqual(name, model.name) else { throw otherName(name, model.name, database.path) }
-    guard case .text(let text)? = checksum else { throw saysNothing(database.path) }
-    return text
+    let migration = Migration(from: try storedModel(checksum, in: database), to: model)
+    if migration.isIdentity { return .fits(checksum: checksum) }
+    // A model that the file had earlier must not replace its newer model.
+    if head.hasModels, try ModelLineage.contains(model.checksum, in: database) {
+      throw newerModel(migration.stored.description.version, database.path)
+    }
+    return .differs(migration)
+  }
+
+  /// The model that the file was written with.
+  private static func storedModel(_ checksum: String, in database: Database) throws(StoreError) -> Model {
+    guard case .text(let text)? = try value(keys.whole, in: database) else { throw saysNothing(database.path) }
+    return try StoredModelReading.model(text, checksum: checksum, of: database.path)
+  }
+
+  private static func newerModel(_ version: String?, _ path: String) -> StoreError {
+    StoreError(
+      .newerModel,
+      "\(path) has been migrated from this program's model to a newer one\(version.map { ", version \($0)" } ?? "").",
+      remedy: "Update this program, or open a copy from before.")
   }
 
   private static func nameAndSignature(in database: Database) throws(StoreError) -> (String, String) {
@@ -154,16 +190,20 @@ enum Metadata {
     return checksum
   }
 
-  /// Whether the file's current model is this model, or one with the same storage layout.
+  /// Whether the stored data is valid for a model as it is.
   static func isStoredAlike(_ model: Model, in database: Database) throws(StoreError) -> Bool {
     let (name, signature) = try nameAndSignature(in: database)
-    return TextBytes.areEqual(name, model.name) && TextBytes.areEqual(signature, model.storageSignature)
+    guard TextBytes.areEqual(name, model.name), TextBytes.areEqual(signature, model.storageSignature) else {
+      return false
+    }
+    guard case .text(let checksum)? = try value(keys.checksum, in: database) else { throw saysNothing(database.path) }
+    return Migration(from: try storedModel(checksum, in: database), to: model).isIdentity
   }
 
   private static func otherModel(_ differences: [String], _ path: String) -> StoreError {
     StoreError(
       .otherModel, "\(path) was made with another model: \(differences.joined(separator: "; ")).",
-      remedy: "Open it with the model it was made with, or migrate it.")
+      remedy: "Open it with the model it was made with.")
   }
 
   // MARK: Keys

@@ -9,8 +9,9 @@ extension StoreConfiguration {
   /// ```swift
   /// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url))
   /// ```
-  /// A missing or empty file becomes a new store that only its owner can read. A file of another model, of a newer
-  /// Trellis or of another program, or a damaged file, is refused and not changed.
+  /// A missing or empty file becomes a new store that only its owner can read. A file that was made with a former
+  /// version of the model is migrated. A file of another model, of a newer version of the model, of a newer Trellis or
+  /// of another program, or a damaged file, is refused and not changed.
   ///
   /// - Parameters:
   ///   - url: The file. Its folder must exist. SQLite keeps two more files beside it while it is open.
@@ -22,10 +23,12 @@ extension StoreConfiguration {
   ///   - filesAbove: The maximum number of bytes that the value of an attribute with `externalStorage` has in the
   ///     row. A larger value is in a file of its own, in the folder beside the store whose name ends in `.external`.
   ///     A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each time.
-  /// - Throws: opening throws ``StoreError``.
+  ///   - migration: What happens to a file that was made with a former version of the model.
+  /// - Throws: opening throws ``StoreError``: `dataLoss` or `unanswered` if the model does not say what becomes of the
+  ///   stored data, `newerModel` if the file has a newer version of the model.
   public static func sqlite(
     at url: URL, durability: Durability = .durable, busyTimeout: TimeInterval = 5, readOnly: Bool = false,
-    filesAbove: Int = 65_536, connections: Int = 8
+    filesAbove: Int = 65_536, connections: Int = 8, migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
     let milliseconds = max(0, min(busyTimeout * 1_000, 1_000_000_000))
     var options = OpenOptions(
@@ -33,6 +36,7 @@ extension StoreConfiguration {
       isReadOnly: readOnly)
     options.largestInRow = filesAbove
     options.mostConnections = connections
+    options.migration = migration
     return StoreConfiguration { [options] model in try SQLiteStore(url: url, model: model, options: options) }
   }
 }
@@ -176,7 +180,7 @@ extension SQLiteStore {
 
 extension Database {
   /// Writes the current snapshot to an empty file, page after page in order and without gaps.
-  fileprivate func copy(to path: String) throws(StoreError) {
+  func copy(to path: String) throws(StoreError) {
     let statement = try prepare("VACUUM INTO ?1")
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
     // SQLite would read this prefix as a URI.

@@ -111,16 +111,37 @@ struct StoreOpening {
     case store(StoreSetup, Database)
     /// The file may only be read, for this reason.
     case onlyReadable(StoreError)
+    /// The file has to be migrated, which an error may forbid.
+    case formerModel(StoreError?)
   }
 
   private func openExisting() throws(StoreError) -> (StoreSetup, Database) {
     switch try openForWhatWasAsked() {
     case .store(let setup, let database): return (setup, database)
+    case .formerModel(let refusal):
+      // The connection is closed by now.
+      try migrate(refusal)
+      return try openExisting()
     case .onlyReadable(let refusal):
       // The first connection is closed by now, and with it the files that SQLite keeps for writers.
       var options = options
       options.isReadOnly = true
       return try StoreOpening(path: path, model: model, options: options, refusalOfWrites: refusal).open()
+    }
+  }
+
+  private func migrate(_ refusal: StoreError?) throws(StoreError) {
+    if let refusal { throw refusal }
+    if let clash = SchemaStatements(model).nameClash {
+      throw StoreError(
+        .limit, "SQLite cannot keep this model: \(clash).", remedy: "Choose another name in the model.")
+    }
+    let migration = FileMigration(path: path, model: model, options: options)
+    guard options.isReadOnly else { return try migration.run() }
+    if let plan = try migration.plan() {
+      throw plan.forbidden(
+        path, because: "it was to be opened for reading only",
+        remedy: "Open it for writing once, which migrates it, or read a migrated copy.")
     }
   }
 
@@ -132,7 +153,11 @@ struct StoreOpening {
     // An own log, which is empty, must be removed when the file is closed.
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let head = try Metadata.head(of: database)
-    let checksum = try Metadata.check(model, head, in: database)
+    let checksum: String
+    switch try Metadata.fit(of: model, head, in: database) {
+    case .fits(let found): checksum = found
+    case .differs: return .formerModel(head.features.refusalOfWrites(to: path))
+    }
     if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return .onlyReadable(refusal) }
     let isSameModel = TextBytes.areEqual(checksum, model.checksum)
     var fileModel = StoreSetup.FileModel(checksum: checksum, hasLineage: head.hasModels)
@@ -335,7 +360,16 @@ struct SearchOpening {
     }
   }
 
-  private func presentParts() throws(StoreError) -> PresentParts {
+  /// Drops the full-text tables of a file, and the triggers that mark changes.
+  static func removeAll(from database: Database) throws(StoreError) {
+    for part in try presentParts(of: database).parts {
+      try database.execute(part.removal, doing: "drop a search index")
+    }
+  }
+
+  private func presentParts() throws(StoreError) -> PresentParts { try Self.presentParts(of: database) }
+
+  private static func presentParts(of database: Database) throws(StoreError) -> PresentParts {
     let statement = try database.prepare(SearchPlan.present)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
     var present = PresentParts()

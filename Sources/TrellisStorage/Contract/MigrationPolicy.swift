@@ -1,0 +1,24 @@
+/// What the opening of a store does if the store was made with a former model.
+///
+/// ```swift
+/// let container = try PersistentContainer(model: .diary, store: .sqlite(at: url, migration: .refused))
+/// ```
+public struct MigrationPolicy: Sendable {
+  package enum Mode: Sendable {
+    case automatic, refused, losing
+  }
+
+  package let mode: Mode
+
+  /// Migrates whatever the current model accounts for, and refuses the rest with an error that names the lines to
+  /// write in the model. Nothing is lost without the model's consent; if something is, a copy of the store is written
+  /// beside it before.
+  public static let automatic = MigrationPolicy(mode: .automatic)
+
+  /// Refuses every store that has to be migrated.
+  public static let refused = MigrationPolicy(mode: .refused)
+
+  /// Migrates, and deletes what the current model does not account for, as while an app is not released yet. A copy of
+  /// the store is written beside it before.
+  public static let allowingDataLoss = MigrationPolicy(mode: .losing)
+}

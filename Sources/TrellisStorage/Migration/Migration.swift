@@ -1,0 +1,161 @@
+package import TrellisModel
+
+/// A migration resolved to numbers: the place of each stored row, value and link in the current model.
+///
+/// Every store carries out the same migration: SQLite by statements, documents and the memory store row by row.
+package final class Migration: Sendable {
+  package let match: ModelMatch
+  /// The move of each stored entity's own rows; nil for an abstract entity and for rows that are deleted.
+  package let rows: [RowMove?]
+  /// The moves of links, by the number of the current model's link.
+  let links: [LinkMove]
+  /// The conversions of values.
+  package let conversions: [ValueConversion]
+  /// The expressions that fill values.
+  package let expressions: [BackfillExpression]
+  /// What the stored model has and the current one does not account for, or consents to lose.
+  package let losses: [Loss]
+  let storedLinks: LinkList
+  let currentLinks: LinkList
+
+  package var stored: Model { match.stored }
+  package var current: Model { match.current }
+
+  /// - Complexity: linear in the number of properties, inherited ones included, times the depth of the hierarchies.
+  package init(_ match: ModelMatch) {
+    self.match = match
+    storedLinks = LinkList(match.stored)
+    currentLinks = LinkList(match.current)
+    var resolver = MigrationResolver(match, storedLinks, currentLinks)
+    links = resolver.moveLinks()
+    rows = resolver.moveRows(links)
+    conversions = resolver.conversions
+    expressions = resolver.expressions
+    losses = resolver.findLosses(rows, links)
+  }
+
+  package convenience init(from stored: Model, to current: Model) {
+    self.init(ModelMatch(from: stored, to: current))
+  }
+
+  /// Whether the stored data is valid for the current model as it is: every row, column and link stays where it is.
+  package var isIdentity: Bool {
+    TextBytes.areEqual(stored.storageSignature, current.storageSignature) && losses.isEmpty && rows.allSatisfy {
+      $0?.isIdentity(from: stored, to: current) ?? true
+    } && links.allSatisfy { $0.isIdentity(storedLinks, stored, current) }
+  }
+}
+
+/// The move of the rows of one stored entity to an entity of the current model. They keep their keys and versions.
+package struct RowMove: Hashable, Sendable {
+  /// The stored entity.
+  package let origin: Int
+  /// The current entity.
+  package let entity: Int
+  /// The source of each column of the current entity.
+  package let columns: [ColumnSource]
+}
+
+/// The source of a column's values.
+package enum ColumnSource: Hashable, Sendable {
+  /// A stored column of the origin.
+  case stored(StoredColumn)
+  /// A new attribute.
+  case new(Filling)
+  /// The key of the first partner, by the number of the current link.
+  case partner(Int)
+  /// The place in the partner's list, by the number of the current link.
+  case place(Int)
+}
+
+/// The use of a stored column.
+package struct StoredColumn: Hashable, Sendable {
+  /// The number of the column in the stored entity.
+  package let column: Int
+  /// Whether data that may be in a file comes into the row.
+  package var isInlined = false
+  /// The number of the conversion; nil if values stay as they are.
+  package var conversion: Int?
+  /// The value of rows without one. Null in most cases.
+  package var missing = Filling.null
+  /// The value of rows with a value that the conversion has no counterpart for.
+  package var misfit = Filling.null
+
+  /// Whether the values stay as they are.
+  var isPlain: Bool { !isInlined && conversion == nil && missing == .null }
+}
+
+/// The move of the pairs of stored links to a link of the current model.
+struct LinkMove: Sendable {
+  /// A stored link whose pairs become pairs of the current link.
+  struct Source: Hashable, Sendable {
+    /// The number of the stored link.
+    let link: Int
+    /// Whether the first end of the stored link is the second end of the current one.
+    let isReversed: Bool
+  }
+
+  enum Way: Hashable, Sendable {
+    /// The link is new.
+    case new
+    /// Columns or pairs are copied as they are.
+    case copied
+    /// The pairs are collected from their sources, checked, ordered and reduced, and then stored in the new way.
+    case collected
+  }
+
+  let link: LinkList.Link
+  let sources: [Source]
+  let way: Way
+  /// Whether objects of the first end, or of the second, may have more stored partners than the current model allows.
+  let mayReduceFirst: Bool
+  let mayReduceSecond: Bool
+  /// Whether the pairs of an end may be with objects that cannot be partners any more, although they are kept.
+  let mayLosePartners: Bool
+
+  /// Whether pairs may be lost without a deleted object.
+  var mayLose: Bool { mayReduceFirst || mayReduceSecond || mayLosePartners }
+}
+
+/// A part of the stored model that the current model does not have.
+package struct Loss: Hashable, Sendable {
+  package enum Subject: Hashable, Sendable {
+    /// The rows of an entity.
+    case rows
+    /// The values of an attribute, by its number.
+    case values(Int)
+    /// The pairs of a relationship, by its number.
+    case pairs(Int)
+  }
+
+  /// The stored entity.
+  package let entity: Int
+  package let subject: Subject
+  /// The stored entities whose rows lose something: the entity itself, and descendants.
+  package let owners: [Int]
+  /// Whether the current model allows the loss.
+  package let isConsented: Bool
+  /// The name of the new entity or property that it may have become; nil if none is likely.
+  package let likelyName: String?
+  /// Whether the current model has a property of the same name that cannot take the values.
+  package let isReplaced: Bool
+}
+
+extension RowMove {
+  fileprivate func isIdentity(from stored: Model, to current: Model) -> Bool {
+    let (old, new) = (stored.entities[origin], current.entities[entity])
+    return old.name == new.name && old.columns.count == new.columns.count
+      && columns.enumerated().allSatisfy { number, source in
+        guard case .stored(let stored) = source, stored.isPlain else { return false }
+        return old.columns[stored.column].name == new.columns[number].name
+      }
+  }
+}
+
+extension LinkMove {
+  fileprivate func isIdentity(_ storedLinks: LinkList, _ stored: Model, _ current: Model) -> Bool {
+    guard way == .copied, let source = sources.first, !source.isReversed else { return false }
+    guard let table = link.joinTable, let old = storedLinks.all[source.link].joinTable else { return true }
+    return stored.joinTables[old].name == current.joinTables[table].name
+  }
+}

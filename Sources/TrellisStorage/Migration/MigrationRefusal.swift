@@ -1,0 +1,47 @@
+import TrellisModel
+
+extension MigrationPlan {
+  /// The number of questions that a message lists.
+  private static let shown = 20
+
+  /// The error that refuses the migration; nil if there is no question.
+  ///
+  /// - Parameter store: the store's name.
+  package func refusal(of store: String) -> StoreError? {
+    let questions = questions
+    guard let first = questions.first else { return nil }
+    var lines = questions.prefix(Self.shown).map { "  \($0.subject): \($0.text). \($0.answer)" }
+    if questions.count > Self.shown { lines.append("  and \(questions.count - Self.shown) more") }
+    let isLoss = questions.contains { step in
+      if case .asks(let question) = step.risk { question.isLoss } else { false }
+    }
+    let name = migration.current.name
+    return StoreError(
+      isLoss ? .dataLoss : .unanswered,
+      "\(store) was made with another version of the model \(name), and the current one does not say what becomes of "
+        + "all of its data:\n\(lines.joined(separator: "\n"))\n",
+      remedy: "Nothing was changed. Write the answers in the model file of \(name).",
+      entity: String(first.subject.prefix { $0 != "." }),
+      properties: first.subject.contains(".") ? [String(first.subject.drop { $0 != "." }.dropFirst())] : [])
+  }
+
+  /// The error for a store that must not be migrated.
+  package func forbidden(_ store: String, because reason: String, remedy: String) -> StoreError {
+    let lines = steps.prefix(Self.shown).map { "  \($0.subject): \($0.text)" }
+    return StoreError(
+      .needsMigration,
+      "\(store) was made with another version of the model \(migration.current.name), and \(reason):\n"
+        + "\(lines.joined(separator: "\n"))\n", remedy: remedy)
+  }
+}
+
+extension MigrationPlan.Step {
+  /// What is to be written; empty if nothing is.
+  fileprivate var answer: String {
+    switch risk {
+    case .asks(let question): question.answer
+    case .impossible(let reason): reason
+    case .none, .rewrites, .loses: ""
+    }
+  }
+}

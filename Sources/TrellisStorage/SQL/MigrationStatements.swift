@@ -1,0 +1,417 @@
+package import TrellisModel
+
+/// A statement of a migration, with the values that it binds.
+package struct MigrationStatement: Hashable, Sendable {
+  package let text: String
+  package var values: [StoredValue] = []
+
+  init(_ text: String, _ values: [StoredValue] = []) {
+    self.text = text
+    self.values = values
+  }
+}
+
+/// The SQL of a migration, in the order in which it runs.
+///
+/// A table stays as it is, or gets new columns and names, if that is enough. Otherwise it is set aside under another
+/// name, created again and filled from the former tables. What comes from more than one row, pairs of relationships and
+/// computed values, is collected in temporary tables before the first table changes.
+package struct MigrationStatements {
+  let migration: Migration
+  /// The time of the migration, in microseconds since 1970.
+  let now: Int64
+  private let oldSchema: SchemaStatements
+  private let newSchema: SchemaStatements
+  /// The way from former tables to each table, by the number of the current root entity.
+  let tables: [Int: TableChange]
+
+  private var stored: Model { migration.stored }
+  private var current: Model { migration.current }
+
+  /// - Parameter keepsFormerTables: whether no table is changed in place, because former rows are still to be read.
+  package init(_ migration: Migration, now: Int64, keepsFormerTables: Bool = false) {
+    self.migration = migration
+    self.now = now
+    oldSchema = SchemaStatements(migration.stored)
+    newSchema = SchemaStatements(migration.current)
+    tables = TableChanges(migration, oldSchema, newSchema, keepsFormerTables: keepsFormerTables).all
+  }
+
+  // MARK: Collecting
+
+  package static func pairs(_ link: Int) -> String { "temp.\"_pairs.\(link)\"" }
+  static func values(_ expression: Int) -> String { "temp.\"_values.\(expression)\"" }
+
+  /// The links that are collected, by their numbers.
+  package var collectedLinks: [Int] {
+    migration.links.indices.filter { migration.links[$0].way == .collected }
+  }
+
+  /// Collects the stored pairs of a link.
+  package func collectPairs(_ number: Int) -> [MigrationStatement] {
+    let move = migration.links[number]
+    let table = Self.pairs(number)
+    var statements = [
+      MigrationStatement(
+        "CREATE TABLE \(table) (owner INTEGER, partner INTEGER, place INTEGER, inverse INTEGER, "
+          + "PRIMARY KEY (owner, partner)) WITHOUT ROWID")
+    ]
+    for source in move.sources {
+      let select = StoredPairs.selection(of: migration.storedLinks.all[source.link], in: stored)
+      statements.append(insertPairs(table, select, isReversed: source.isReversed))
+      if move.link.isSymmetric {
+        statements.append(insertPairs(table, select, isReversed: !source.isReversed))
+      }
+    }
+    return statements
+  }
+
+  private func insertPairs(_ table: String, _ select: String, isReversed: Bool) -> MigrationStatement {
+    let columns = isReversed ? "partner, owner, inverse, place" : "owner, partner, place, inverse"
+    return MigrationStatement("INSERT OR IGNORE INTO \(table) (\(columns)) \(select)")
+  }
+
+  /// Counts the collected pairs of two objects that are kept.
+  package func countKeptPairs(_ number: Int) -> String {
+    "SELECT count(*) FROM \(Self.pairs(number)) WHERE \(liveRows(within: nil, "owner")) "
+      + "AND \(liveRows(within: nil, "partner"))"
+  }
+
+  /// Removes the pairs with objects that cannot be at their end any more.
+  package func filterPairs(_ number: Int) -> [MigrationStatement] {
+    let move = migration.links[number]
+    let table = Self.pairs(number)
+    let owners = liveRows(within: move.link.first.entity, "owner")
+    let partners = liveRows(within: move.link.first.destination, "partner")
+    // A reference under the rule `noAction` may lead to nothing.
+    let isLost =
+      move.link.first.isLeftAlone
+      ? "(NOT \(partners) AND \(liveRows(within: nil, "partner")))" : "NOT \(partners)"
+    return [MigrationStatement("DELETE FROM \(table) WHERE NOT \(owners) OR \(isLost)")]
+  }
+
+  /// A condition: the key is that of a stored row that becomes an object of a current entity.
+  private func liveRows(within entity: Int?, _ key: String) -> String {
+    var names: [Int: [String]] = [:]
+    for move in migration.rows.compactMap(\.self) where entity.map({ current.isEntity(move.entity, within: $0) }) ?? true {
+      names[stored.entities[move.origin].root, default: []].append(stored.entities[move.origin].name)
+    }
+    let terms = names.sortedByKey.map { root, names in
+      let table = stored.entities[root]
+      let isWhole = names.count == table.subtree.count { !stored.entities[$0].isAbstract }
+      let condition =
+        isWhole || !table.isInHierarchy
+        ? "" : " AND t.\(SQLName.entity) IN (\(names.map(SQLName.literal).joined(separator: ", ")))"
+      return "EXISTS (SELECT 1 FROM main.\(SQLName.quoted(table.name)) AS t WHERE t.\(SQLName.id) = \(key)\(condition))"
+    }
+    return terms.isEmpty ? "0" : "(\(terms.joined(separator: " OR ")))"
+  }
+
+  /// Reduces the collected pairs to those that the current link can have, and gives them places.
+  package func reducePairs(_ number: Int) -> [MigrationStatement] {
+    let move = migration.links[number]
+    let table = Self.pairs(number)
+    var statements: [MigrationStatement] = []
+    if move.mayReduceFirst && !move.link.isSymmetric {
+      statements.append(keepFirst(table, of: "owner", by: "place", then: "partner"))
+    }
+    if move.mayReduceSecond && !move.link.isSymmetric {
+      statements.append(keepFirst(table, of: "partner", by: "inverse", then: "owner"))
+    }
+    if move.link.isFirstOrdered && !move.keepsFirstPlaces(migration.storedLinks) {
+      statements.append(numberPlaces(table, "place", of: "owner", then: "partner"))
+    }
+    if move.link.isSecondOrdered && !move.keepsSecondPlaces(migration.storedLinks) {
+      statements.append(numberPlaces(table, "inverse", of: "partner", then: "owner"))
+    }
+    return statements
+  }
+
+  private func keepFirst(_ table: String, of end: String, by place: String, then key: String) -> MigrationStatement {
+    MigrationStatement(
+      "DELETE FROM \(table) WHERE (owner, partner) IN (SELECT owner, partner FROM (SELECT owner, partner, "
+        + "row_number() OVER (PARTITION BY \(end) ORDER BY \(place), \(key)) AS n FROM \(table)) "
+        + "WHERE n > 1)")
+  }
+
+  private func numberPlaces(_ table: String, _ place: String, of end: String, then key: String) -> MigrationStatement {
+    MigrationStatement(
+      "UPDATE \(table) AS p SET \(place) = n.n FROM (SELECT owner, partner, \(PairPlaces.gap) * row_number() OVER "
+        + "(PARTITION BY \(end) ORDER BY \(place), \(key)) AS n FROM \(table)) AS n "
+        + "WHERE n.owner = p.owner AND n.partner = p.partner")
+  }
+
+  // MARK: Tables
+
+  /// Gives tables their new names. References follow the new names.
+  package var renameTables: [MigrationStatement] {
+    var renames: [(from: String, to: String)] = []
+    for root in stored.entities where root.parent == nil {
+      guard let successor = migration.match.successors[root.index], current.entities[successor].parent == nil else {
+        continue
+      }
+      let name = current.entities[successor].name
+      if name != root.name { renames.append((root.name, name)) }
+    }
+    // By way of a third name, because names may be swapped, or differ in case only.
+    return renames.enumerated().map { rename($1.from, "_name.\($0)") }
+      + renames.enumerated().map { rename("_name.\($0)", $1.to) }
+  }
+
+  private func rename(_ old: String, _ new: String) -> MigrationStatement {
+    MigrationStatement("ALTER TABLE \(SQLName.quoted(old)) RENAME TO \(SQLName.quoted(new))")
+  }
+
+  /// The name of a stored root entity's table after ``renameTables``.
+  private func renamed(_ root: Int) -> String {
+    guard let successor = migration.match.successors[root], current.entities[successor].parent == nil else {
+      return stored.entities[root].name
+    }
+    return current.entities[successor].name
+  }
+
+  static func aside(_ root: Int) -> String { "_old.\(root)" }
+  static func asidePairs(_ table: Int) -> String { "_oldPairs.\(table)" }
+
+  /// Gives the former tables that are not kept another name. References stay as they are.
+  package var setAside: [MigrationStatement] {
+    let kept = Set(tables.values.compactMap(\.keptRoot))
+    return stored.entities.filter { $0.parent == nil && !kept.contains($0.index) }
+      .map { rename(renamed($0.index), Self.aside($0.index)) }
+      + stored.joinTables.filter { !isKept($0) }.map { rename($0.name, Self.asidePairs($0.index)) }
+  }
+
+  /// Creates, fills and changes tables.
+  package var changeTables: [MigrationStatement] {
+    var statements: [MigrationStatement] = []
+    for root in current.entities where root.parent == nil {
+      switch tables[root.index] {
+      case .kept(let change)?: statements += change.statements(newSchema, now: now)
+      case .rebuilt(let sources)?:
+        statements.append(MigrationStatement(newSchema.table(root)))
+        for source in sources { statements.append(fill(root, from: source)) }
+      case nil: break
+      }
+    }
+    for table in current.joinTables where keptOrigin(of: table) == nil {
+      statements.append(MigrationStatement(newSchema.joinTable(table)))
+      if let filling = fill(table) { statements.append(filling) }
+    }
+    return statements
+  }
+
+  /// Drops the tables that were set aside.
+  package var dropFormer: [MigrationStatement] {
+    let kept = Set(tables.values.compactMap(\.keptRoot))
+    return stored.entities.filter { $0.parent == nil && !kept.contains($0.index) }
+      .map { MigrationStatement("DROP TABLE \(SQLName.quoted(Self.aside($0.index)))") }
+      + stored.joinTables.filter { !isKept($0) }
+      .map { MigrationStatement("DROP TABLE \(SQLName.quoted(Self.asidePairs($0.index)))") }
+  }
+
+  /// The rows of a former table that become rows of a current one.
+  private func fill(_ root: Entity, from source: Int) -> MigrationStatement {
+    var values = BoundValues(now: now)
+    let moves = migration.rows.compactMap(\.self).filter {
+      stored.entities[$0.origin].root == source && current.entities[$0.entity].root == root.index
+    }
+    let old = stored.entities[source]
+    var names = [SQLName.id, SQLName.version]
+    var expressions = ["o.\(SQLName.id)", "o.\(SQLName.version)"]
+    if root.isInHierarchy {
+      names.append(SQLName.entity)
+      expressions.append(choice(moves, old) { SQLName.literal(current.entities[$0.entity].name) })
+    }
+    for column in newSchema.columns(of: root) {
+      names.append(SQLName.quoted(column.name))
+      expressions.append(
+        choice(moves, old) { move in
+          let entity = current.entities[move.entity]
+          guard let number = entity.columns.firstIndex(where: { $0.name == column.name }) else { return "NULL" }
+          return expression(move.columns[number], stored.entities[move.origin], &values)
+        })
+    }
+    let moved = moves.map { stored.entities[$0.origin].name }
+    let isWhole = moved.count == old.subtree.count { !stored.entities[$0].isAbstract }
+    let rows =
+      isWhole || !old.isInHierarchy
+      ? "" : " WHERE o.\(SQLName.entity) IN (\(moved.map(SQLName.literal).joined(separator: ", ")))"
+    return MigrationStatement(
+      "INSERT INTO \(SQLName.quoted(root.name)) (\(names.joined(separator: ", "))) SELECT "
+        + "\(expressions.joined(separator: ", ")) FROM \(SQLName.quoted(Self.aside(source))) AS o\(rows)", values.all)
+  }
+
+  /// An expression that depends on the entity of the stored row.
+  private func choice(_ moves: [RowMove], _ old: Entity, _ expression: (RowMove) -> String) -> String {
+    let expressions = moves.map(expression)
+    guard let first = expressions.first else { return "NULL" }
+    guard old.isInHierarchy, expressions.contains(where: { $0 != first }) else { return first }
+    let cases = zip(moves, expressions).map { move, text in
+      "WHEN \(SQLName.literal(stored.entities[move.origin].name)) THEN \(text)"
+    }
+    return "CASE o.\(SQLName.entity) \(cases.joined(separator: " ")) END"
+  }
+
+  private func expression(_ source: ColumnSource, _ origin: Entity, _ values: inout BoundValues) -> String {
+    switch source {
+    case .stored(let column): return stored(column, origin, &values)
+    case .new(let filling): return values.expression(filling)
+    case .partner(let link): return pair("partner", link)
+    case .place(let link): return pair("inverse", link)
+    }
+  }
+
+  private func pair(_ column: String, _ link: Int) -> String {
+    "(SELECT p.\(column) FROM \(Self.pairs(link)) AS p WHERE p.owner = o.\(SQLName.id))"
+  }
+
+  private func stored(_ source: StoredColumn, _ origin: Entity, _ values: inout BoundValues) -> String {
+    let column = "o.\(SQLName.quoted(origin.columns[source.column].name))"
+    var text = source.isInlined ? "trellis_inline(\(column))" : column
+    if let conversion = source.conversion {
+      text = "trellis_convert(\(conversion), \(text))"
+      if source.misfit != .null { text = "COALESCE(\(text), \(values.expression(source.misfit)))" }
+      if source.misfit != .null || source.missing != .null {
+        return "CASE WHEN \(column) IS NULL THEN \(values.expression(source.missing)) ELSE \(text) END"
+      }
+      return text
+    }
+    return source.missing == .null ? text : "COALESCE(\(text), \(values.expression(source.missing)))"
+  }
+
+  // MARK: Join tables
+
+  private func isKept(_ table: JoinTable) -> Bool {
+    current.joinTables.contains { keptOrigin(of: $0) == table.index }
+  }
+
+  /// The stored join table that a current one is, unchanged.
+  func keptOrigin(of table: JoinTable) -> Int? {
+    guard let (move, source) = copiedLink(of: table), !source.isReversed,
+      let number = migration.storedLinks.all[source.link].joinTable
+    else { return nil }
+    let old = stored.joinTables[number]
+    let isSame =
+      old.name == table.name && old.first.column == table.first.column && old.partnerColumn == table.partnerColumn
+      && old.first.orderColumn == table.first.orderColumn && old.second?.orderColumn == table.second?.orderColumn
+      && refersToSame(move.link.first.entity, migration.storedLinks.all[source.link].first.entity)
+      && refersToSame(move.link.first.destination, migration.storedLinks.all[source.link].first.destination)
+    return isSame ? number : nil
+  }
+
+  /// Whether the foreign key to the stored entity's table is one to the current entity's table after the renames.
+  private func refersToSame(_ entity: Int, _ origin: Int) -> Bool {
+    migration.match.successors[stored.entities[origin].root] == current.entities[entity].root
+  }
+
+  private func copiedLink(of table: JoinTable) -> (LinkMove, LinkMove.Source)? {
+    for move in migration.links where move.link.joinTable == table.index && move.way == .copied {
+      return move.sources.first.map { (move, $0) }
+    }
+    return nil
+  }
+
+  private func fill(_ table: JoinTable) -> MigrationStatement? {
+    guard let number = migration.links.firstIndex(where: { $0.link.joinTable == table.index }) else { return nil }
+    let move = migration.links[number]
+    var names = [SQLName.quoted(table.first.column), SQLName.quoted(table.partnerColumn)]
+    let source: (columns: [String?], table: String)
+    switch move.way {
+    case .new: return nil
+    case .collected: source = (["owner", "partner", "place", "inverse"], Self.pairs(number))
+    case .copied:
+      guard let (_, from) = copiedLink(of: table), let number = migration.storedLinks.all[from.link].joinTable else {
+        return nil
+      }
+      let old = stored.joinTables[number]
+      let ends = [old.first.column, old.partnerColumn].map(SQLName.quoted)
+      let places = [old.first.orderColumn, old.second?.orderColumn].map { $0.map(SQLName.quoted) }
+      let columns = (from.isReversed ? Array(ends.reversed()) : ends).map(Optional.some)
+        + (from.isReversed ? Array(places.reversed()) : places)
+      source = (columns, SQLName.quoted(Self.asidePairs(number)))
+    }
+    var columns = source.columns.prefix(2).map { $0 ?? "NULL" }
+    for (order, column) in zip([table.first.orderColumn, table.second?.orderColumn], source.columns.dropFirst(2)) {
+      guard let order else { continue }
+      names.append(SQLName.quoted(order))
+      columns.append(column ?? "NULL")
+    }
+    return MigrationStatement(
+      "INSERT INTO \(SQLName.quoted(table.name)) (\(names.joined(separator: ", "))) SELECT "
+        + "\(columns.joined(separator: ", ")) FROM \(source.table)")
+  }
+}
+
+/// The stored pairs of a link: owner, partner, place of the partner, place of the owner (`inverse`).
+enum StoredPairs {
+  static func selection(of link: LinkList.Link, in stored: Model) -> String {
+    switch link.first.home {
+    case .joinTable(let number, _):
+      let table = stored.joinTables[number]
+      return selection(
+        SQLName.quoted(table.first.column), SQLName.quoted(table.partnerColumn), table.first.orderColumn,
+        table.second?.orderColumn, table.name)
+    case .column(let column, let order):
+      let entity = stored.entities[link.first.entity]
+      let name = SQLName.quoted(entity.columns[column].name)
+      return selection(
+        SQLName.id, name, nil, order.map { entity.columns[$0].name }, stored.entities[entity.root].name)
+        + " WHERE \(name) IS NOT NULL"
+    case .inverseColumn, .transient:
+      return "SELECT NULL AS owner, NULL AS partner, NULL AS place, NULL AS inverse WHERE 0"
+    }
+  }
+
+  private static func selection(
+    _ owner: String, _ partner: String, _ place: String?, _ inverse: String?, _ table: String
+  ) -> String {
+    "SELECT \(owner) AS owner, \(partner) AS partner, \(place.map(SQLName.quoted) ?? "NULL") AS place, "
+      + "\(inverse.map(SQLName.quoted) ?? "NULL") AS inverse FROM main.\(SQLName.quoted(table))"
+  }
+}
+
+extension LinkMove {
+  /// Whether the stored places of partners among those of an object stay as they are.
+  func keepsFirstPlaces(_ stored: LinkList) -> Bool { keepsPlaces(stored, ofSecond: false) }
+  /// Whether the stored places of objects among those of a partner stay as they are.
+  func keepsSecondPlaces(_ stored: LinkList) -> Bool { keepsPlaces(stored, ofSecond: true) }
+
+  private func keepsPlaces(_ stored: LinkList, ofSecond: Bool) -> Bool {
+    guard sources.count == 1, let source = sources.first else { return false }
+    let link = stored.all[source.link]
+    // The pairs of a link that becomes its own inverse come from both of its ends.
+    if self.link.isSymmetric && !link.isSymmetric { return false }
+    return source.isReversed == ofSecond ? link.isFirstOrdered : link.isSecondOrdered
+  }
+}
+
+/// The places that a migration gives to pairs without one.
+enum PairPlaces {
+  /// The distance between two places. Contexts number in the same way, so that insertions fit in between.
+  static let gap: Int64 = 1_024
+}
+
+/// The values that a statement binds.
+struct BoundValues {
+  let now: Int64
+  private(set) var all: [StoredValue] = []
+
+  init(now: Int64) { self.now = now }
+
+  mutating func expression(_ filling: Filling) -> String {
+    switch filling {
+    case .null, .unanswered: "NULL"
+    case .value(.null): "NULL"
+    case .value(let value): parameter(value)
+    case .now: parameter(.integer(now))
+    case .newUUID: "trellis_uuid()"
+    case .expression(let number):
+      "(SELECT v.value FROM \(MigrationStatements.values(number)) AS v WHERE v.key = o.\(SQLName.id))"
+    }
+  }
+
+  private mutating func parameter(_ value: StoredValue) -> String {
+    all.append(value)
+    return "?\(all.count)"
+  }
+}

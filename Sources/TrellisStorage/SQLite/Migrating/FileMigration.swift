@@ -1,0 +1,289 @@
+internal import CSQLite
+import Foundation
+import TrellisModel
+
+/// Migrates a file to a model, in one transaction on a connection of its own: either everything is done, or the file is
+/// as it was.
+struct FileMigration {
+  let path: String
+  let model: Model
+  let options: OpenOptions
+
+  /// Migrates the file, unless another program has done so in the meantime.
+  func run() throws(StoreError) {
+    let database = try Database(path: path, options: options)
+    // If the migration is refused, closing must not checkpoint the write-ahead log that a crashed program has left.
+    if PlatformFiles.exists(path + "-wal") {
+      _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
+    // With foreign keys, dropping a table would delete its rows one by one. SQLite ignores the setting inside a
+    // transaction.
+    try database.execute(
+      "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536; PRAGMA synchronous = FULL",
+      doing: "prepare the connection")
+    try begin(database)
+    do throws(StoreError) {
+      guard case .differs(let migration) = try Metadata.fit(of: model, in: database) else {
+        return try database.execute("ROLLBACK", doing: "migrate")
+      }
+      try migrate(migration, database)
+    } catch {
+      try? database.execute("ROLLBACK", doing: "migrate")
+      throw error
+    }
+  }
+
+  /// The plan of the migration; nil if the file need not be migrated. Nothing is written.
+  func plan() throws(StoreError) -> MigrationPlan? {
+    var options = options
+    options.isReadOnly = true
+    let database = try Database(path: path, options: options)
+    try database.execute("BEGIN", doing: "read what the file is")
+    defer { try? database.execute("ROLLBACK", doing: "read what the file is") }
+    guard case .differs(let migration) = try Metadata.fit(of: model, in: database) else { return nil }
+    let statements = MigrationStatements(migration, now: QueryClock.now)
+    _ = try MigrationFunctions.add(for: migration, folder, to: database)
+    return try plan(migration, statements, database)
+  }
+
+  // MARK: Waiting
+
+  /// The number of seconds that a program waits for the migration of another one.
+  private static let longestWait = 600.0
+
+  /// Begins a write transaction. Another program may be migrating the file, which takes longer than a save.
+  private func begin(_ database: Database) throws(StoreError) {
+    let end = ContinuousClock.now + .seconds(options.waitsForMigration ? Self.longestWait : 0)
+    while true {
+      do throws(StoreError) {
+        return try database.execute("BEGIN IMMEDIATE", doing: "migrate")
+      } catch {
+        guard error.code == .busy else { throw error }
+        guard ContinuousClock.now < end else {
+          throw StoreError(
+            .busy, "\(path) has to be migrated, and was held by another writer, which may be migrating it.",
+            remedy: "Try again later.")
+        }
+      }
+    }
+  }
+
+  // MARK: Migrating
+
+  private var folder: ExternalFolder? {
+    ExternalFolder(besides: options.files.resolved(path), largestInRow: options.largestInRow, files: options.files)
+  }
+
+  private func plan(
+    _ migration: Migration, _ statements: MigrationStatements, _ database: Database
+  ) throws(StoreError) -> MigrationPlan {
+    let collection = PairCollection(database: database, statements: statements)
+    var lostPairs: [Int: Int] = [:]
+    for link in statements.collectedLinks { lostPairs[link] = try collection.collect(link) }
+    let counts = SQLiteMigrationCounts(database: database, migration: migration, lostPairs: lostPairs)
+    do {
+      return try MigrationPlan(migration, counts: counts, allowsLoss: options.migration.mode == .losing)
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(
+        .internalError, "\(path) cannot be planned to migrate: \(error).", remedy: "Report this as a mistake in Trellis.")
+    }
+  }
+
+  private func migrate(_ migration: Migration, _ database: Database) throws(StoreError) {
+    let statements = MigrationStatements(migration, now: QueryClock.now)
+    let functions = try MigrationFunctions.add(for: migration, folder, to: database)
+    let plan = try plan(migration, statements, database)
+    if let problem = functions.problem { throw problem }
+    if let refusal = plan.refusal(of: path) { throw refusal }
+    if options.migration.mode == .refused {
+      throw plan.forbidden(
+        path, because: "the store was opened with migration: .refused",
+        remedy: "Open it with migration: .automatic, or with the model it was made with.")
+    }
+    if plan.loses { try backUp(migration) }
+    try change(migration, statements, database)
+    if let problem = functions.problem { throw problem }
+    try Metadata.beginLineage(in: database)
+    try Metadata.writeModel(model, to: database)
+    try ModelLineage.add(ModelLineage.present(model), to: database)
+    try checkStructure(database)
+    try database.execute("COMMIT", doing: "migrate")
+    _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+  }
+
+  private func change(
+    _ migration: Migration, _ statements: MigrationStatements, _ database: Database
+  ) throws(StoreError) {
+    try SearchRemoval.run(migration, statements, in: database)
+    let indexes = try IndexChanges(migration, statements, in: database)
+    for name in indexes.dropped {
+      try database.execute("DROP INDEX \(SQLName.quoted(name))", doing: "drop an index")
+    }
+    try run(statements.renameTables, database)
+    // References to a table that is set aside become references to the one that takes its place.
+    try database.execute("PRAGMA legacy_alter_table = ON", doing: "migrate")
+    try run(statements.setAside, database)
+    try database.execute("PRAGMA legacy_alter_table = OFF", doing: "migrate")
+    try run(statements.changeTables, database)
+    try run(statements.dropFormer, database)
+    for index in indexes.created { try create(index, database) }
+  }
+
+  private func run(_ statements: [MigrationStatement], _ database: Database) throws(StoreError) {
+    for statement in statements { try database.run(statement, doing: "migrate") }
+  }
+
+  // MARK: Indexes
+
+  private func create(_ index: IndexChanges.Created, _ database: Database) throws(StoreError) {
+    do throws(StoreError) {
+      try database.execute(index.statement, doing: "create an index")
+    } catch {
+      if let key = index.uniqueKey, let refusal = try DuplicateSearch.refusal(of: key, model, database) { throw refusal }
+      throw error
+    }
+  }
+
+  // MARK: Checks
+
+  /// The file must have the structure of a new one.
+  private func checkStructure(_ database: Database) throws(StoreError) {
+    let parts = CheckStatements(model).parts + [CheckStatements.models]
+    let expected = try SchemaStructure(madeBy: parts.map(\.statement), options).facts
+    let found = try SchemaStructure(of: database).facts
+    for part in parts where found[part.name] != expected[part.name] {
+      throw StoreError(
+        .internalError, "The migration of \(path) would not make \(part.name) as the model has it; nothing was changed.",
+        remedy: "Report this as a mistake in Trellis, with both models.")
+    }
+  }
+
+  // MARK: Backup
+
+  /// Writes a copy of the file beside it. The transaction has changed nothing yet, and no other program writes.
+  private func backUp(_ migration: Migration) throws(StoreError) {
+    let target = "\(path).before-\(migration.stored.checksum)"
+    do {
+      let files = SystemFiles()
+      let own = ["", "-wal", "-shm", "-journal"].map { path + $0 }
+      let copy = try BackupFile(target, replacing: true, own: own, files: files)
+      let database = try Database(path: path, options: options)
+      try copy.write { _, temporary in
+        try database.copy(to: temporary)
+        if migration.stored.hasExternalData { try folder?.copyFiles(besides: files.resolved(target)) }
+      }
+    } catch let error as StoreError {
+      throw StoreError(
+        error.code, "\(path) is not migrated, because data would be lost, and no copy can be written: \(error.message)",
+        remedy: error.remedy)
+    } catch {
+      throw StoreError(
+        .inputOutput, "\(path) is not migrated, because data would be lost, and no copy can be written: \(error).",
+        remedy: "Check the disk and the folder.")
+    }
+  }
+}
+
+// MARK: - Search removal
+
+/// Drops the full-text tables of a file whose texts a migration moves. Opening the store makes them again.
+private enum SearchRemoval {
+  static func run(
+    _ migration: Migration, _ statements: MigrationStatements, in database: Database
+  ) throws(StoreError) {
+    let old = SearchPlan(migration.stored)
+    let new = SearchPlan(migration.current)
+    let isUntouched =
+      old.parts.map(\.statement) == new.parts.map(\.statement)
+      && new.tables.keys.allSatisfy { root in
+        if case .kept(let table)? = statements.tables[root] { table.isUnchanged } else { false }
+      }
+    if !isUntouched { try SearchOpening.removeAll(from: database) }
+  }
+}
+
+// MARK: - Index changes
+
+/// The indexes that a migration drops and creates. An index of a table that is kept stays if it is the same.
+private struct IndexChanges {
+  struct Created {
+    let statement: String
+    /// The unique index that may find two rows with the same values.
+    let uniqueKey: PlannedIndex?
+  }
+
+  private(set) var dropped: [String] = []
+  private(set) var created: [Created] = []
+
+  private static let prefixes = ["_reference.", "_unique.", "_reverse.", IndexPlan.declaredPrefix]
+
+  init(_ migration: Migration, _ statements: MigrationStatements, in database: Database) throws(StoreError) {
+    var present = try Self.present(in: database)
+    let model = migration.current
+    var wanted: [(name: String, created: Created, isKept: Bool)] = IndexPlan(model).all.map { index in
+      let isKept = if case .kept(let table)? = statements.tables[index.root] { table.renames.isEmpty } else { false }
+      return (index.name, Created(statement: index.statement, uniqueKey: index.isUnique ? index : nil), isKept)
+    }
+    let schema = SchemaStatements(model)
+    for table in model.joinTables {
+      for statement in schema.reversedIndex(table) {
+        wanted.append(
+          (
+            JoinNames.reversedIndex(table), Created(statement: statement, uniqueKey: nil),
+            statements.keptOrigin(of: table) != nil
+          ))
+      }
+    }
+    for index in wanted {
+      if index.isKept, let found = present[index.name], found == index.created.statement {
+        present[index.name] = nil
+      } else {
+        created.append(index.created)
+      }
+    }
+    dropped = present.keys.sorted()
+  }
+
+  private static func present(in database: Database) throws(StoreError) -> [String: String] {
+    let statement = try database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var present: [String: String] = [:]
+    while try database.step(statement.pointer, doing: "read the indexes") {
+      guard let name = database.text(of: statement.pointer), prefixes.contains(where: name.hasPrefix) else { continue }
+      present[name] = database.text(of: statement.pointer, 1) ?? ""
+    }
+    return present
+  }
+}
+
+// MARK: - Duplicate search
+
+/// Names the rows that violate a unique key.
+private enum DuplicateSearch {
+  private static let shown = 5
+
+  /// The error for a unique key whose index cannot be created; nil if there are no duplicates.
+  static func refusal(
+    of index: PlannedIndex, _ model: Model, _ database: Database
+  ) throws(StoreError) -> StoreError? {
+    let entity = model.entities[index.entity]
+    let names = index.properties.map { entity.properties[$0].name }
+    let columns = index.columns.map { SQLName.quoted($0.name) }
+    let conditions = columns.map { "\($0) IS NOT NULL" } + (index.condition.map { [$0] } ?? [])
+    let groups =
+      "FROM \(SQLName.quoted(model.entities[index.root].name)) WHERE \(conditions.joined(separator: " AND ")) "
+      + "GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1"
+    let count = try database.number("SELECT count(*) FROM (SELECT 1 \(groups))")
+    if count == 0 { return nil }
+    let statement = try database.prepare("SELECT group_concat(\(SQLName.id), ' ') \(groups) LIMIT \(shown)")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var examples: [String] = []
+    while try database.step(statement.pointer, doing: "read the duplicates") {
+      let keys = database.text(of: statement.pointer)?.split(separator: " ").prefix(4) ?? []
+      examples.append(keys.map { "\(entity.name)/\($0)" }.joined(separator: " and "))
+    }
+    return DuplicateRefusal.error(database.path, entity.name, names, count: count, examples: examples)
+  }
+}

@@ -1,0 +1,65 @@
+import TrellisModel
+
+/// The counts of a file for the plan of its migration.
+struct SQLiteMigrationCounts: MigrationCounts {
+  let database: Database
+  let migration: Migration
+  /// The lost pairs of collected links, by the current link's number.
+  let lostPairs: [Int: Int]
+
+  private var model: Model { migration.stored }
+
+  func rows(of entity: Int) throws -> Int { try count(entity, []) }
+
+  func missing(column: Int, in entity: Int) throws -> Int {
+    try count(entity, ["\(name(column, entity)) IS NULL"])
+  }
+
+  func misfits(_ source: StoredColumn, in entity: Int) throws -> Int {
+    guard let conversion = source.conversion else { return 0 }
+    let name = name(source.column, entity)
+    let value = source.isInlined ? "trellis_inline(\(name))" : name
+    return try count(entity, ["\(name) IS NOT NULL", "trellis_convert(\(conversion), \(value)) IS NULL"])
+  }
+
+  func lost(_ loss: Loss) throws -> Int {
+    var count = 0
+    for owner in loss.owners {
+      switch loss.subject {
+      case .rows: count += try rows(of: owner)
+      case .values(let number):
+        guard let column = model.entities[loss.entity].properties[number].column else { continue }
+        count += try self.count(owner, ["\(name(column, owner)) IS NOT NULL"])
+      case .pairs(let number): count += try pairs(number, of: owner)
+      }
+    }
+    return count
+  }
+
+  func lostPairs(of link: Int) throws -> Int { lostPairs[link] ?? 0 }
+
+  private func name(_ column: Int, _ entity: Int) -> String { SQLName.quoted(model.entities[entity].columns[column].name) }
+
+  private func count(_ entity: Int, _ conditions: [String]) throws(StoreError) -> Int {
+    let stored = model.entities[entity]
+    let own = stored.isInHierarchy ? ["\(SQLName.entity) = \(SQLName.literal(stored.name))"] : []
+    let terms = own + conditions
+    let condition = terms.isEmpty ? "" : " WHERE \(terms.joined(separator: " AND "))"
+    return try database.number(
+      "SELECT count(*) FROM \(SQLName.quoted(model.entities[stored.root].name))\(condition)")
+  }
+
+  /// The pairs of a relationship that the rows of an entity have.
+  private func pairs(_ number: Int, of entity: Int) throws(StoreError) -> Int {
+    guard let relationship = model.entities[entity].properties[number].relationship,
+      let (link, isSecond) = migration.storedLinks.link(of: relationship)
+    else { return 0 }
+    let stored = model.entities[entity]
+    let table = SQLName.quoted(model.entities[stored.root].name)
+    let own = stored.isInHierarchy ? " WHERE \(SQLName.entity) = \(SQLName.literal(stored.name))" : ""
+    let pairs = StoredPairs.selection(of: migration.storedLinks.all[link], in: model)
+    return try database.number(
+      "SELECT count(*) FROM (\(pairs)) WHERE \(isSecond ? "partner" : "owner") IN (SELECT \(SQLName.id) FROM \(table)\(own))"
+    )
+  }
+}
