@@ -117,7 +117,7 @@ if !isResolvedDependency {
       exclude: ["JSON/Golden"], swiftSettings: settings),
     .testTarget(
       name: "TrellisGeneratorTests",
-      dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisGenerator"],
+      dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisModelFile", "TrellisGenerator"],
       swiftSettings: settings),
     .testTarget(
       name: "TrellisModelFileTests",

@@ -97,8 +97,8 @@ extension ModelFile {
   /// Reads the model text from a store, which an earlier version of Trellis may have written under other rules.
   ///
   /// Only the checks needed for a valid model apply: the grammar, parents, types, destinations, inverses. Names,
-  /// patterns and predicates may be arbitrary, because no code is generated from them; a default or a bound that no
-  /// longer matches its type is left out. The text may come from a hostile file: it cannot cause a trap, and text that
+  /// patterns and predicates may be arbitrary, because no code is generated from them; a default, a backfill or a bound that
+  /// no longer matches its type is left out. The text may come from a hostile file: it cannot cause a trap, and text that
   /// exceeds ``Limits`` is refused.
   ///
   /// - Parameter bytes: the text, as from ``ModelDescription/canonicalJSON()``.
@@ -135,10 +135,11 @@ extension ModelFile {
       pass(&draft, findings)
       guard findings.errorCount == 0 else { return nil }
     }
-    // Rules and defaults that do not match are left out. They would only affect new values.
+    // Rules, defaults and backfills that do not match are left out. They would only affect new values.
     let ignored = Findings()
     AttributeRulesCheck.check(&draft, ignored)
     Defaults.check(&draft, ignored)
+    Backfills.check(&draft, ignored)
     return draft
   }
 }

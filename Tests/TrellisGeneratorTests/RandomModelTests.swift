@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TrellisGenerator
 import TrellisModel
+import TrellisModelFile
 import TrellisRuntime
 
 @Suite("Models made by chance") struct RandomModelTests {
@@ -16,6 +17,15 @@ import TrellisRuntime
       #expect(tooLong == nil, "seed \(number)")
       guard let folder else { continue }
       try file.text.write(toFile: "\(folder)/\(file.name)", atomically: true, encoding: .utf8)
+    }
+  }
+
+  @Test("every valid model comes back from its canonical text")
+  func canonical() throws {
+    for number in 0..<200 {
+      var maker = RandomModel(seed: UInt64(number))
+      let model = maker.make(number)
+      #expect(try ModelFile.parseStored(Array(model.canonicalJSON().utf8)) == model, "seed \(number)")
     }
   }
 

@@ -42,6 +42,56 @@ import TrellisModelFile
     #expect(model.enums.last?.cases.map(\.rawValue) == [.integer(0), .integer(10), .integer(11)])
   }
 
+  @Test("a text that is a constant of its attribute's type is one in a backfill, and any other is an expression")
+  func backfills() throws {
+    let file = Folders.good.appending(path: "AllTypes.model.json")
+    let model = try #require(ModelFile.parse(Folders.bytes(file), path: "f").description)
+    let values = try #require(model.entities.first { $0.name == "Values" })
+    let expected: [(String, Backfill)] = [
+      ("greeting", .expression("'hello ' + name")), ("initials", .expression("now")),
+      ("stars", .value(.value(.integer(-3)))), ("hearts", .expression("stars ** 2")), ("rate", .expression("1.5")),
+      ("cost", .value(.value(.text("9.95")))), ("isOpen", .value(.value(.integer(0)))), ("openedAt", .value(.now)),
+      ("closedAt", .value(.value(.integer(1_769_817_600_000_000)))), ("lockedAt", .expression("(now)")),
+      ("label", .value(.new)), ("icon", .value(.value(.blob(Array("Hello".utf8))))),
+      ("site", .value(.value(.text("https://example.org")))), ("feeling", .value(.value(.text("SAD")))),
+      ("feelings", .expression("feeling")), ("tags", .value(.list([.text("a"), .text("b")]))),
+      ("labels", .expression("tags")), ("work", .expression("home")),
+    ]
+    let found = values.attributes.compactMap { attribute in attribute.backfill.map { (attribute.name, $0) } }
+    #expect(found.map(\.0) == expected.map(\.0))
+    for ((name, found), (_, expected)) in zip(found, expected) { #expect(found == expected, "\(name)") }
+  }
+
+  @Test("a constant text given to a string attribute in Swift is written as the expression of that text")
+  func textConstants() throws {
+    for text in ["", "hello", "it's \"50 %\"", "a\\b\n\t커피"] {
+      let constant = AttributeDescription("a", .string, backfill: .value(.value(.text(text))))
+      var model = ModelDescription(name: "M", entities: [EntityDescription("A", attributes: [constant])])
+      let read = try #require(parse(model.canonicalJSON()).description)
+      guard case .expression(let expression)? = read.entities[0].attributes[0].backfill else {
+        Issue.record("no expression for \(text)")
+        continue
+      }
+      model.entities[0].attributes[0].backfill = .expression(expression)
+      #expect(read == model)
+      #expect(read.canonicalJSON() == parse(read.canonicalJSON()).description?.canonicalJSON())
+      let compared = try CheckedFormat("a == \(expression)", of: 0, in: Model(model)).predicate
+      let bound = [FormatArgument.value(.text(text), .text)]
+      #expect(try CheckedFormat("a == %@", of: 0, in: Model(model), arguments: bound).predicate == compared)
+    }
+  }
+
+  @Test("former names of cases and the consent to losses are read")
+  func migrationWords() throws {
+    let file = Folders.good.appending(path: "AllTypes.model.json")
+    let model = try #require(ModelFile.parse(Folders.bytes(file), path: "f").description)
+    #expect(model.enums[0].cases.map(\.renamedFrom) == [[], ["unhappy", "happy"]])
+    #expect(model.enums[2].cases.map(\.renamedFrom) == [[], ["ninth"], []])
+    let attributes = model.entities.flatMap(\.attributes).filter(\.isLossy).map(\.name)
+    let relationships = model.entities.flatMap(\.relationships).filter(\.isLossy).map(\.name)
+    #expect(attributes == ["greeting", "stars"] && relationships == ["friends"])
+  }
+
   @Test("what the model tool calls a column is one in the resolved model")
   func oneToOneHomes() throws {
     for optional in [(true, true), (true, false), (false, true), (false, false)] {

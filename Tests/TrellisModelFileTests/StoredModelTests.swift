@@ -41,17 +41,19 @@ import TrellisTestSupport
     let text = """
       { "model": "type", "enums": { "E": { "type": "string", "cases": [] } }, "entities": {
         "self": { "attributes": { "init": "string", "a b": { "type": "string", "pattern": "(((", "default": "x", "minLength": 9 },
-          "n": { "type": "int16", "min": 70000, "default": "many" } },
+          "n": { "type": "int16", "min": 70000, "default": "many", "backfill": [1] },
+          "o": { "type": "string", "backfill": "((", "transient": true } },
           "relationships": { "others": { "destination": "self", "toMany": true, "deleteRule": "deny" } },
           "fetchRequests": { "f": { "predicate": "no predicate at all ((" } } } } }
       """
     #expect(parse(text).description == nil)
     let description = try ModelFile.parseStored(Array(text.utf8))
     #expect(description.name == "type" && description.entities[0].name == "self")
-    #expect(description.entities[0].attributes.map(\.name) == ["init", "a b", "n"])
+    #expect(description.entities[0].attributes.map(\.name) == ["init", "a b", "n", "o"])
     #expect(description.entities[0].attributes[1].rules.pattern == "(((")
     #expect(description.entities[0].attributes[2].rules.minimum == nil)
     #expect(description.entities[0].attributes[2].defaultValue == nil)
+    #expect(description.entities[0].attributes.allSatisfy { $0.backfill == nil })
     #expect(description.entities[0].fetchRequests[0].predicate == "no predicate at all ((")
   }
 
@@ -59,7 +61,7 @@ import TrellisTestSupport
     "what only a newer Trellis writes is said to be that",
     arguments: [
       #"{ "model": "M", "future": 1 }"#, #"{ "model": "M", "entities": { "A": { "keepInHistory": true } } }"#,
-      #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "backfill": "x" } } } } }"#,
+      #"{ "model": "M", "entities": { "A": { "attributes": { "a": { "type": "string", "derived": "x" } } } } }"#,
       #"{ "model": "M", "entities": { "A": { "attributes": { "a": "duration" } } } }"#,
       #"{ "model": "M", "entities": { "A": { "hooks": ["willArchive"] } } }"#,
     ])
@@ -121,7 +123,8 @@ private struct TextChanges {
     "99999999999999999999",
     "\0", "\u{FEFF}", "커피", "now", "new", "string?", "[string]", "\"parent\": \"A\",", "\"toMany\": true,",
     "\"ordered\": true,", "\"transient\": true,", "\"optional\": true,", "\"abstract\": true,", "\"inverse\": \"a\",",
-    "\"default\": [1],", "\"unique\": [[\"a\"]],",
+    "\"default\": [1],", "\"unique\": [[\"a\"]],", "\"backfill\": \"now\",", "\"backfill\": \"a + 'b'\",",
+    "\"convert\": \"lossy\",", "\"renamedFrom\": [\"a\", \"b\"],",
   ].map { Array($0.utf8) }
 
   mutating func changed(_ texts: [[UInt8]]) -> [UInt8] {

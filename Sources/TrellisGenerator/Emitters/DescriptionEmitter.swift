@@ -39,6 +39,8 @@ enum DescriptionEmitter {
     arguments.add("searchable", attribute.isSearchable)
     arguments.add("swiftName", attribute.swiftName)
     arguments.add("renamedFrom", attribute.renamedFrom.map { .string($0) })
+    if let backfill = attribute.backfill { arguments.add("backfill", code(of: backfill)) }
+    arguments.add("lossy", attribute.isLossy)
     arguments.add("doc", attribute.doc)
     arguments.add(attribute.userInfo)
     return .filledCall(TypeName.attributeDescription, arguments.codes)
@@ -59,6 +61,13 @@ enum DescriptionEmitter {
     case .new: .plain(".new")
     case .value(let value): .call(".value", [Arguments.code(of: value)])
     case .list(let values): .call(".list", [.list(values.map(Arguments.code))])
+    }
+  }
+
+  private static func code(of backfill: Backfill) -> Code {
+    switch backfill {
+    case .value(let value): .call(".value", [code(of: value)])
+    case .expression(let text): .call(".expression", [.string(text)])
     }
   }
 
@@ -88,6 +97,7 @@ enum DescriptionEmitter {
     arguments.add("transient", relationship.isTransient)
     arguments.add("swiftName", relationship.swiftName)
     arguments.add("renamedFrom", relationship.renamedFrom.map { .string($0) })
+    arguments.add("lossy", relationship.isLossy)
     arguments.add("doc", relationship.doc)
     arguments.add(relationship.userInfo)
     return .filledCall(TypeName.relationshipDescription, arguments.codes)

@@ -132,6 +132,10 @@ enum EnumEmitter {
     let docs = enumeration.cases.compactMap { entry in
       entry.doc.map { Code.labeled(StringLiteral.flat(entry.name), .string($0)) }
     }
+    let formerNames = enumeration.cases.filter { !$0.renamedFrom.isEmpty }.map { entry in
+      Code.labeled(StringLiteral.flat(entry.name), .list(entry.renamedFrom.map { .string($0) }))
+    }
+    arguments.add("renamedFrom", formerNames)
     arguments.add("docs", docs)
     switch enumeration.unknown {
     case .preserve: arguments.add("unknown", .plain(".preserve"))

@@ -24,13 +24,16 @@ public struct EnumDescription: Hashable, Sendable {
     public var name: String
     /// The stored value: a text or an integer.
     public var rawValue: StoredValue
+    /// The former names, the newest first. A migration recognizes the case by them.
+    public var renamedFrom: [String]
     /// The doc comment from the model; nil if there is none.
     public var doc: String?
 
     /// Creates a case with its name and stored value.
-    public init(_ name: String, _ rawValue: StoredValue, doc: String? = nil) {
+    public init(_ name: String, _ rawValue: StoredValue, renamedFrom: [String] = [], doc: String? = nil) {
       self.name = name
       self.rawValue = rawValue
+      self.renamedFrom = renamedFrom
       self.doc = doc
     }
   }
@@ -62,15 +65,18 @@ public struct EnumDescription: Hashable, Sendable {
   /// - Parameters:
   ///   - caseNames: The names of the cases, in order.
   ///   - texts: The raw values; nil if each is the name of its case.
+  ///   - renamedFrom: The former names, by the name of the case. Cases without one are absent.
   ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
   ///   - unknown: What becomes of stored values without a case.
   ///   - name: The name of the enum.
   ///   - doc: The doc comment of the enum.
   public init(
-    _ name: String, caseNames: [String], texts: [String]? = nil, docs: [String: String] = [:],
-    unknown: UnknownPolicy = .reject, doc: String? = nil
+    _ name: String, caseNames: [String], texts: [String]? = nil, renamedFrom: [String: [String]] = [:],
+    docs: [String: String] = [:], unknown: UnknownPolicy = .reject, doc: String? = nil
   ) {
-    let cases = zip(caseNames, texts ?? caseNames).map { Case($0, .text($1), doc: docs[$0]) }
+    let cases = zip(caseNames, texts ?? caseNames).map {
+      Case($0, .text($1), renamedFrom: renamedFrom[$0] ?? [], doc: docs[$0])
+    }
     self.init(name, rawType: .string, cases: cases, unknown: unknown, doc: doc)
   }
 
@@ -79,15 +85,18 @@ public struct EnumDescription: Hashable, Sendable {
   /// - Parameters:
   ///   - caseNames: The names of the cases, in order.
   ///   - numbers: The raw values.
+  ///   - renamedFrom: The former names, by the name of the case. Cases without one are absent.
   ///   - docs: The doc comments, by the name of the case. Cases without one are absent.
   ///   - unknown: What becomes of stored values without a case.
   ///   - name: The name of the enum.
   ///   - doc: The doc comment of the enum.
   public init(
-    _ name: String, caseNames: [String], numbers: [Int64], docs: [String: String] = [:],
-    unknown: UnknownPolicy = .reject, doc: String? = nil
+    _ name: String, caseNames: [String], numbers: [Int64], renamedFrom: [String: [String]] = [:],
+    docs: [String: String] = [:], unknown: UnknownPolicy = .reject, doc: String? = nil
   ) {
-    let cases = zip(caseNames, numbers).map { Case($0, .integer($1), doc: docs[$0]) }
+    let cases = zip(caseNames, numbers).map {
+      Case($0, .integer($1), renamedFrom: renamedFrom[$0] ?? [], doc: docs[$0])
+    }
     self.init(name, rawType: .integer, cases: cases, unknown: unknown, doc: doc)
   }
 }

@@ -313,3 +313,23 @@ public enum UUIDText {
     return text
   }
 }
+
+// MARK: - Quoted text
+
+/// Texts as constants of the format language: in single quotes.
+enum QuotedText {
+  static func text(_ text: String) -> String {
+    var result = "'"
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "'", "\\": result += "\\" + String(scalar)
+      case "%": result += "%%"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "'"
+  }
+}

@@ -199,6 +199,10 @@ public struct AttributeDescription: Hashable, Sendable {
   public var swiftName: String?
   /// The former names, the newest first. A migration finds the stored data by them.
   public var renamedFrom: [String]
+  /// The value that a migration gives to stored rows that have none; nil if they stay without one.
+  public var backfill: Backfill?
+  /// Whether a migration may drop stored values that have no counterpart in the type.
+  public var isLossy: Bool
   /// The doc comment from the model; nil if there is none.
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
@@ -208,8 +212,8 @@ public struct AttributeDescription: Hashable, Sendable {
   public init(
     _ name: String, _ type: AttributeType, optional: Bool = false, transient: Bool = false,
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
-    searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], doc: String? = nil,
-    userInfo: [UserInfoEntry] = []
+    searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], backfill: Backfill? = nil,
+    lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = []
   ) {
     self.name = name
     self.type = type
@@ -221,6 +225,8 @@ public struct AttributeDescription: Hashable, Sendable {
     isSearchable = searchable
     self.swiftName = swiftName
     self.renamedFrom = renamedFrom
+    self.backfill = backfill
+    isLossy = lossy
     self.doc = doc
     self.userInfo = userInfo
   }
@@ -236,6 +242,17 @@ public indirect enum DefaultValue: Hashable, Sendable {
   case value(StoredValue)
   /// A list, each element in its stored form.
   case list([StoredValue])
+}
+
+/// The value that a migration gives to stored rows that have none.
+public enum Backfill: Hashable, Sendable {
+  /// A constant of the attribute's type. A `string` attribute has none: its text is an expression, such as `'hello'`.
+  case value(DefaultValue)
+  /// The text of an expression in the format language, over the row in the stored model:
+  /// `firstName + ' ' + lastName`.
+  ///
+  /// A text that is a constant of the attribute's type is no expression. In parentheses it is one: `(now)`.
+  case expression(String)
 }
 
 /// The validation rules that a value must pass on save.
@@ -297,6 +314,8 @@ public struct RelationshipDescription: Hashable, Sendable {
   public var swiftName: String?
   /// The former names, the newest first. A migration finds the stored data by them.
   public var renamedFrom: [String]
+  /// Whether a migration may drop members that have no place in the relationship.
+  public var isLossy: Bool
   /// The doc comment from the model; nil if there is none.
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
@@ -306,8 +325,8 @@ public struct RelationshipDescription: Hashable, Sendable {
   public init(
     _ name: String, to destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
     toMany: Bool = false, ordered: Bool = false, minCount: Int? = nil, maxCount: Int? = nil, optional: Bool = false,
-    transient: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], doc: String? = nil,
-    userInfo: [UserInfoEntry] = []
+    transient: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], lossy: Bool = false,
+    doc: String? = nil, userInfo: [UserInfoEntry] = []
   ) {
     self.name = name
     self.destination = destination
@@ -321,6 +340,7 @@ public struct RelationshipDescription: Hashable, Sendable {
     isTransient = transient
     self.swiftName = swiftName
     self.renamedFrom = renamedFrom
+    isLossy = lossy
     self.doc = doc
     self.userInfo = userInfo
   }

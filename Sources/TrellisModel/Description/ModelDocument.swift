@@ -39,10 +39,11 @@ extension EnumDescription {
 
 extension EnumDescription.Case {
   fileprivate var json: CanonicalJSON {
-    if doc == nil, rawValue == .text(name) { return .text(name) }
+    if doc == nil, renamedFrom.isEmpty, rawValue == .text(name) { return .text(name) }
     var members = CanonicalMembers()
     members.add("name", name)
     members.add("value", rawValue.plainJSON)
+    members.add(formerNames: renamedFrom)
     members.add("doc", doc)
     return .object(members.all)
   }
@@ -122,10 +123,21 @@ private struct EntityWriter {
     members.add("searchable", attribute.isSearchable)
     members.add("swiftName", attribute.swiftName)
     members.add(formerNames: attribute.renamedFrom)
+    members.add("backfill", attribute.backfill.map { json($0, attribute.type) })
+    members.add("convert", attribute.isLossy ? "lossy" : nil)
     members.add("doc", attribute.doc)
     members.add(attribute.userInfo)
     let type = CanonicalJSON.text(attribute.type.spelling + (attribute.isOptional ? "?" : ""))
     return members.all.isEmpty ? type : .object([("type", type)] + members.all)
+  }
+
+  private func json(_ backfill: Backfill, _ type: AttributeType) -> CanonicalJSON {
+    switch backfill {
+    case .expression(let text): .text(text)
+    // A text is always an expression there, so the constant is written as one.
+    case .value(.value(.text(let text))) where type == .string: .text(QuotedText.text(text))
+    case .value(let value): json(value, type)
+    }
   }
 
   private func json(_ value: DefaultValue, _ type: AttributeType) -> CanonicalJSON {
@@ -162,6 +174,7 @@ private struct EntityWriter {
     members.add("transient", relationship.isTransient)
     members.add("swiftName", relationship.swiftName)
     members.add(formerNames: relationship.renamedFrom)
+    members.add("convert", relationship.isLossy ? "lossy" : nil)
     members.add("doc", relationship.doc)
     members.add(relationship.userInfo)
     return .object(members.all)

@@ -174,9 +174,7 @@ enum AttributeRulesCheck {
           "Attribute '\(path)' is of type '\(type.spelling)', but '\(key)' is for '\(only.spelling)' alone; take it out."
         )
       } else if attribute.description.isTransient {
-        findings.error(
-          .optionMismatch, at: attribute.place(of: key),
-          "Attribute '\(path)' is transient and lies in no store, so '\(key)' has no meaning; take out one of the two.")
+        findings.reportTransient("attribute '\(path)'", key, at: attribute.place(of: key))
       }
     }
   }
@@ -212,6 +210,38 @@ extension StoredValue {
   }
 }
 
+// MARK: - Stored only
+
+/// Checks that what is said to migrations is said of stored properties.
+enum StoredOnly {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    for (number, entity) in draft.entities.enumerated() {
+      for attribute in entity.attributes where attribute.description.isTransient {
+        check(attribute.object, "attribute '\(draft.path(number, attribute.name.value))'", findings)
+      }
+      for relationship in entity.relationships where relationship.description.isTransient {
+        check(relationship.object, "relationship '\(draft.path(number, relationship.name.value))'", findings)
+      }
+    }
+  }
+
+  private static func check(_ object: JSONObject, _ owner: String, _ findings: Findings) {
+    for key in ["backfill", "convert"] {
+      if let node = object[key]?.value { findings.reportTransient(owner, key, at: node.offset) }
+    }
+  }
+}
+
+extension Findings {
+  /// Reports a key for stored properties on a transient one.
+  func reportTransient(_ owner: String, _ key: String, at offset: Int) {
+    error(
+      .optionMismatch, at: offset,
+      "\(owner.capitalizedFirst) is transient and lies in no store, so '\(key)' has no meaning; take out one of the two."
+    )
+  }
+}
+
 // MARK: - Defaults
 
 /// Checks that each default matches its attribute's type and satisfies its rules. Sets defaults in their stored form.
@@ -240,7 +270,6 @@ enum Defaults {
     private var rules: AttributeRules { attribute.description.rules }
 
     func read(_ node: JSONNode) -> DefaultValue? {
-      if let moment = special(node) { return moment }
       if case .null = node.content {
         let remedy =
           attribute.description.isOptional ? "optional attributes are nil anyway" : "add \"optional\": true instead"
@@ -248,7 +277,9 @@ enum Defaults {
         return nil
       }
       do throws(StoredValueReader.Misfit) {
-        return try value(node)
+        let value = try reader.readConstant(node, as: type)
+        checkRules(value, at: node.offset)
+        return value
       } catch {
         report(
           node.offset,
@@ -258,37 +289,7 @@ enum Defaults {
       }
     }
 
-    /// Handles `now` for dates and `new` for UUIDs. For other types except text, the error says which type each word is
-    /// for.
-    private func special(_ node: JSONNode) -> DefaultValue? {
-      switch (node.string, type) {
-      case ("now", .date): .now
-      case ("new", .uuid): .new
-      default: nil
-      }
-    }
-
-    private func value(_ node: JSONNode) throws(StoredValueReader.Misfit) -> DefaultValue {
-      guard case .array(let element) = type else {
-        let value = try reader.read(node, as: type)
-        checkRules(value, at: node.offset)
-        return .value(value)
-      }
-      guard let nodes = node.array else { throw StoredValueReader.Misfit(expected: "a list") }
-      var values: [StoredValue] = []
-      for node in nodes { values.append(try read(node, element)) }
-      checkLength(values.count, "elements", at: node.offset)
-      return .list(values)
-    }
-
-    private func read(_ node: JSONNode, _ element: AttributeType) throws(StoredValueReader.Misfit) -> StoredValue {
-      do throws(StoredValueReader.Misfit) {
-        return try reader.read(node, as: element)
-      } catch {
-        throw StoredValueReader.Misfit(expected: "a list of which each element is \(error.expected)")
-      }
-    }
-
+    /// For types that have no such constant, says which type `now` and `new` are for.
     private func suggestion(for node: JSONNode) -> String {
       switch (node.string, type) {
       case ("now", _): return "; \"now\" is for 'date' alone."
@@ -305,6 +306,14 @@ enum Defaults {
     }
 
     // MARK: Rules
+
+    private func checkRules(_ value: DefaultValue, at offset: Int) {
+      switch value {
+      case .now, .new: break
+      case .value(let value): checkRules(value, at: offset)
+      case .list(let values): checkLength(values.count, "elements", at: offset)
+      }
+    }
 
     private func checkRules(_ value: StoredValue, at offset: Int) {
       if let minimum = rules.minimum, value.isLess(than: minimum) { reportBreak("min", "is below it", at: offset) }
@@ -334,6 +343,88 @@ enum Defaults {
         .defaultBreaksRule, at: offset,
         "The default of attribute '\(path)' breaks its own rule '\(rule)': it \(fact); change one of the two.",
         notes: [("'\(rule)' is here", attribute.place(of: rule))])
+    }
+  }
+}
+
+// MARK: - Backfills
+
+/// Checks that each backfill is a constant of its attribute's type or an expression. Sets backfills.
+///
+/// The names in an expression are those of a former model, which is not known here.
+enum Backfills {
+  static func check(_ draft: inout Draft, _ findings: Findings) {
+    let reader = StoredValueReader(draft.enums)
+    for entity in draft.entities.indices {
+      for index in draft.entities[entity].attributes.indices {
+        let attribute = draft.entities[entity].attributes[index]
+        // `StoredOnly` reports a transient attribute.
+        guard attribute.hasType, !attribute.description.isTransient, let node = attribute.object["backfill"]?.value
+        else { continue }
+        let pass = Pass(
+          type: attribute.description.type, path: draft.path(entity, attribute.name.value), reader: reader,
+          findings: findings)
+        draft.entities[entity].attributes[index].description.backfill = pass.read(node)
+      }
+    }
+  }
+
+  /// The check of one attribute's backfill.
+  private struct Pass {
+    let type: AttributeType
+    let path: String
+    let reader: StoredValueReader
+    let findings: Findings
+
+    func read(_ node: JSONNode) -> Backfill? {
+      if case .null = node.content {
+        findings.error(
+          .backfillMismatch, at: node.offset, "The backfill of attribute '\(path)' must not be null; take it out.")
+        return nil
+      }
+      do throws(StoredValueReader.Misfit) {
+        return .value(try constant(node))
+      } catch {
+        if let text = node.string, !isMistypedDate(text) {
+          return expression(text, at: node.offset, expected: error.expected)
+        }
+        findings.error(
+          .backfillMismatch, at: node.offset,
+          "The backfill of attribute '\(path)' of type '\(type.spelling)' must be \(error.expected).")
+        return nil
+      }
+    }
+
+    private func constant(_ node: JSONNode) throws(StoredValueReader.Misfit) -> DefaultValue {
+      switch type {
+      // Any text would be a constant, and none an expression.
+      case .string: throw StoredValueReader.Misfit(expected: "an expression, such as \"'hello'\"")
+      case .codable: throw StoredValueReader.Misfit(expected: "a text with an expression")
+      default: break
+      }
+      do throws(StoredValueReader.Misfit) {
+        return try reader.readConstant(node, as: type)
+      } catch {
+        throw StoredValueReader.Misfit(expected: error.expected + ", or a text with an expression")
+      }
+    }
+
+    /// Whether the text is no date but a sum of numbers, which never is a date: `2026-13-01`.
+    private func isMistypedDate(_ text: String) -> Bool {
+      type == .date && !text.isEmpty && text.utf8.allSatisfy { $0.isDigit || " +-:.".utf8.contains($0) }
+    }
+
+    private func expression(_ text: String, at offset: Int, expected: String) -> Backfill? {
+      do throws(PredicateFormatError) {
+        try CheckedFormat.checkSyntax(ofValue: text)
+        return .expression(text)
+      } catch {
+        let fault = error.code == .missingArgument ? "A model has no arguments for '%@' and its like." : error.message
+        findings.error(
+          .backfillMismatch, at: offset, inText: error.offset,
+          "In the backfill of attribute '\(path)' of type '\(type.spelling)': \(fault) Write \(expected).")
+        return nil
+      }
     }
   }
 }

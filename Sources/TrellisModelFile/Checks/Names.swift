@@ -186,9 +186,14 @@ enum NameClashes {
   }
 
   /// Checks that no two claim the same former name, and that a name in `removed` belongs to none. A former name may be
-  /// the name of another entity or property now: names can be swapped and used again.
+  /// the name of another entity, property or case now: names can be swapped and used again.
   private static func checkRenames(_ draft: Draft, _ findings: Findings) {
     checkRenames(draft.entities.map { ($0.name, $0.renamedFrom) }, draft.removed, things: "entities", findings)
+    for enumeration in draft.enums {
+      checkRenames(
+        enumeration.cases.map { ($0.name, $0.renamedFrom) }, [], things: "cases of '\(enumeration.name.value)'",
+        findings)
+    }
     for entity in draft.entities {
       let properties =
         entity.attributes.map { ($0.name, $0.renamedFrom) } + entity.relationships.map { ($0.name, $0.renamedFrom) }
@@ -213,9 +218,8 @@ enum NameClashes {
         } else if let first = claimed[former.value] {
           findings.error(
             .renameClash, at: former.offset,
-            "'\(name.value)' cannot be renamed from \(former.value.quoted): that name was given to another of the "
-              + "\(things), or twice to this one.",
-            notes: [("it is here", first)])
+            "The former name \(former.value.quoted) of '\(name.value)' is written twice among the \(things); keep it "
+              + "where it belongs.", notes: [("the first is here", first)])
         }
         claimed[former.value] = former.offset
       }

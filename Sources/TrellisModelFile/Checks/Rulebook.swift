@@ -11,7 +11,10 @@ enum Rulebook {
     // The type or destination of each property.
     [Redeclarations.check, AttributeTypes.check, Destinations.check],
     // Consistency of properties with each other and with their own rules.
-    [Inverses.check, AttributeRulesCheck.check, Defaults.check, AbstractEntities.check],
+    [
+      Inverses.check, AttributeRulesCheck.check, StoredOnly.check, Defaults.check, Backfills.check,
+      AbstractEntities.check,
+    ],
     // Checks that rely on matching inverses.
     [RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check, FetchPredicates.check],
   ]

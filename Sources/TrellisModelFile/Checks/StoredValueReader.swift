@@ -25,6 +25,28 @@ struct StoredValueReader {
     self.caseNames = caseNames
   }
 
+  /// Reads what a new object, or a row without a value, can be given: also `now`, `new`, and a list.
+  func readConstant(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> DefaultValue {
+    switch (type, node.string) {
+    case (.date, "now"): return .now
+    case (.uuid, "new"): return .new
+    case (.array(let element), _):
+      guard let nodes = node.array else { throw Misfit(expected: "a list") }
+      var values: [StoredValue] = []
+      for node in nodes { values.append(try read(node, asElement: element)) }
+      return .list(values)
+    default: return .value(try read(node, as: type))
+    }
+  }
+
+  private func read(_ node: JSONNode, asElement type: AttributeType) throws(Misfit) -> StoredValue {
+    do throws(Misfit) {
+      return try read(node, as: type)
+    } catch {
+      throw Misfit(expected: "a list of which each element is \(error.expected)")
+    }
+  }
+
   func read(_ node: JSONNode, as type: AttributeType) throws(Misfit) -> StoredValue {
     switch type {
     case .bool:

@@ -43,6 +43,7 @@ struct EnumDraft {
 struct CaseDraft {
   var name: Located<String>
   var rawValue: Located<StoredValue>
+  var renamedFrom: [Located<String>] = []
   var doc: String?
 }
 
@@ -79,7 +80,7 @@ struct AttributeDraft {
   var typeName: Located<String>
   /// The object that declares the attribute; empty for the short form.
   var object: JSONObject
-  /// The description so far: the pass over types sets the type, later passes set default and rules.
+  /// The description so far: the pass over types sets the type, later passes set rules, default and backfill.
   var description: AttributeDescription
   var renamedFrom: [Located<String>] = []
   /// Whether the type is valid, so that later passes can use it.
@@ -131,8 +132,10 @@ extension EnumDraft {
   fileprivate var description: EnumDescription {
     EnumDescription(
       name.value, rawType: rawType,
-      cases: cases.map { EnumDescription.Case($0.name.value, $0.rawValue.value, doc: $0.doc) }, unknown: unknown,
-      doc: doc)
+      cases: cases.map {
+        EnumDescription.Case(
+          $0.name.value, $0.rawValue.value, renamedFrom: $0.renamedFrom.map(\.value), doc: $0.doc)
+      }, unknown: unknown, doc: doc)
   }
 }
 

@@ -150,12 +150,19 @@ extension GrammarReader {
 extension GrammarReader {
   static let attributeKeys = [
     "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
-    "searchable", "doc", "renamedFrom", "userInfo", "swiftName",
+    "searchable", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName",
   ]
   static let relationshipKeys = [
     "destination", "inverse", "deleteRule", "toMany", "ordered", "minCount", "maxCount", "optional", "transient", "doc",
-    "renamedFrom", "userInfo", "swiftName",
+    "renamedFrom", "convert", "userInfo", "swiftName",
   ]
+
+  /// What a migration may do with stored values that do not fit.
+  private enum ConversionWord: String, CaseIterable {
+    case lossy
+  }
+
+  private func isLossy(_ keyed: KeyedObject) -> Bool { keyed.word("convert", ConversionWord.self) == .lossy }
 
   // MARK: Attributes
 
@@ -206,6 +213,7 @@ extension GrammarReader {
     draft.description.doc = keyed.text("doc")?.value
     draft.renamedFrom = keyed.formerNames()
     draft.description.renamedFrom = draft.renamedFrom.map(\.value)
+    draft.description.isLossy = isLossy(keyed)
     draft.description.swiftName = keyed.text("swiftName")?.value
     draft.description.userInfo = keyed.userInfo()
   }
@@ -225,7 +233,8 @@ extension GrammarReader {
         ordered: keyed.isSet("ordered"), minCount: keyed.count("minCount"), maxCount: keyed.count("maxCount", least: 1),
         optional: keyed.isSet("optional"), transient: keyed.isSet("transient"),
         swiftName: keyed.text("swiftName")?.value,
-        renamedFrom: renamedFrom.map(\.value), doc: keyed.text("doc")?.value, userInfo: keyed.userInfo()),
+        renamedFrom: renamedFrom.map(\.value), lossy: isLossy(keyed), doc: keyed.text("doc")?.value,
+        userInfo: keyed.userInfo()),
       renamedFrom: renamedFrom)
   }
 }
@@ -287,7 +296,7 @@ extension GrammarReader {
     case .object(let object):
       guard isWithin(Limits.enumCases, object.members.count, "cases", at: node.offset) else { return [] }
       for member in object.members {
-        cases.append(Located(member.key, at: member.keyOffset), member.value, doc: nil)
+        cases.append(Located(member.key, at: member.keyOffset), member.value)
       }
     default:
       keyed.wrongType("cases", node, "a list of names, or an object with a raw value for each name")
@@ -309,20 +318,23 @@ private struct CaseList {
   }
 
   mutating func append(_ element: JSONNode) {
-    if let name = element.string { return append(Located(name, at: element.offset), nil, doc: nil) }
+    if let name = element.string { return append(Located(name, at: element.offset), nil) }
     guard let object = element.object else {
       return keyed.wrongType("cases", element, "a list of names or of objects with 'name' and 'value'")
     }
     let entry = KeyedObject(
-      object, at: element.offset, owner: "a case of \(keyed.owner)", keys: ["name", "value", "doc"], required: ["name"],
-      keyed.findings)
+      object, at: element.offset, owner: "a case of \(keyed.owner)", keys: ["name", "value", "renamedFrom", "doc"],
+      required: ["name"], keyed.findings)
     guard let name = entry.text("name") else { return }
-    append(name, object["value"]?.value, doc: entry.text("doc")?.value)
+    append(name, object["value"]?.value, renamedFrom: entry.formerNames(), doc: entry.text("doc")?.value)
   }
 
-  mutating func append(_ name: Located<String>, _ value: JSONNode?, doc: String?) {
+  mutating func append(
+    _ name: Located<String>, _ value: JSONNode?, renamedFrom: [Located<String>] = [], doc: String? = nil
+  ) {
     guard let raw = rawValue(name, value) else { return }
-    cases.append(CaseDraft(name: name, rawValue: Located(raw, at: value?.offset ?? name.offset), doc: doc))
+    let place = value?.offset ?? name.offset
+    cases.append(CaseDraft(name: name, rawValue: Located(raw, at: place), renamedFrom: renamedFrom, doc: doc))
   }
 
   private mutating func rawValue(_ name: Located<String>, _ value: JSONNode?) -> StoredValue? {

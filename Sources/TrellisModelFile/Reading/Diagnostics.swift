@@ -104,6 +104,7 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
   case optionMismatch = "option-mismatch"
   case defaultMismatch = "default-mismatch"
   case defaultBreaksRule = "default-breaks-rule"
+  case backfillMismatch = "backfill-mismatch"
 
   // Relationships
   case missingInverse = "missing-inverse"

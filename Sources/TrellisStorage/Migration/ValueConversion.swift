@@ -203,10 +203,11 @@ enum AttributeForm: Hashable, Sendable {
     case .truth(let isTrue): return isTrue ? 1 : 0
     case .real(let number): return number
     case .decimal(let text), .text(let text):
-      // The double counts as the same number if it is written with the same digits.
-      guard let number = Double(text), number.isFinite, let wanted = DecimalText.canonical(text),
-        DecimalText.canonical("\(number)") == wanted
-      else { return nil }
+      guard let number = Double(text), number.isFinite else { return nil }
+      // The double counts as the same number if it is written with the same digits. A decimal has no digits for the
+      // largest and the smallest doubles, whose text is their own.
+      if text == "\(number)" { return number }
+      guard let wanted = DecimalText.canonical(text), DecimalText.canonical("\(number)") == wanted else { return nil }
       return number
     default: return nil
     }
@@ -260,7 +261,10 @@ enum AttributeForm: Hashable, Sendable {
     case .name(let name, raw: let raw):
       let isKept = description.rawType == .string && raw.isText || description.rawType == .integer && raw.isInteger
       return isKept ? raw : description.cases.first { $0.name == name }?.rawValue
-    case .text(let text): return description.cases.first { $0.name == text }?.rawValue
+    case .text(let text):
+      if let named = description.cases.first(where: { $0.name == text }) { return named.rawValue }
+      // The text of an integer enum's value is the raw value.
+      return description.rawType == .integer ? Int64(text).map { .integer($0) } : nil
     case .integer(let number): return .integer(number)
     default: return nil
     }

@@ -22,6 +22,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
       codableTypes: ["Address"],
       entities: [
         Long._description,
+        Migrated._description,
         Plain._description,
         Maybe._description,
         Preset._description,
@@ -40,6 +41,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
     ),
     objects: [
       Long.self,
+      Migrated.self,
       Plain.self,
       Maybe.self,
       Preset.self,
@@ -49,7 +51,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
       PassingPreset.self,
       MaybePassingPreset.self,
     ],
-    checksum: "08869c5f9cbbecc3",
+    checksum: "5bcd7f5f55ee0cb4",
     generatedCode: .version1
   )
 }
@@ -89,6 +91,7 @@ public nonisolated enum Weather: TrellisStorage.ModelEnum, Swift.CaseIterable {
     "Weather",
     caseNames: ["sunny", "default"],
     texts: ["sunny", "a \"quoted\" \\(value)\n\0\u{202E}"],
+    renamedFrom: ["sunny": ["bright", "clear"]],
     docs: ["sunny": "Not a cloud."],
     unknown: .preserve,
     doc: "How the sky looks."
@@ -122,6 +125,7 @@ public nonisolated enum Level: TrellisStorage.ModelEnum, Swift.CaseIterable {
     "Level",
     caseNames: ["low", "high"],
     numbers: [-9223372036854775808, 10],
+    renamedFrom: ["high": ["top"]],
     unknown: .useDefault("low")
   )
 }
@@ -577,6 +581,268 @@ nonisolated extension Long.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
   }
 }
 
+// MARK: - Migrated
+
+public nonisolated final class Migrated: TrellisRuntime.ManagedObject, Swift.Identifiable {
+  @exclusivity(unchecked) private final var _row: Snapshot
+
+  /// Inserts a new object into a context.
+  public init(
+    in context: TrellisRuntime.ManagedObjectContext,
+    name: Swift.String,
+    count: Swift.Int16,
+    seenAt: Foundation.Date,
+    code: Foundation.UUID,
+    level: Level,
+    words: [Swift.String],
+    next: Migrated? = nil
+  ) {
+    unsafe _row = Snapshot(
+      objectID: .unassigned,
+      name: name,
+      count: count,
+      seenAt: seenAt.roundedToMicroseconds,
+      code: code,
+      level: level,
+      words: words,
+      next: nil
+    )
+    super.init(_insertedInto: context)
+    unsafe _row.objectID = .init(_key)
+    if let next { self.next = next }
+  }
+
+  /// What it is called.
+  public var name: Swift.String {
+    get { _willRead(0); return unsafe _row.name }
+    set { if _willWrite(0) { unsafe _row.name = newValue } }
+  }
+
+  public var count: Swift.Int16 {
+    get { _willRead(1); return unsafe _row.count }
+    set { if _willWrite(1) { unsafe _row.count = newValue } }
+  }
+
+  public var seenAt: Foundation.Date {
+    get { _willRead(2); return unsafe _row.seenAt }
+    set { if _willWrite(2) { unsafe _row.seenAt = newValue.roundedToMicroseconds } }
+  }
+
+  public var code: Foundation.UUID {
+    get { _willRead(3); return unsafe _row.code }
+    set { if _willWrite(3) { unsafe _row.code = newValue } }
+  }
+
+  public var level: Level {
+    get { _willRead(4); return unsafe _row.level }
+    set { if _willWrite(4) { unsafe _row.level = newValue } }
+  }
+
+  public var words: [Swift.String] {
+    get { _willRead(5); return unsafe _row.words }
+    set { if _willWrite(5) { unsafe _row.words = newValue } }
+  }
+
+  public var next: Migrated? {
+    get { _partner(6) }
+    set { _setPartner(6, newValue) }
+  }
+
+  public var id: TrellisRuntime.ObjectID<Migrated> { objectID }
+
+  /// The stored values as they are now.
+  public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
+
+  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
+  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
+
+  // MARK: What Trellis calls
+
+  @_spi(Generated) public required init(
+    _ row: borrowing TrellisStorage.RowReader,
+    in link: borrowing TrellisRuntime.ContextLink
+  ) {
+    unsafe _row = Snapshot(row)
+    super.init(row, in: link)
+  }
+
+  @_spi(Generated) public override class var _entity: Swift.Int { 1 }
+
+  @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
+
+  @_spi(Generated) public override func _read(_ row: TrellisStorage.RowReader) {
+    unsafe _row = Snapshot(row)
+  }
+
+  @_spi(Generated) public override func writeColumns(
+    of properties: TrellisStorage.ColumnMask,
+    to row: TrellisStorage.RowWriter
+  ) {
+    if properties.contains(0) { unsafe _row.name.write(to: row) }
+    if properties.contains(1) { unsafe _row.count.write(to: row) }
+    if properties.contains(2) { unsafe _row.seenAt.write(to: row) }
+    if properties.contains(3) { unsafe _row.code.write(to: row) }
+    if properties.contains(4) { unsafe _row.level.write(to: row) }
+    if properties.contains(5) { unsafe _row.words.write(to: row) }
+    if properties.contains(6) { unsafe _row.next.write(to: row) }
+  }
+
+  @_spi(Generated) public override func _value(_ property: Swift.Int) -> TrellisModel.StoredValue {
+    unsafe _row._value(property) ?? super._value(property)
+  }
+
+  @_spi(Generated) public override func _reference(_ property: Swift.Int) -> Swift.Int64 {
+    switch property {
+    case 6: unsafe _row.next?.key ?? 0
+    default: super._reference(property)
+    }
+  }
+
+  @_spi(Generated) public override func _setReference(_ property: Swift.Int, _ key: Swift.Int64) {
+    switch property {
+    case 6: unsafe _row.next = .init(optional: key)
+    default: super._setReference(property, key)
+    }
+  }
+
+  @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
+
+  @_spi(Generated) public override func _restore(
+    _ properties: TrellisStorage.ColumnMask,
+    from copy: TrellisRuntime.RowCopyBase
+  ) {
+    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
+    if properties.contains(0) { unsafe _row.name = old.name }
+    if properties.contains(1) { unsafe _row.count = old.count }
+    if properties.contains(2) { unsafe _row.seenAt = old.seenAt }
+    if properties.contains(3) { unsafe _row.code = old.code }
+    if properties.contains(4) { unsafe _row.level = old.level }
+    if properties.contains(5) { unsafe _row.words = old.words }
+    if properties.contains(6) { unsafe _row.next = old.next }
+  }
+
+  fileprivate static let _description = TrellisModel.EntityDescription(
+    "Migrated",
+    attributes: [
+      TrellisModel.AttributeDescription(
+        "name", .string, renamedFrom: ["title", "label"],
+        backfill: .expression("firstName + ' \"' + lowercase:(lastName) + '\\\\'"), lossy: true,
+        doc: "What it is called."
+      ),
+      TrellisModel.AttributeDescription("count", .int16, backfill: .value(.value(.integer(-1))), lossy: true),
+      TrellisModel.AttributeDescription("seenAt", .date, backfill: .value(.now)),
+      TrellisModel.AttributeDescription("code", .uuid, backfill: .value(.new)),
+      TrellisModel.AttributeDescription("level", .enumeration("Level"), backfill: .value(.value(.integer(10)))),
+      TrellisModel.AttributeDescription("words", .array(.string), backfill: .value(.list([.text("a"), .text("b")]))),
+    ],
+    relationships: [
+      TrellisModel.RelationshipDescription(
+        "next", to: "Migrated", optional: true, renamedFrom: ["following"], lossy: true
+      )
+    ],
+    renamedFrom: ["Moved"],
+    removed: ["note"]
+  )
+}
+
+nonisolated extension Migrated: TrellisRuntime.FetchableObject {
+  /// The stored values of one object: a value that may go anywhere.
+  public struct Snapshot {
+    public var objectID: TrellisRuntime.ObjectID<Migrated>
+    /// What it is called.
+    public var name: Swift.String
+    public var count: Swift.Int16
+    public var seenAt: Foundation.Date
+    public var code: Foundation.UUID
+    public var level: Level
+    public var words: [Swift.String]
+    public var next: TrellisRuntime.ObjectID<Migrated>?
+  }
+
+  /// The properties by name, for predicates and sorts.
+  public struct Columns: TrellisRuntime.EntityColumns {
+    @_spi(Generated) public let path: TrellisModel.PropertyPath
+
+    @_spi(Generated) public init(_ path: TrellisModel.PropertyPath) { self.path = path }
+
+    @_spi(Generated) public static func snapshot(of object: Migrated) -> Migrated.Snapshot { object.snapshot }
+
+    /// What it is called.
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var count: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
+    public var seenAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 2) }
+    public var code: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 3) }
+    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(self, 4) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(self, 5) }
+    public var next: TrellisRuntime.ToOnePath<Migrated.Columns> { TrellisRuntime.ToOnePath(self, 6) }
+  }
+}
+
+nonisolated extension Migrated.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntime.StoredFields {
+  @_spi(Generated) public init(_ row: borrowing TrellisStorage.RowReader) {
+    objectID = .init(row.key)
+    name = .read(row, 0)
+    count = .read(row, 1)
+    seenAt = .read(row, 2)
+    code = .read(row, 3)
+    level = .read(row, 4)
+    words = .read(row, 5)
+    next = .read(row, 6)
+  }
+
+  /// Whether both would be stored alike: texts are compared by their bytes.
+  public static func == (left: Self, right: Self) -> Swift.Bool {
+    guard left.objectID == right.objectID else { return false }
+    guard left.name.isSameStored(as: right.name) else { return false }
+    guard left.count.isSameStored(as: right.count) else { return false }
+    guard left.seenAt.isSameStored(as: right.seenAt) else { return false }
+    guard left.code.isSameStored(as: right.code) else { return false }
+    guard left.level.isSameStored(as: right.level) else { return false }
+    guard left.words.isSameStored(as: right.words) else { return false }
+    guard left.next.isSameStored(as: right.next) else { return false }
+    return true
+  }
+
+  public init(from decoder: any Swift.Decoder) throws {
+    let values = try TrellisRuntime.SnapshotDecoder(decoder)
+    objectID = values.value("objectID")
+    name = values.value("name")
+    count = values.value("count")
+    seenAt = values.value("seenAt")
+    code = values.value("code")
+    level = values.value("level")
+    words = values.value("words")
+    next = values.valueIfPresent("next")
+    try values.finish()
+  }
+
+  public func encode(to encoder: any Swift.Encoder) throws {
+    let values = TrellisRuntime.SnapshotEncoder(encoder)
+    values.put(objectID, "objectID")
+    values.put(name, "name")
+    values.put(count, "count")
+    values.put(seenAt, "seenAt")
+    values.put(code, "code")
+    values.put(level, "level")
+    values.put(words, "words")
+    values.putIfPresent(next, "next")
+    try values.finish()
+  }
+
+  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+    switch property {
+    case 0: name.storedValue
+    case 1: count.storedValue
+    case 2: seenAt.storedValue
+    case 3: code.storedValue
+    case 4: level.storedValue
+    case 5: words.storedValue
+    case 6: next.storedValue
+    default: nil
+    }
+  }
+}
+
 // MARK: - Plain
 
 public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identifiable {
@@ -780,7 +1046,7 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 1 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 2 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
@@ -1764,7 +2030,7 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 2 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 3 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
@@ -2775,7 +3041,7 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 3 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 4 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
@@ -3358,7 +3624,7 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 4 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 5 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
@@ -3968,7 +4234,7 @@ public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Iden
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 5 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 6 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
@@ -4445,7 +4711,7 @@ public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 6 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 7 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
@@ -4935,7 +5201,7 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 7 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 8 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 
@@ -5441,7 +5707,7 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     super.init(row, in: link)
   }
 
-  @_spi(Generated) public override class var _entity: Swift.Int { 8 }
+  @_spi(Generated) public override class var _entity: Swift.Int { 9 }
 
   @_spi(Generated) public override class var _model: TrellisRuntime.ObjectModel? { TrellisRuntime.ObjectModel.urlTypes }
 

@@ -19,7 +19,9 @@ struct RandomModel {
       }
     }
     for place in 0..<Int.random(in: 0...6, using: &generator) { connect(&entities, "r\(place)") }
-    let cases = ["one", "two", "default"].map { EnumDescription.Case($0, .text($0)) }
+    let cases = ["one", "two", "default"].map { name in
+      EnumDescription.Case(name, .text(name), renamedFrom: formerNames(of: name), doc: chance(3) ? "A case." : nil)
+    }
     return ModelDescription(
       name: "Random\(number)",
       enums: [EnumDescription("Choice\(number)", rawType: .string, cases: cases, unknown: .preserve)],
@@ -35,9 +37,24 @@ struct RandomModel {
       .string: .value(.text("\"\\(x)\n")), .int64: .value(.integer(-1)), .date: .now, .uuid: .new,
       .double: .value(.real(1e-9)), .decimal: .value(.text("0.1")), .enumeration(enumeration): .value(.text("default")),
     ]
+    let isTransient = chance(6)
     return AttributeDescription(
-      name, type, optional: chance(2), transient: chance(6), default: chance(2) ? values[type] : nil,
+      name, type, optional: chance(2), transient: isTransient, default: chance(2) ? values[type] : nil,
+      renamedFrom: formerNames(of: name),
+      backfill: isTransient ? nil : backfill(values[type] ?? .list([]), type), lossy: !isTransient && chance(4),
       doc: chance(3) ? "About \(name)." : nil)
+  }
+
+  private mutating func formerNames(of name: String) -> [String] {
+    (0..<max(0, Int.random(in: -2...2, using: &generator))).map { "\(name)Before\($0)" }
+  }
+
+  /// A constant only where the type has one: a list for lists, and none for texts.
+  private mutating func backfill(_ value: DefaultValue, _ type: AttributeType) -> Backfill? {
+    if chance(2) { return nil }
+    let isList = if case .array = type { true } else { false }
+    let hasConstant = type != .string && (value != .list([]) || isList)
+    return hasConstant && chance(2) ? .value(value) : .expression("lowercase:(first) + ' \"\\\\ 커피'")
   }
 
   private mutating func connect(_ entities: inout [EntityDescription], _ name: String) {
@@ -45,7 +62,8 @@ struct RandomModel {
     let second = Int.random(in: entities.indices, using: &generator)
     let isToMany = chance(2)
     var here = RelationshipDescription(
-      name, to: entities[second].name, toMany: isToMany, ordered: isToMany && chance(2), optional: true)
+      name, to: entities[second].name, toMany: isToMany, ordered: isToMany && chance(2), optional: true,
+      renamedFrom: formerNames(of: name), lossy: chance(4))
     if chance(4) {
       entities[first].relationships.append(here)
       return

@@ -11,12 +11,14 @@ let typesModel = ModelDescription(
     EnumDescription(
       "Weather", rawType: .string,
       cases: [
-        EnumDescription.Case("sunny", .text("sunny"), doc: "Not a cloud."),
+        EnumDescription.Case("sunny", .text("sunny"), renamedFrom: ["bright", "clear"], doc: "Not a cloud."),
         EnumDescription.Case("default", .text("a \"quoted\" \\(value)\n\u{0}\u{202E}")),
       ], unknown: .preserve, doc: "How the sky looks."),
     EnumDescription(
       "Level", rawType: .integer,
-      cases: [EnumDescription.Case("low", .integer(.min)), EnumDescription.Case("high", .integer(10))],
+      cases: [
+        EnumDescription.Case("low", .integer(.min)), EnumDescription.Case("high", .integer(10), renamedFrom: ["top"]),
+      ],
       unknown: .useDefault("low")),
     EnumDescription(
       "Kind", rawType: .string, cases: [EnumDescription.Case("only", .text("하나"))], unknown: .reject),
@@ -25,7 +27,7 @@ let typesModel = ModelDescription(
       cases: [EnumDescription.Case("a", .integer(1)), EnumDescription.Case("switch", .integer(2))], unknown: .preserve),
   ],
   codableTypes: ["Address"],
-  entities: [TypesModel.long]
+  entities: [TypesModel.long, TypesModel.migrated]
     + TypesModel.forms.map { form in
       EntityDescription(
         form.name,
@@ -62,6 +64,25 @@ enum TypesModel {
       AttributeDescription("dates", .array(.date), optional: true, default: .list((0..<4).map { .integer($0) })),
       AttributeDescription("uuids", .array(.uuid), default: .list([.blob(Array(0..<16)), .blob(Array(16..<32))])),
     ])
+
+  /// What a migration is told.
+  static let migrated = EntityDescription(
+    "Migrated",
+    attributes: [
+      AttributeDescription(
+        "name", .string, renamedFrom: ["title", "label"],
+        backfill: .expression("firstName + ' \"' + lowercase:(lastName) + '\\\\'"), lossy: true,
+        doc: "What it is called."),
+      AttributeDescription("count", .int16, backfill: .value(.value(.integer(-1))), lossy: true),
+      AttributeDescription("seenAt", .date, backfill: .value(.now)),
+      AttributeDescription("code", .uuid, backfill: .value(.new)),
+      AttributeDescription("level", .enumeration("Level"), backfill: .value(.value(.integer(10)))),
+      AttributeDescription("words", .array(.string), backfill: .value(.list([.text("a"), .text("b")]))),
+    ],
+    relationships: [
+      RelationshipDescription("next", to: "Migrated", optional: true, renamedFrom: ["following"], lossy: true)
+    ],
+    renamedFrom: ["Moved"], removed: ["note"])
 
   static let forms = [
     Form(name: "Plain"), Form(name: "Maybe", isOptional: true), Form(name: "Preset", hasDefault: true),

@@ -92,6 +92,9 @@ import TrellisModel
     #expect(try conversion(.double, .float).convert(.real(0.1)) == nil)
     #expect(try conversion(.decimal, .double).convert(.text("12345678901234567890.123456789")) == nil)
     #expect(try conversion(.decimal, .double).convert(.text("0.1")) == .real(0.1))
+    #expect(try conversion(.string, .double).convert(.text("1e+300")) == .real(1e300))
+    #expect(try conversion(.string, .double).convert(.text("1e+999")) == nil)
+    #expect(try conversion(.string, .float).convert(.text("1e+300")) == nil)
     #expect(try conversion(.string, .bool).convert(.text("maybe")) == nil)
     #expect(try conversion(.string, .date).convert(.text("2026-01-31T00:00:00Z")) == .integer(1_769_817_600_000_000))
     #expect(try conversion(.data, .uuid).convert(.blob([1])) == nil)
@@ -104,5 +107,9 @@ import TrellisModel
     #expect(try conversion(.enumeration("Mood"), .enumeration("Grade")).convert(.text("GLAD")) == nil)
     #expect(try conversion(.enumeration("Grade"), .enumeration("Mood")).convert(.integer(1)) == .text("SAD"))
     #expect(try conversion(.enumeration("Mood"), .string).convert(.text("SAD")) == .text("SAD"))
+    #expect(try conversion(.enumeration("Grade"), .string).convert(.integer(2)) == .text("2"))
+    #expect(try conversion(.string, .enumeration("Grade")).convert(.text("2")) == .integer(2))
+    #expect(try conversion(.string, .enumeration("Grade")).convert(.text("sad")) == .integer(1))
+    #expect(try conversion(.string, .enumeration("Grade")).convert(.text("SAD")) == nil)
   }
 }

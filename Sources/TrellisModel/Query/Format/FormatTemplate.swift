@@ -401,3 +401,27 @@ public struct CheckedFormat: Sendable {
     }
   }
 }
+
+extension CheckedFormat {
+  /// Checks that a text is a value of the format language, as far as that can be told without a model: its names may
+  /// be those of any entity.
+  ///
+  /// - Throws: ``PredicateFormatError``.
+  /// - Complexity: linear in the text.
+  package static func checkSyntax(ofValue text: String) throws(PredicateFormatError) {
+    var parser = FormatParser(text, FormatArguments())
+    let node = try parser.parse()
+    guard node.isCondition else { return }
+    throw parser.error(
+      .notAValue, "This is a condition; a value is needed here, such as TERNARY(stars > 3, YES, NO).", at: node.start)
+  }
+}
+
+extension FormatNode {
+  fileprivate var isCondition: Bool {
+    switch content {
+    case .constant, .not, .and, .or, .comparison, .quantified: true
+    default: false
+    }
+  }
+}

@@ -204,6 +204,25 @@ import TrellisTestSupport
     #expect(error.message.contains(part), "\(error)")
   }
 
+  @Test(
+    "without a model a value is told from a condition and from what is neither",
+    arguments: [
+      ("firstName + ' ' + lastName", nil), ("lowercase:(email)", nil), ("'hello'", nil), ("NIL", nil),
+      ("{1, a.b}", nil),
+      ("TERNARY(stars > 3, YES, NO)", nil), ("(((a)))", nil), ("SUBQUERY(tags, $t, $t.name == 'x').@count", nil),
+      ("", .unexpected), ("  ", .unexpected), ("hello world", .unexpected), ("'hello", .unterminatedText),
+      ("a +", .unexpected), ("%@", .missingArgument), ("stars > 3", .notAValue), ("(stars > 3)", .notAValue),
+      ("NOT a", .notAValue), ("ANY tags.name == 'x'", .notAValue), ("TRUEPREDICATE", .notAValue),
+    ] as [(String, PredicateFormatError.Code?)])
+  func values(text: String, code: PredicateFormatError.Code?) {
+    do throws(PredicateFormatError) {
+      try CheckedFormat.checkSyntax(ofValue: text)
+      #expect(code == nil)
+    } catch {
+      #expect(error.code == code)
+    }
+  }
+
   @Test("an error shows the line and marks the place, and names the line")
   func marks() throws {
     let bench = try FormatBench()
