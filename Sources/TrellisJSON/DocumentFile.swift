@@ -1,6 +1,6 @@
 import Foundation
-package import TrellisModel
-package import TrellisStorage
+import TrellisModel
+import TrellisStorage
 
 /// A document in the file system. It is read and replaced as a whole, and never written in place.
 ///
@@ -192,6 +192,7 @@ struct DocumentOpening {
   let file: DocumentFile
   let document: DocumentLayout
   let isReadOnly: Bool
+  let policy: MigrationPolicy
 
   func open() throws(StoreError) -> Opened {
     let lock = isReadOnly ? nil : try self.lock()
@@ -250,12 +251,68 @@ struct DocumentOpening {
       throw StoreError(
         .foreignFile, "\(file.path) is a SQLite database, and no JSON document.", remedy: "Open it with .sqlite(at:).")
     }
-    let loaded = try DocumentReader.read(bytes, file.path, document)
+    let needed = try DocumentReader.migration(of: bytes, file.path, to: document)
+    let loaded: LoadedDocument
+    if let needed {
+      let migration = DocumentMigration(needed, to: document, formerFolder: formerFolder, path: file.path, policy: policy)
+      loaded = try migration.migrated(bytes)
+    } else {
+      loaded = try DocumentReader.read(bytes, file.path, document)
+    }
     // The container is about to reserve keys. Nothing is written before it is certain that this succeeds.
     guard isReadOnly || loaded.refusalOfWrites != nil || loaded.nextKey <= .max - KeyReservation.size else {
       throw KeyReservation.exhausted(file.path)
     }
-    return Opened(loaded: loaded, known: known, size: bytes.count, lock: nil)
+    let opened = Opened(loaded: loaded, known: known, size: bytes.count, lock: nil)
+    guard let needed, !isReadOnly else { return opened }
+    return try write(opened, needed.migration, former: bytes)
+  }
+
+  /// The folder of external data, which the former model may have, and the current one not.
+  private var formerFolder: ExternalFolder {
+    document.folder
+      ?? ExternalFolder(besides: file.path, largestInRow: ExternalFolder.usualLargestInRow, files: file.files)
+  }
+
+  /// Replaces a document by its migrated form, after a copy of it if anything is lost.
+  private func write(
+    _ opened: Opened, _ migration: Migration, former: [UInt8]
+  ) throws(StoreError) -> Opened {
+    if let refusal = opened.loaded.refusalOfWrites { throw refusal }
+    if opened.loaded.losesData { try keep(former, migration) }
+    var opened = opened
+    let bytes = try DocumentWriter.text(
+      opened.loaded.state, nextKey: opened.loaded.nextKey, opened.loaded.lineage, document, sizeHint: former.count)
+    do throws(DocumentFile.Failure) {
+      opened.known = try file.replace(opened.known, by: bytes)
+    } catch {
+      switch error {
+      case .before(let error), .after(let error): throw error
+      }
+    }
+    opened.size = bytes.count
+    return opened
+  }
+
+  private func keep(_ former: [UInt8], _ migration: Migration) throws(StoreError) {
+    let path = "\(file.path).before-\(migration.stored.checksum)"
+    do {
+      let copy = try BackupFile(path, replacing: true, own: [file.path], files: file.files)
+      try copy.write { file, _ in
+        if migration.stored.hasExternalData { try formerFolder.copyFiles(besides: self.file.files.resolved(path)) }
+        try former.withUnsafeBytes { bytes in try file.write(bytes) }
+      }
+    } catch let error as StoreError {
+      throw StoreError(
+        error.code,
+        "\(file.path) is not migrated, because data would be lost, and no copy can be written: \(error.message)",
+        remedy: error.remedy)
+    } catch {
+      throw StoreError(
+        .inputOutput,
+        "\(file.path) is not migrated, because data would be lost, and no copy can be written: \(error).",
+        remedy: "Check the disk and the folder.")
+    }
   }
 
   /// The first bytes of every SQLite database.

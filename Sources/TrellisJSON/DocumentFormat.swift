@@ -1,4 +1,4 @@
-package import TrellisModel
+import TrellisModel
 package import TrellisStorage
 
 /// The keys of a document, and its limits.
@@ -186,10 +186,14 @@ package struct DocumentOptions: Sendable {
   package var isReadOnly: Bool
   /// The maximum number of bytes of external data in the document.
   package var largestInRow: Int
+  /// What happens to a document that was made with a former version of the model.
+  package var migration: MigrationPolicy
 
   package init(
-    durability: Durability = .durable, readOnly: Bool = false, largestInRow: Int = ExternalFolder.usualLargestInRow
+    durability: Durability = .durable, readOnly: Bool = false,
+    largestInRow: Int = ExternalFolder.usualLargestInRow, migration: MigrationPolicy = .automatic
   ) {
+    self.migration = migration
     self.durability = durability
     isReadOnly = readOnly
     self.largestInRow = largestInRow

@@ -9,6 +9,8 @@ struct LoadedDocument {
   var lineage = DocumentLineage()
   /// The reason why the document is opened read-only although it is writable. Nil if it is not.
   var refusalOfWrites: StoreError?
+  /// Whether a migration has left out some of the document's data.
+  var losesData = false
 }
 
 /// Reads a document into a state: first the offsets of the sections, then the head, then the objects, then the
@@ -32,6 +34,29 @@ struct DocumentReader {
       do throws(DocumentFault) {
         var reader = DocumentReader(bytes, document)
         return .success(try reader.read(path))
+      } catch {
+        return .failure(error.error(path, bytes))
+      }
+    }
+    return try result.get()
+  }
+
+  /// A migration that a document needs, and the model that it was written with.
+  struct NeededMigration {
+    let migration: Migration
+    let former: DocumentLineage.FormerModel
+  }
+
+  /// The migration that a document needs before it is read with a model; nil if it can be read as it is.
+  ///
+  /// - Throws: ``StoreError`` if the document is damaged, foreign, of another model or of a newer one.
+  static func migration(
+    of data: [UInt8], _ path: String, to document: DocumentLayout
+  ) throws(StoreError) -> NeededMigration? {
+    let result = data.withUnsafeBufferPointer { bytes -> Result<NeededMigration?, StoreError> in
+      do throws(DocumentFault) {
+        var reader = DocumentReader(bytes, document)
+        return .success(try reader.readMigration(path))
       } catch {
         return .failure(error.error(path, bytes))
       }
@@ -122,32 +147,65 @@ struct DocumentReader {
 
   private mutating func readHead(_ path: String) throws(DocumentFault) {
     try checkFeatures(path)
-    let name = try text(of: DocumentFormat.model)
     var scanner = try section(DocumentFormat.nextKey)
     let start = scanner.offset
     nextKey = try scanner.integer("the next key, a whole number")
     guard nextKey > 0 else { throw scanner.expected("a number above 0", at: start) }
-    // The same model has the same layout, so usually only the checksum has to be compared.
     let checksum = try text(of: DocumentFormat.checksum)
-    if checksum == document.model.checksum { return }
-    let (stored, place) = try storage()
-    let current = document.model.storageSignature
-    guard TextBytes.areEqual(stored, current) else {
-      let differences = Model.differences(from: stored, to: current).joined(separator: "; ")
-      throw DocumentFault(
-        "the document was made with another model: \(differences); open it with the model it was made with, or migrate it",
-        at: place, .otherModel)
-    }
-    // Models that have the same storage layout by accident must not open each other's documents.
-    guard TextBytes.areEqual(name, document.model.name) else {
-      throw DocumentFault(
-        "the document holds the objects of the model \(name), and not of \(document.model.name), though both are stored "
-          + "alike; open it with \(name), or write \"model\": \"\(name)\" in the model file if it is the same model",
-        at: try section(DocumentFormat.model).offset, .otherModel)
-    }
+    if TextBytes.areEqual(checksum, document.model.checksum) { return }
     // The next save writes the program's model, even if the document had it before.
     lineage.former.append(try readPresentModel(checksum: checksum))
     lineage.former.removeAll { $0.checksum == document.model.checksum }
+  }
+
+  private mutating func readMigration(_ path: String) throws(DocumentFault) -> NeededMigration? {
+    try checkEncoding()
+    try findSections()
+    try checkFeatures(path)
+    // The same model has the same layout, so usually only the checksum has to be compared.
+    let checksum = try text(of: DocumentFormat.checksum)
+    if TextBytes.areEqual(checksum, document.model.checksum) { return nil }
+    let (signature, place) = try storage()
+    let current = document.model.storageSignature
+    let name = try text(of: DocumentFormat.model)
+    guard TextBytes.areEqual(name, document.model.name) else {
+      throw otherModel(name, Model.differences(from: signature, to: current), at: place)
+    }
+    let migration = Migration(from: try storedModel(checksum), to: document.model)
+    if migration.isIdentity { return nil }
+    // A model that the document had earlier must not replace its newer model.
+    guard !lineage.former.contains(where: { TextBytes.areEqual($0.checksum, document.model.checksum) }) else {
+      throw DocumentFault(
+        "the document has been migrated from this program's model to a newer one; update this program",
+        at: try section(DocumentFormat.checksum).offset, .newerModel)
+    }
+    return NeededMigration(migration: migration, former: try readPresentModel(checksum: checksum))
+  }
+
+  /// Models that have the same storage layout by accident must not open each other's documents.
+  private func otherModel(_ name: String, _ differences: [String], at place: Int) -> DocumentFault {
+    guard differences.isEmpty else {
+      return DocumentFault(
+        "the document was made with another model: \(differences.joined(separator: "; ")); open it with the model it was "
+          + "made with", at: place, .otherModel)
+    }
+    return DocumentFault(
+      "the document holds the objects of the model \(name), and not of \(document.model.name), though both are stored "
+        + "alike; open it with \(name), or write \"model\": \"\(name)\" in the model file if it is the same model",
+      at: sections[DocumentFormat.model] ?? 0, .otherModel)
+  }
+
+  /// The model that the document was written with.
+  private func storedModel(_ checksum: String) throws(DocumentFault) -> Model {
+    var scanner = try section(DocumentFormat.description)
+    let start = scanner.offset
+    let text = try Self.verbatim(&scanner)
+    do throws(StoreError) {
+      return try StoredModelReading.model(text, checksum: checksum, of: "the document")
+    } catch {
+      throw DocumentFault(
+        String(error.message.dropLast()), at: start, error.code)
+    }
   }
 
   /// Checks the features that a newer Trellis lists in the document.

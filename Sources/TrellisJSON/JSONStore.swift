@@ -1,5 +1,5 @@
 public import Foundation
-public import TrellisModel
+package import TrellisModel
 public import TrellisStorage
 
 extension StoreConfiguration {
@@ -9,9 +9,10 @@ extension StoreConfiguration {
   /// let container = try PersistentContainer(model: .diary, store: .json(at: url))
   /// ```
   /// The whole document is read when it is opened and written by each save, in time linear in its size: about a second
-  /// for 100,000 objects. A missing or empty file becomes a new document that only its owner can read. A document of
-  /// another model, of a newer Trellis or of another program, or with a mistake in it, is refused with line and column,
-  /// and not changed. One program writes at a time, and a file that another program changes in the meantime is never
+  /// for 100,000 objects. A missing or empty file becomes a new document that only its owner can read. A document that
+  /// was made with a former version of the model is migrated. A document of another model, of a newer version of the
+  /// model, of a newer Trellis or of another program, or with a mistake in it, is refused with line and column, and not
+  /// changed. One program writes at a time, and a file that another program changes in the meantime is never
   /// overwritten.
   ///
   /// - Parameters:
@@ -21,12 +22,17 @@ extension StoreConfiguration {
   ///     document. A larger value is in a file of its own, in the folder beside the document whose name ends in
   ///     `.external`. A number below 0 counts as 0. The limit applies to values saved from now on, and may differ each
   ///     time.
-  ///   - readOnly: Whether saves are refused.
-  /// - Throws: opening throws ``StoreError``.
+  ///   - readOnly: Whether saves are refused. A document that was made with a former version of the model is then
+  ///     migrated in memory.
+  ///   - migration: What happens to a document that was made with a former version of the model.
+  /// - Throws: opening throws ``StoreError``: `dataLoss` or `unanswered` if the model does not say what becomes of the
+  ///   stored data, `newerModel` if the document has a newer version of the model.
   public static func json(
-    at url: URL, durability: Durability = .durable, readOnly: Bool = false, filesAbove: Int = 65_536
+    at url: URL, durability: Durability = .durable, readOnly: Bool = false, filesAbove: Int = 65_536,
+    migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
-    let options = DocumentOptions(durability: durability, readOnly: readOnly, largestInRow: filesAbove)
+    let options = DocumentOptions(
+      durability: durability, readOnly: readOnly, largestInRow: filesAbove, migration: migration)
     return StoreConfiguration { model in
       guard url.isFileURL else {
         throw StoreError(
@@ -88,7 +94,9 @@ package final class JSONStore: Store, SnapshotSource {
     document = try DocumentLayout(model, model.hasExternalData ? folder : nil)
     name = file.path
     self.files = files
-    let opened = try DocumentOpening(file: file, document: document, isReadOnly: options.isReadOnly).open()
+    let opened = try DocumentOpening(
+      file: file, document: document, isReadOnly: options.isReadOnly, policy: options.migration
+    ).open()
     lock = opened.lock
     refusalOfWrites = opened.loaded.refusalOfWrites
     isReadOnly = options.isReadOnly || refusalOfWrites != nil

@@ -102,7 +102,9 @@ package struct StateMigration {
     case .now: return .integer(now)
     case .newUUID: return .blob(MigrationValues.newUUID())
     case .expression(let number):
-      return try operands[number].value(in: EvaluationScope(RowObject(row: row, snapshot: snapshot)))
+      let value = try operands[number].value(in: EvaluationScope(RowObject(row: row, snapshot: snapshot)))
+      guard let conversion = migration.expressions[number].conversion, !value.isNull else { return value }
+      return migration.conversions[conversion].convert(value) ?? .null
     }
   }
 

@@ -40,4 +40,15 @@ package struct BackfillExpression: Hashable, Sendable {
   /// The stored entity.
   package let entity: Int
   package let operand: Operand
+  /// The number of the conversion of its values; nil if they stay as they are.
+  package let conversion: Int?
+}
+
+/// The reason why a model's `backfill` is not used for the rows of a stored entity.
+package struct BackfillFault: Hashable, Sendable {
+  /// The stored entity.
+  package let origin: Int
+  /// The current attribute, by its number in the current entity.
+  package let property: Int
+  package let message: String
 }

@@ -14,6 +14,33 @@ enum ListText {
     return text.isEmpty ? nil : text
   }
 
+  /// The values of a stored list.
+  ///
+  /// - Returns: the values; nil if the text is no list of such elements.
+  static func values(_ list: StoredValue, of element: AttributeForm.ListElement) -> [StoredValue]? {
+    guard case .text(let text) = list else { return nil }
+    switch element.form {
+    case .integer: return decode(text, Int64.self) { .integer($0) }
+    case .bool: return decode(text, Bool.self) { .integer($0 ? 1 : 0) }
+    case .float, .double: return decode(text, Double.self) { .real($0) }
+    case .decimal: return decode(text, Decimal.self) { $0.storedValue }
+    case .date: return decode(text, Date.self) { .integer($0.storedMicroseconds) }
+    case .text, .url: return decode(text, String.self) { .text($0) }
+    case .uuid: return decode(text, UUID.self) { .blob(withUnsafeBytes(of: $0.uuid) { [UInt8]($0) }) }
+    case .blob: return decode(text, Data.self) { .blob([UInt8]($0)) }
+    case .enumeration(let description):
+      return description.rawType == .string
+        ? decode(text, String.self) { .text($0) } : decode(text, Int64.self) { .integer($0) }
+    case .list, .json: return nil
+    }
+  }
+
+  private static func decode<Element: Decodable>(
+    _ text: String, _: Element.Type, _ value: (Element) -> StoredValue
+  ) -> [StoredValue]? {
+    (try? JSONDecoder().decode([Element].self, from: Data(text.utf8)))?.map(value)
+  }
+
   private struct AnyElement: Encodable {
     let value: any Encodable
 

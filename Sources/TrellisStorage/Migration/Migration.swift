@@ -13,6 +13,8 @@ package final class Migration: Sendable {
   package let conversions: [ValueConversion]
   /// The expressions that fill values.
   package let expressions: [BackfillExpression]
+  /// The expressions that cannot fill values.
+  let faults: [BackfillFault]
   /// What the stored model has and the current one does not account for, or consents to lose.
   package let losses: [Loss]
   let storedLinks: LinkList
@@ -31,6 +33,7 @@ package final class Migration: Sendable {
     rows = resolver.moveRows(links)
     conversions = resolver.conversions
     expressions = resolver.expressions
+    faults = resolver.faults
     losses = resolver.findLosses(rows, links)
   }
 

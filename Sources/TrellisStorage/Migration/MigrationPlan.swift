@@ -196,7 +196,7 @@ private struct MigrationPlanner {
       if rows == 0 { return 0 }
       guard filling == .unanswered else { return filling.isConstant ? 0 : rows ?? 1 }
       let text = (changes + ["required"]).joined(separator: ", ")
-      ask(attribute, subject, text, missing: rows)
+      ask(attribute, subject, text, missing: rows, move.origin)
       return nil
     case .stored(let source):
       var isWritten = source.conversion != nil || source.isInlined
@@ -204,7 +204,7 @@ private struct MigrationPlanner {
         let missing = try counts?.missing(column: source.column, in: move.origin)
         if missing != 0 {
           if source.missing == .unanswered {
-            ask(attribute, subject, changes.joined(separator: ", "), missing: missing)
+            ask(attribute, subject, changes.joined(separator: ", "), missing: missing, move.origin)
             return nil
           }
           isWritten = true
@@ -225,14 +225,16 @@ private struct MigrationPlanner {
     }
   }
 
-  private mutating func ask(_ attribute: Attribute, _ subject: String, _ text: String, missing: Int?) {
+  private mutating func ask(_ attribute: Attribute, _ subject: String, _ text: String, missing: Int?, _ origin: Int) {
     let rows = missing.map { Self.count($0, "row has", "rows have") } ?? "rows may have"
+    let fault = migration.faults.first { $0.origin == origin && $0.property == attribute.index }
     add(
       subject, "\(text), and \(rows) no value",
       .asks(
         MigrationPlan.Question(
           isLoss: false,
-          answer: "Write \"backfill\" or \"default\" at \(subject), or make it optional.")))
+          answer: fault.map { "Its backfill cannot be computed from stored rows: \($0.message)" }
+            ?? "Write \"backfill\" or \"default\" at \(subject), or make it optional.")))
   }
 
   private mutating func askForMisfits(_ attribute: Attribute, _ subject: String, _ changes: [String], _ misfits: Int) {

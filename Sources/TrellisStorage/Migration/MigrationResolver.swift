@@ -4,6 +4,7 @@ import TrellisModel
 struct MigrationResolver {
   private(set) var conversions: [ValueConversion] = []
   private(set) var expressions: [BackfillExpression] = []
+  private(set) var faults: [BackfillFault] = []
   private let match: ModelMatch
   private let storedLinks: LinkList
   private let currentLinks: LinkList
@@ -165,15 +166,15 @@ struct MigrationResolver {
   private mutating func source(of attribute: Attribute, _ origin: Entity) -> ColumnSource {
     guard let number = match.properties[origin.index][attribute.index],
       let old = origin.properties[number].attribute, let column = old.column
-    else { return .new(filling(attribute, origin, isNeeded: true)) }
+    else { return .new(filling(attribute, origin)) }
     let conversion = ValueConversion(from: old, in: stored, to: attribute, in: current)
-    if conversion.reach == .never { return .new(filling(attribute, origin, isNeeded: true)) }
+    if conversion.reach == .never { return .new(filling(attribute, origin)) }
     var source = StoredColumn(column: column)
     source.isInlined = old.description.isExternal && !attribute.description.isExternal
-    if old.isOptional && !attribute.isOptional { source.missing = filling(attribute, origin, isNeeded: true) }
+    if old.isOptional && !attribute.isOptional { source.missing = filling(attribute, origin) }
     guard conversion.reach != .sameForm else { return .stored(source) }
     source.conversion = self.number(of: conversion)
-    if conversion.reach == .counted { source.misfit = filling(attribute, origin, isNeeded: false) }
+    if conversion.reach == .counted { source.misfit = filling(attribute, origin) }
     return .stored(source)
   }
 
@@ -182,23 +183,42 @@ struct MigrationResolver {
     return conversions.count - 1
   }
 
-  /// - Parameter isNeeded: whether rows without a value are expected. An expression that does not fit the stored model
-  ///   is then no answer.
-  private mutating func filling(_ attribute: Attribute, _ origin: Entity, isNeeded: Bool) -> Filling {
+  private mutating func filling(_ attribute: Attribute, _ origin: Entity) -> Filling {
     if let backfill = attribute.description.backfill {
       switch backfill {
       case .value(let value):
         if let filling = Filling(value, attribute.type) { return filling }
       case .expression(let text):
-        if let filling = expression(text, attribute, origin) { return filling }
+        do throws(PredicateFormatError) {
+          return try expression(text, attribute, origin)
+        } catch {
+          faults.append(BackfillFault(origin: origin.index, property: attribute.index, message: error.description))
+          // A property that this version of the model has not, or not any more, cannot answer; a default can.
+          if error.code != .unknownProperty { return .unanswered }
+        }
       }
     }
     if let value = attribute.description.defaultValue, let filling = Filling(value, attribute.type) { return filling }
     return attribute.isOptional ? .null : .unanswered
   }
 
-  private mutating func expression(_ text: String, _ attribute: Attribute, _ origin: Entity) -> Filling? {
-    nil
+  private mutating func expression(
+    _ text: String, _ attribute: Attribute, _ origin: Entity
+  ) throws(PredicateFormatError) -> Filling {
+    let value = try CheckedValue(text, of: origin.index, in: stored)
+    let form = AttributeForm(attribute.type, current)
+    guard let found = AttributeForm(value.type, stored) else { throw Self.unfit(text, attribute) }
+    let conversion = ValueConversion(from: found, to: form)
+    if conversion.reach == .never { throw Self.unfit(text, attribute) }
+    expressions.append(
+      BackfillExpression(
+        entity: origin.index, operand: value.operand,
+        conversion: conversion.reach == .sameForm ? nil : number(of: conversion)))
+    return .expression(expressions.count - 1)
+  }
+
+  private static func unfit(_ text: String, _ attribute: Attribute) -> PredicateFormatError {
+    PredicateFormatError(.typeMismatch, "This is no value of the type \(attribute.type.spelling).", in: text, at: 0)
   }
 
   // MARK: Losses

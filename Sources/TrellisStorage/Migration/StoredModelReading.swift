@@ -9,12 +9,32 @@ package enum StoredModelReading {
   ///   - store: the store's name.
   /// - Throws: ``StoreError``: `damaged`, `newerFormat` or `limit`.
   package static func model(_ text: String, checksum: String, of store: String) throws(StoreError) -> Model {
-    guard TextBytes.areEqual(ModelDescription.checksum(of: text), checksum) else {
-      throw damaged(store, "the text of its model is not the one that was written")
+    guard TextBytes.areEqual(ModelDescription.checksum(of: text), checksum) else { throw changed(store) }
+    return try Self.model(try description(Array(text.utf8), of: store), checksum, store)
+  }
+
+  /// As the other, for a text with other spaces and line breaks than the canonical one.
+  package static func model(_ text: [UInt8], checksum: String, of store: String) throws(StoreError) -> Model {
+    let description = try description(text, of: store)
+    guard TextBytes.areEqual(description.checksum, checksum) else { throw changed(store) }
+    return try model(description, checksum, store)
+  }
+
+  private static func model(
+    _ description: ModelDescription, _ checksum: String, _ store: String
+  ) throws(StoreError) -> Model {
+    do throws(SchemaError) { return try Model(description, checksum: checksum) } catch {
+      throw damaged(store, error.description)
     }
-    let description: ModelDescription
+  }
+
+  private static func changed(_ store: String) -> StoreError {
+    damaged(store, "the text of its model is not the one that was written")
+  }
+
+  private static func description(_ text: [UInt8], of store: String) throws(StoreError) -> ModelDescription {
     do throws(StoredModelFault) {
-      description = try ModelFile.parseStored(Array(text.utf8))
+      return try ModelFile.parseStored(text)
     } catch {
       switch error.kind {
       case .damaged: throw damaged(store, error.message)
@@ -26,9 +46,6 @@ package enum StoredModelReading {
         throw StoreError(
           .limit, "The model in \(store) is too large: \(error.message)", remedy: "Restore the file from a backup.")
       }
-    }
-    do throws(SchemaError) { return try Model(description, checksum: checksum) } catch {
-      throw damaged(store, error.description)
     }
   }
 

@@ -16,6 +16,8 @@ package struct ValueConversion: Sendable {
   }
 
   package let reach: Reach
+  /// Whether a value that has a counterpart is stored in the same way, so that only the others are rewritten.
+  package let keepsValues: Bool
   private let old: AttributeForm
   private let new: AttributeForm
 
@@ -33,6 +35,7 @@ package struct ValueConversion: Sendable {
     self.old = old
     self.new = new
     reach = Self.reach(from: old, to: new)
+    keepsValues = reach == .sameForm || reach == .counted && Self.keepsValues(from: old, to: new)
   }
 
   /// Converts a value that is not null.
@@ -42,7 +45,29 @@ package struct ValueConversion: Sendable {
     switch reach {
     case .sameForm: value
     case .never: nil
-    case .always, .counted: new.value(old.meaning(of: value))
+    case .always, .counted: Self.convert(value, from: old, to: new)
+    }
+  }
+
+  private static func convert(_ value: StoredValue, from old: AttributeForm, to new: AttributeForm) -> StoredValue? {
+    switch (old, new) {
+    case (.enumeration(let a), .enumeration(let b)): return EnumConversion(from: a, to: b).convert(value)
+    case (.list(let a), .list(let b)):
+      guard let values = ListText.values(value, of: a) else { return nil }
+      var converted: [StoredValue] = []
+      let conversion = ValueConversion(from: a.form, to: b.form)
+      for value in values {
+        guard let element = conversion.convert(value) else { return nil }
+        converted.append(element)
+      }
+      return ListText.text(converted, of: b.type).map { .text($0) }
+    case (_, .list(let b)):
+      return ValueConversion(from: old, to: b.form).convert(value)
+        .flatMap { ListText.text([$0], of: b.type) }.map { .text($0) }
+    case (.list(let a), _) where new != .text:
+      guard let values = ListText.values(value, of: a), values.count == 1 else { return nil }
+      return ValueConversion(from: a.form, to: new).convert(values[0])
+    default: return new.value(old.meaning(of: value))
     }
   }
 
@@ -60,23 +85,96 @@ package struct ValueConversion: Sendable {
     case (.integer, .date): return .counted
     case (.double, _) where new.isNumber, (.float, _) where new.isNumber, (.decimal, _) where new.isNumber:
       return .counted
-    case (.enumeration(let a), .enumeration(let b)): return a.rawType == b.rawType ? .sameForm : .counted
+    case (.enumeration(let a), .enumeration(let b)): return EnumConversion(from: a, to: b).reach
     case (.enumeration(let a), .text): return a.rawType == .string ? .sameForm : .always
     case (.enumeration(let a), .integer(let b)):
       guard a.rawType == .integer else { return .never }
       return b.contains(.min ... .max) ? .sameForm : .counted
-    case (.text, .enumeration(let b)): return b.rawType == .string ? .sameForm : .counted
-    case (.integer, .enumeration(let b)): return b.rawType == .integer ? .sameForm : .never
-    case (.url, .text): return .sameForm
-    case (.json, .text): return .sameForm
+    case (.text, .enumeration(let b)): return b.rawType == .string && b.unknown != .reject ? .sameForm : .counted
+    case (.integer, .enumeration(let b)):
+      guard b.rawType == .integer else { return .never }
+      return b.unknown == .reject ? .counted : .sameForm
+    case (.list(let a), .list(let b)): return reach(from: a.form, to: b.form)
+    case (_, .list(let b)): return ofElement(reach(from: old, to: b.form))
+    case (.url, .text), (.json, .text), (.list, .text): return .sameForm
     case (_, .text): return .always
-    case (.text, .blob): return .never
-    case (.text, .json), (.text, .list): return .never
+    case (.list(let a), _): return reach(from: a.form, to: new) == .never ? .never : .counted
+    case (.text, .blob), (.text, .json): return .never
     case (.text, _): return .counted
     case (.uuid, .blob): return .sameForm
     case (.blob, .uuid): return .counted
     default: return .never
     }
+  }
+
+  /// A value that becomes the element of a list is written in another way.
+  private static func ofElement(_ reach: Reach) -> Reach { reach == .sameForm ? .always : reach }
+
+  private static func keepsValues(from old: AttributeForm, to new: AttributeForm) -> Bool {
+    switch (old, new) {
+    case (.integer, .integer), (.integer, .bool), (.integer, .date), (.date, .integer), (.double, .float),
+      (.blob, .uuid):
+      true
+    case (.enumeration(let a), .integer): a.rawType == .integer
+    case (.enumeration(let a), .enumeration(let b)): EnumConversion(from: a, to: b).keepsValues
+    case (.integer, .enumeration): true
+    default: false
+    }
+  }
+}
+
+// MARK: - Enum conversion
+
+/// How the cases of an enum become cases of its new version. A case is found by its former names, then by its name, and
+/// then by its raw value.
+struct EnumConversion {
+  /// The new raw value of each stored one that has a case.
+  private var values: [StoredValue: StoredValue] = [:]
+  private let old: EnumDescription
+  private let new: EnumDescription
+  /// Whether all cases have a counterpart.
+  private var isComplete = true
+
+  init(from old: EnumDescription, to new: EnumDescription) {
+    self.old = old
+    self.new = new
+    var taken: Set<String> = []
+    var successors: [String: StoredValue] = [:]
+    let names = Set(old.cases.map(\.name))
+    for current in new.cases {
+      // A former name that the stored enum claims itself was renamed before.
+      let settled = Set(old.cases.first { $0.name == current.name }?.renamedFrom ?? [])
+      let former = current.renamedFrom.first { names.contains($0) && !settled.contains($0) && !taken.contains($0) }
+      if let former, taken.insert(former).inserted { successors[former] = current.rawValue }
+    }
+    let renamed = Set(new.cases.filter { current in current.renamedFrom.contains { taken.contains($0) } }.map(\.name))
+    for stored in old.cases {
+      let sameName = new.cases.first { $0.name == stored.name && !renamed.contains($0.name) }?.rawValue
+      let isSameType = old.rawType == new.rawType
+      let sameValue = isSameType ? new.cases.first { $0.rawValue == stored.rawValue }?.rawValue : nil
+      let kept = isSameType && new.unknown != .reject ? stored.rawValue : nil
+      if let value = successors[stored.name] ?? sameName ?? sameValue ?? kept {
+        values[stored.rawValue] = value
+      } else {
+        isComplete = false
+      }
+    }
+  }
+
+  func convert(_ value: StoredValue) -> StoredValue? {
+    if let known = values[value] { return known }
+    // A value without a case stays one, if the enum keeps such values.
+    let hasCase = old.cases.contains { $0.rawValue == value }
+    return !hasCase && old.rawType == new.rawType && new.unknown != .reject ? value : nil
+  }
+
+  /// Whether each case keeps its raw value.
+  var keepsValues: Bool { old.rawType == new.rawType && values.allSatisfy { $0 == $1 } }
+
+  var reach: ValueConversion.Reach {
+    let mayBeUnknown = old.unknown != .reject && (new.unknown == .reject || old.rawType != new.rawType)
+    if !isComplete || mayBeUnknown { return .counted }
+    return keepsValues ? .sameForm : .always
   }
 }
 
@@ -85,9 +183,24 @@ enum AttributeForm: Hashable, Sendable {
   case integer(ClosedRange<Int64>)
   case bool, float, double, decimal, date, text, url, uuid, blob
   case enumeration(EnumDescription)
-  case list(AttributeType)
+  case list(ListElement)
   /// A `Codable` struct of the app.
   case json(String)
+
+  /// The elements of a list.
+  final class ListElement: Hashable, Sendable {
+    let type: AttributeType
+    let form: AttributeForm
+
+    init(_ type: AttributeType, _ form: AttributeForm) {
+      self.type = type
+      self.form = form
+    }
+
+    static func == (left: ListElement, right: ListElement) -> Bool { left.form == right.form }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(form) }
+  }
 
   static let exactInDouble: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
   static let exactInFloat: ClosedRange<Int64> = -(1 << 24)...(1 << 24)
@@ -109,8 +222,27 @@ enum AttributeForm: Hashable, Sendable {
     case .enumeration(let name):
       // An enum without a description has no values.
       self = .enumeration(model.enumeration(named: name) ?? EnumDescription(name, rawType: .string, cases: []))
-    case .array(let element): self = .list(element)
+    case .array(let element): self = .list(ListElement(element, AttributeForm(element, model)))
     case .codable(let name): self = .json(name)
+    }
+  }
+
+  /// The form of a computed value; nil if it cannot be a value of an attribute.
+  init?(_ type: FormatType, _ model: Model) {
+    switch type {
+    case .integer: self = .integer(.min ... .max)
+    case .real: self = .double
+    case .decimal: self = .decimal
+    case .text, .entity: self = .text
+    case .bool: self = .bool
+    case .date: self = .date
+    case .data: self = .blob
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .enumeration(let name):
+      guard let description = name.flatMap(model.enumeration) else { return nil }
+      self = .enumeration(description)
+    case .object, .json: return nil
     }
   }
 
@@ -257,17 +389,19 @@ enum AttributeForm: Hashable, Sendable {
   }
 
   private static func rawValue(_ meaning: Meaning, _ description: EnumDescription) -> StoredValue? {
+    let raw: StoredValue
     switch meaning {
-    case .name(let name, raw: let raw):
-      let isKept = description.rawType == .string && raw.isText || description.rawType == .integer && raw.isInteger
-      return isKept ? raw : description.cases.first { $0.name == name }?.rawValue
     case .text(let text):
       if let named = description.cases.first(where: { $0.name == text }) { return named.rawValue }
       // The text of an integer enum's value is the raw value.
-      return description.rawType == .integer ? Int64(text).map { .integer($0) } : nil
-    case .integer(let number): return .integer(number)
+      guard let value = description.rawType == .string ? .text(text) : Int64(text).map({ StoredValue.integer($0) })
+      else { return nil }
+      raw = value
+    case .integer(let number): raw = .integer(number)
     default: return nil
     }
+    let isKnown = description.unknown != .reject || description.cases.contains { $0.rawValue == raw }
+    return isKnown ? raw : nil
   }
 }
 
@@ -275,9 +409,4 @@ extension ClosedRange<Int64> {
   fileprivate func contains(_ other: ClosedRange<Int64>) -> Bool {
     lowerBound <= other.lowerBound && other.upperBound <= upperBound
   }
-}
-
-extension StoredValue {
-  fileprivate var isText: Bool { if case .text = self { true } else { false } }
-  fileprivate var isInteger: Bool { if case .integer = self { true } else { false } }
 }

@@ -231,6 +231,7 @@ extension ArithmeticOperator {
     case .bitXor: 8
     case .shiftLeft: 9
     case .shiftRight: 10
+    case .concatenate: 11
     }
   }
 

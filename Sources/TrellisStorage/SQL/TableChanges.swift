@@ -27,6 +27,17 @@ struct KeptTable {
   let removed: [String]
   /// Whether rows get a column with the name of their entity.
   let becomesHierarchy: Bool
+  let corrections: [Correction]
+
+  /// The replacement of values that have no counterpart, and stay as they are otherwise.
+  struct Correction {
+    /// The column's new name.
+    let column: String
+    /// The current entity's name; nil if the table has rows of one entity only.
+    let entity: String?
+    let conversion: Int
+    let filling: Filling
+  }
 
   struct Addition {
     let column: SchemaStatements.TableColumn
@@ -38,7 +49,7 @@ struct KeptTable {
 
   /// Whether a row changes, apart from values that only the schema holds.
   var writesRows: Bool {
-    !entityNames.isEmpty || !removed.isEmpty || additions.contains { !$0.fillings.isEmpty }
+    !entityNames.isEmpty || !removed.isEmpty || !corrections.isEmpty || additions.contains { !$0.fillings.isEmpty }
   }
 
   /// Whether the table is as it was.
@@ -71,7 +82,17 @@ struct KeptTable {
             + "WHERE \(SQLName.entity) IN (\(names))"))
     }
     for addition in additions { statements += add(addition, table, schema, now) }
+    for correction in corrections { statements.append(correct(correction, table, now)) }
     return statements
+  }
+
+  private func correct(_ correction: Correction, _ table: String, _ now: Int64) -> MigrationStatement {
+    var values = BoundValues(now: now)
+    let column = SQLName.quoted(correction.column)
+    let rows = correction.entity.map { " AND \(SQLName.entity) = \(SQLName.literal($0))" } ?? ""
+    return MigrationStatement(
+      "UPDATE \(table) AS o SET \(column) = \(values.expression(correction.filling)) WHERE \(column) IS NOT NULL"
+        + "\(rows) AND trellis_convert(\(correction.conversion), \(column)) IS NULL", values.all)
   }
 
   private func renameColumn(_ table: String, _ old: String, _ new: String) -> MigrationStatement {
@@ -142,43 +163,57 @@ private struct KeptTableCheck {
     let isMoved = Set(moves.map(\.origin))
     let removed = origin.subtree.filter { !stored.entities[$0].isAbstract && !isMoved.contains($0) }
     guard removed.isEmpty || origin.isInHierarchy else { return nil }
-    guard let (renames, additions) = columns(origin) else { return nil }
+    guard let changes = columns(origin) else { return nil }
     let becomesHierarchy = root.isInHierarchy && !origin.isInHierarchy
     let names = moves.map { (stored.entities[$0.origin].name, current.entities[$0.entity].name) }
     return KeptTable(
-      origin: origin.index, entity: root, renames: renames, additions: additions,
+      origin: origin.index, entity: root, renames: changes.renames, additions: changes.additions,
       entityNames: root.isInHierarchy ? names.filter { becomesHierarchy || $0.0 != $0.1 } : [],
-      removed: removed.map { stored.entities[$0].name }, becomesHierarchy: becomesHierarchy)
+      removed: removed.map { stored.entities[$0].name }, becomesHierarchy: becomesHierarchy,
+      corrections: changes.corrections)
   }
 
-  /// The renamed and the added columns; nil if a column changes in another way, or goes.
-  private func columns(
-    _ origin: Entity
-  ) -> (renames: [(from: String, to: String)], additions: [KeptTable.Addition])? {
-    var left = Dictionary(oldSchema.columns(of: origin).map { ($0.name, $0) }) { first, _ in first }
+  private struct ColumnChanges {
     var renames: [(from: String, to: String)] = []
     var additions: [KeptTable.Addition] = []
+    var corrections: [KeptTable.Correction] = []
+  }
+
+  /// The changes of columns; nil if a column changes in another way, or goes.
+  private func columns(_ origin: Entity) -> ColumnChanges? {
+    var left = Dictionary(oldSchema.columns(of: origin).map { ($0.name, $0) }) { first, _ in first }
+    var changes = ColumnChanges()
     for column in newSchema.columns(of: root) {
       guard let sources = sources(of: column) else { return nil }
       let names = Set(sources.compactMap(\.name))
       if names.count > 1 { return nil }
       guard let name = names.first ?? unusedColumn(column, in: left, sources) else {
         guard let addition = addition(column, sources) else { return nil }
-        additions.append(addition)
+        changes.additions.append(addition)
         continue
       }
       guard let old = left.removeValue(forKey: name), isSame(old, column),
         sources.allSatisfy({ $0.name != nil || $0.filling == .null })
       else { return nil }
-      if name != column.name { renames.append((name, column.name)) }
+      if name != column.name { changes.renames.append((name, column.name)) }
+      for source in sources {
+        guard let conversion = source.conversion else { continue }
+        changes.corrections.append(
+          KeptTable.Correction(
+            column: column.name, entity: root.isInHierarchy ? current.entities[source.entity].name : nil,
+            conversion: conversion, filling: source.filling))
+      }
     }
-    return left.isEmpty ? (renames, additions) : nil
+    return left.isEmpty ? changes : nil
   }
 
   private struct Source {
     let entity: Int
     /// The stored column's name; nil if the value is new.
     var name: String?
+    /// The conversion that some values have no counterpart for; nil if all values stay.
+    var conversion: Int?
+    /// The value of a new attribute, or of values without a counterpart.
     var filling = Filling.null
   }
 
@@ -191,14 +226,20 @@ private struct KeptTableCheck {
       }
       switch move.columns[number] {
       case .stored(let stored):
-        guard stored.isPlain else { return nil }
+        guard stored.isPlain || keepsValues(stored) else { return nil }
         let name = self.stored.entities[move.origin].columns[stored.column].name
-        sources.append(Source(entity: move.entity, name: name))
+        sources.append(
+          Source(entity: move.entity, name: name, conversion: stored.conversion, filling: stored.misfit))
       case .new(let filling): sources.append(Source(entity: move.entity, filling: filling))
       case .partner, .place: return nil
       }
     }
     return sources
+  }
+
+  private func keepsValues(_ stored: StoredColumn) -> Bool {
+    guard let conversion = stored.conversion, !stored.isInlined, stored.missing == .null else { return false }
+    return migration.conversions[conversion].keepsValues
   }
 
   /// A column of entities without stored rows keeps its name, so that it is no new one.

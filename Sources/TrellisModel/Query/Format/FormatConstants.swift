@@ -303,7 +303,7 @@ extension FormatChecker {
 
 // MARK: - Format arithmetic
 
-/// Arithmetic between numbers, and between a date and seconds.
+/// Arithmetic between numbers, between a date and seconds, and joined texts.
 extension FormatChecker {
   mutating func arithmetic(_ node: FormatNode) throws(PredicateFormatError) -> FormatSide {
     switch node.content {
@@ -322,6 +322,10 @@ extension FormatChecker {
     if isDate(a) { return try date(a, sign, b, at: (left.start, right.start)) }
     if isDate(b) {
       throw error(.typeMismatch, "A date may stand before '+' or '-', with seconds behind.", at: right.start)
+    }
+    if sign == .add, isText(a), isText(b) {
+      let texts = (try typed(a, at: left.start).0, try typed(b, at: right.start).0)
+      return .typed(.computed(.arithmetic(.concatenate, texts.0, texts.1)), .text)
     }
     let sides = try numbers(a, b, at: (left.start, right.start))
     if sign.isOfBits && sides.2 != .integer {
@@ -377,6 +381,13 @@ extension FormatChecker {
     return (operand, type)
   }
 
+  private func isText(_ side: FormatSide) -> Bool {
+    switch side {
+    case .typed(_, .text), .text, .argument(.value(_, .text)): true
+    default: false
+    }
+  }
+
   private func isDate(_ side: FormatSide) -> Bool {
     switch side {
     case .typed(_, .date), .argument(.value(_, .date)): true
@@ -404,7 +415,7 @@ extension ArithmeticOperator {
   var isOfBits: Bool {
     switch self {
     case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: true
-    case .add, .subtract, .multiply, .divide, .power, .remainder: false
+    case .add, .subtract, .multiply, .divide, .power, .remainder, .concatenate: false
     }
   }
 }

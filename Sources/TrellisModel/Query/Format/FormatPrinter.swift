@@ -192,7 +192,7 @@ struct FormatPrinter {
     // A decimal needs no cast if the other side is a decimal.
     print(left, as: type(right) == .decimal ? .decimal : Self.alone(common))
     switch sign {
-    case .add: text += " + "
+    case .add, .concatenate: text += " + "
     case .subtract: text += " - "
     case .multiply: text += " * "
     case .divide: text += " / "
@@ -298,6 +298,7 @@ extension FormatPrinter {
     case .computed(.list(let function, let operands, let kind)):
       function == .average && kind == .integer
         ? .real : operands.lazy.compactMap { type($0) }.first { $0.kind == kind } ?? FormatType(kind)
+    case .computed(.arithmetic(.concatenate, _, _)): .text
     case .computed(.arithmetic(_, let left, let right)): type(left, right)
     }
   }

@@ -417,6 +417,39 @@ extension CheckedFormat {
   }
 }
 
+// MARK: - Checked value
+
+/// A value of the format language, resolved for the objects of an entity.
+package struct CheckedValue: Sendable {
+  package let operand: Operand
+  package let type: FormatType
+
+  /// Parses and checks the text of a value, such as `firstName + ' ' + lastName`.
+  ///
+  /// - Parameters:
+  ///   - entity: the number of the entity.
+  ///   - text: The text.
+  ///   - model: The model of the entity.
+  /// - Throws: ``PredicateFormatError``.
+  /// - Complexity: linear in the text.
+  package init(_ text: String, of entity: Int, in model: Model) throws(PredicateFormatError) {
+    guard model.entities.indices.contains(entity) else {
+      throw PredicateFormatError(.unknownProperty, "The model has no entity of this number.", in: text, at: 0)
+    }
+    try CheckedFormat.checkSyntax(ofValue: text)
+    var parser = FormatParser(text, FormatArguments())
+    let node = try parser.parse()
+    var checker = FormatChecker(text, model, model.entities[entity], variable: 0, bindings: [:])
+    let side = try checker.side(node)
+    (operand, type) = try checker.typed(side, at: node.start)
+    do {
+      try QueryPredicate.comparison(Comparison(operand, .equal, operand, kind: .integer)).checkDepth()
+    } catch {
+      throw PredicateFormatError(.tooDeep, error.description, in: text, at: 0)
+    }
+  }
+}
+
 extension FormatNode {
   fileprivate var isCondition: Bool {
     switch content {

@@ -230,6 +230,8 @@ public enum ArithmeticOperator: Hashable, Sendable, CaseIterable {
   case shiftLeft, shiftRight
   /// Nil for an integer to a negative power, and for a decimal to a power other than an integer from 0 to 1,000.
   case power
+  /// Joins two texts. Nil for any other operands.
+  case concatenate
 }
 
 /// A function of one value. It is nil for a value of a kind that it does not support.

@@ -5,6 +5,7 @@ public enum ValueArithmetic {
   /// The result; null if there is none. A text counts as a decimal.
   public static func compute(_ sign: ArithmeticOperator, _ left: StoredValue, _ right: StoredValue) -> StoredValue {
     switch (left, right) {
+    case (.text(let a), .text(let b)) where sign == .concatenate: .text(a + b)
     case (.integer(let a), .integer(let b)): integer(sign, a, b).map { .integer($0) } ?? .null
     case (.text(let a), .text(let b)): decimal(sign, DecimalNumber(a), DecimalNumber(b))
     case (.text(let a), .integer(let b)): decimal(sign, DecimalNumber(a), DecimalNumber(b))
@@ -27,6 +28,7 @@ public enum ValueArithmetic {
       case .bitXor: (a ^ b, false)
       case .shiftLeft: (a << b, b < 0)
       case .shiftRight: (a >> b, b < 0)
+      case .concatenate: (0, true)
       }
     // The remainder of a division by -1 is 0, even if the quotient overflows.
     if sign == .remainder && b == -1 { return 0 }
@@ -58,7 +60,7 @@ public enum ValueArithmetic {
       case .divide: a / b
       case .power: pow(a, b)
       case .remainder: fmod(a, b)
-      case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: Double.nan
+      case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight, .concatenate: Double.nan
       }
     return result.isFinite ? .real(result) : .null
   }
@@ -75,7 +77,7 @@ public enum ValueArithmetic {
       case .divide: a.divided(by: b)
       case .power: a.power(b)
       case .remainder: a.remainder(dividingBy: b)
-      case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: nil
+      case .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight, .concatenate: nil
       }
     return result?.rounded.map { .text($0.text) } ?? .null
   }

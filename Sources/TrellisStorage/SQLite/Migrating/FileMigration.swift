@@ -102,6 +102,7 @@ struct FileMigration {
         path, because: "the store was opened with migration: .refused",
         remedy: "Open it with migration: .automatic, or with the model it was made with.")
     }
+    try ExpressionCollection(database: database, migration: migration).collectAll()
     if plan.loses { try backUp(migration) }
     try change(migration, statements, database)
     if let problem = functions.problem { throw problem }
