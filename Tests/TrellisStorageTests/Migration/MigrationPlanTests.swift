@@ -9,8 +9,10 @@ import TrellisStorage
     var misfitCount = 0
 
     func rows(of entity: Int) -> Int { rowCount }
-    func values(of property: Int, in entity: Int) -> Int { valueCount }
-    func misfits(of property: Int, in entity: Int, _ conversion: ValueConversion) -> Int { misfitCount }
+    func missing(column: Int, in entity: Int) -> Int { rowCount - valueCount }
+    func misfits(_ source: StoredColumn, in entity: Int) -> Int { misfitCount }
+    func lost(_ loss: Loss) -> Int { loss.subject == .rows ? rowCount : valueCount }
+    func lostPairs(of link: Int) -> Int { misfitCount }
   }
 
   private func plan(
@@ -18,7 +20,7 @@ import TrellisStorage
   ) throws -> MigrationPlan {
     let stored = try Model(ModelDescription(name: "Diary", entities: before))
     let current = try Model(ModelDescription(name: "Diary", entities: after, removed: removed))
-    return try MigrationPlan(ModelMatch(from: stored, to: current), counts: counts)
+    return try MigrationPlan(Migration(from: stored, to: current), counts: counts)
   }
 
   private func entry(_ attributes: [AttributeDescription], removed: [String] = []) -> EntityDescription {
@@ -26,6 +28,10 @@ import TrellisStorage
   }
 
   private func told(_ plan: MigrationPlan) -> [String] { plan.steps.map { "\($0.subject): \($0.text)" } }
+
+  private func answers(_ plan: MigrationPlan) -> [String] {
+    plan.questions.compactMap { if case .asks(let question) = $0.risk { question.answer } else { nil } }
+  }
 
   @Test("an unchanged model has no steps")
   func unchanged() throws {
@@ -40,10 +46,13 @@ import TrellisStorage
       try plan(before, [entry([attribute])], counts).steps.map(\.risk)
     }
     #expect(try risks(.init("stars", .int16, optional: true), Counts()) == [.none])
-    #expect(try risks(.init("stars", .int16, default: .value(.integer(0))), Counts()) == [.rewrites(rows: 10)])
+    #expect(try risks(.init("stars", .int16, default: .value(.integer(0))), Counts()) == [.none])
+    #expect(try risks(.init("id", .uuid, default: .new), Counts()) == [.rewrites(rows: 10)])
     #expect(try risks(.init("stars", .int16), Counts(rowCount: 0)) == [.none])
-    #expect(try risks(.init("stars", .int16), Counts()) == [.asks("write \"default\" at Entry.stars")])
-    #expect(try risks(.init("stars", .int16), nil) == [.asks("write \"default\" at Entry.stars")])
+    for counts in [Counts(), nil] {
+      let plan = try plan(before, [entry([.init("stars", .int16)])], counts)
+      #expect(answers(plan) == ["Write \"backfill\" or \"default\" at Entry.stars, or make it optional."])
+    }
   }
 
   @Test("what is gone asks with the line to write, the likely rename first, unless no row has a value")
@@ -51,26 +60,40 @@ import TrellisStorage
     let before = [entry([.init("mood", .string, optional: true)])]
     let after = [entry([.init("feeling", .string, optional: true)])]
     let asked = try plan(before, after)
-    #expect(told(asked) == ["Entry.feeling: string, new", "Entry.mood: has no place in this model, and 10 rows have one"])
+    #expect(told(asked) == ["Entry.feeling: string, new", "Entry.mood: has no place in this model, and there are 10 values"])
     #expect(
-      asked.questions.map(\.risk) == [
-        .asks(
-          "write \"renamedFrom\": \"mood\" at feeling if it is now called so, or write \"removed\": [\"mood\"] in Entry "
-            + "if it may go")
+      answers(asked) == [
+        "Write \"renamedFrom\": \"mood\" at Entry.feeling if it is now called so; write \"removed\": [\"mood\"] in Entry "
+          + "if its values may go."
       ])
     #expect(try plan(before, after, Counts(valueCount: 0)).questions == [])
     let consenting = try plan(before, [entry([], removed: ["mood"])])
-    #expect(consenting.steps.map(\.risk) == [.loses(values: 10)] && consenting.questions == [])
+    #expect(consenting.steps.map(\.risk) == [.loses(count: 10)] && consenting.questions == [])
   }
 
-  @Test("a narrowed type asks only if values do not fit, and what has nothing in common is impossible")
+  @Test("a narrowed type asks only if values do not fit and the model does not consent")
   func types() throws {
     let before = [entry([.init("amount", .double)])]
     let after = [entry([.init("amount", .decimal)])]
     #expect(try plan(before, after).steps.map(\.risk) == [.rewrites(rows: 10)])
-    #expect(try plan(before, after, Counts(misfitCount: 3)).questions.count == 1)
-    #expect(try plan(before, [entry([.init("amount", .uuid)])]).steps.map(\.risk) == [.impossible])
+    #expect(
+      answers(try plan(before, after, Counts(misfitCount: 3))) == [
+        "Write \"convert\": \"lossy\" at Entry.amount if they may go, with a \"backfill\" or \"default\" in their place, or "
+          + "convert them in a step."
+      ])
+    let lossy = [entry([.init("amount", .decimal, default: .value(.text("0")), lossy: true)])]
+    #expect(try plan(before, lossy, Counts(misfitCount: 3)).steps.map(\.risk) == [.loses(count: 3)])
     #expect(try plan([entry([.init("n", .int16)])], [entry([.init("n", .int64)])]).steps.map(\.risk) == [.none])
+  }
+
+  @Test("a type that has nothing in common is a new attribute, and the loss of the former one")
+  func never() throws {
+    let plan = try plan([entry([.init("amount", .double)])], [entry([.init("amount", .uuid, optional: true)])])
+    #expect(
+      told(plan) == [
+        "Entry.amount: double → uuid, optional", "Entry.amount: cannot become what is now called so, and there are 10 values",
+      ])
+    #expect(answers(plan) == ["Write \"removed\": [\"amount\"] in Entry if its values may go."])
   }
 
   @Test("an optional attribute may become required if every row has a value or there is a default")
@@ -79,11 +102,9 @@ import TrellisStorage
     let after = [entry([.init("title", .string)])]
     #expect(try plan(before, after).questions == [])
     #expect(
-      try plan(before, after, Counts(valueCount: 7)).questions.map(\.risk) == [
-        .asks("write \"default\" at Entry.title: 3 rows have no value")
-      ])
+      told(try plan(before, after, Counts(valueCount: 7))) == ["Entry.title: required, and 3 rows have no value"])
     let filled = [entry([.init("title", .string, default: .value(.text("")))])]
-    #expect(try plan(before, filled, Counts(valueCount: 7)).steps.map(\.risk) == [.rewrites(rows: 3)])
+    #expect(try plan(before, filled, Counts(valueCount: 7)).steps.map(\.risk) == [.rewrites(rows: 10)])
   }
 
   @Test("a whole entity that is gone asks, and goes if the model says so")
@@ -91,7 +112,7 @@ import TrellisStorage
     let before = [entry([]), EntityDescription("Draft", attributes: [.init("text", .string)])]
     #expect(try plan(before, [entry([])]).questions.map(\.subject) == ["Draft"])
     let consenting = try plan(before, [entry([])], removed: ["Draft"])
-    #expect(consenting.steps.map(\.risk) == [.loses(values: 10)])
+    #expect(consenting.steps.map(\.risk) == [.loses(count: 10)])
     let renamed = try plan(
       before, [entry([]), EntityDescription("Sketch", attributes: [.init("text", .string)], renamedFrom: ["Draft"])])
     #expect(told(renamed) == ["Sketch: renamed from Draft"])

@@ -21,9 +21,13 @@ import TrellisStorage
   }
 
   private func losses(_ match: ModelMatch) -> [String] {
-    match.losses.map { loss in
+    Migration(match).losses.filter { !$0.isConsented }.map { loss in
       let entity = match.stored.entities[loss.entity]
-      let name = loss.property.map { "\(entity.name).\(entity.properties[$0].name)" } ?? entity.name
+      let name =
+        switch loss.subject {
+        case .rows: entity.name
+        case .values(let number), .pairs(let number): "\(entity.name).\(entity.properties[number].name)"
+        }
       return "\(name) → \(loss.likelyName ?? "?")"
     }
   }
