@@ -3,6 +3,7 @@ import Testing
 import TrellisGenerator
 import TrellisModel
 import TrellisRuntime
+import TrellisTestSupport
 
 @Suite("Models made by chance") struct RandomModelTests {
   /// `TRELLIS_RANDOM_MODELS=folder` writes the files there, to be compiled by hand.
