@@ -71,6 +71,17 @@ import TrellisTestSupport
     #expect(try folder.run("check", "M.model.json") == .init(status: 0))
   }
 
+  @Test("a model that its layout would take beyond the limit stays as it is")
+  func tooLargeWhenFormatted() throws {
+    let folder = try ToolFolder()
+    let lists = String(repeating: "[],", count: 1_500_000)
+    let text = #"{"model":"M","entities":{"A":{"unique":[\#(lists)[]]}}}"#
+    try folder.write(text, to: "M.model.json")
+    let outcome = try folder.run("format", "M.model.json")
+    #expect(outcome.status == 1 && outcome.errors.contains("more than 16777216 bytes"))
+    #expect(try folder.text(of: "M.model.json") == text)
+  }
+
   @Test("a folder, a missing file and a device are told apart from models")
   func noFiles() throws {
     let folder = try folder()

@@ -98,6 +98,35 @@ import TrellisModelFile
     #expect(try folder.run("release", "M.json", "--history", "M.json").status == 66)
   }
 
+  @Test("a version is checked like a model, and never formatted")
+  func versions() throws {
+    let folder = try released("a")
+    let text = try folder.text(of: "M.history/0001.json")
+    #expect(try folder.run("check", "M.history/0001.json") == .init(status: 0))
+    #expect(try folder.run("format", "M.history/0001.json").status == 1)
+    #expect(try folder.text(of: "M.history/0001.json") == text)
+    try folder.write(text.replacing("\"a\"", with: "\"b\""), to: "M.history/0001.json")
+    #expect(try folder.run("check", "M.history/0001.json").errors.contains("[history-edited]"))
+    #expect(try folder.run("format", "--check", "M.history/0001.json").status == 1)
+  }
+
+  @Test("processes that release at the same time make one version each, or say that another one was faster")
+  func crowd() async throws {
+    let folder = try ToolFolder()
+    let count = 8
+    for number in 0..<count { try folder.write(Self.model("a\(number)"), to: "\(number).json") }
+    let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
+      for number in 0..<count {
+        group.addTask { try folder.run("release", "\(number).json", "--history", "H").status }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(statuses.allSatisfy { $0 == 0 || $0 == 74 })
+    let names = try folder.names(in: "H")
+    #expect(names == (1...statuses.count { $0 == 0 }).map { ModelHistory.fileName(of: $0) })
+    #expect(try folder.run("diff", "H", "0.json").errors == "")
+  }
+
   @Test("the version of a build is not made without its history: an edited file is an error with its place")
   func build() throws {
     let folder = try released("a", "b")
