@@ -72,8 +72,8 @@ var package = Package(
         permissions: [.writeToPackageDirectory(reason: "The generated Swift file lies beside its model.")]),
       dependencies: ["trellis-gen"]),
 
-    // The tool for people and scripts. It is built when it or its plugin is run. Its module has not the name of its product,
-    // which disks without case would take for the library's.
+    // The program for people and scripts. It is built when it or its plugin is run, and not for the library. Its module is not
+    // called `trellis`: disks without case would take its build folder for that of `Trellis`.
     .executableTarget(
       name: "TrellisTool", dependencies: ["TrellisModel", "TrellisModelFile", "TrellisStorage"],
       path: "Sources/trellis-tool", swiftSettings: settings),

@@ -33,6 +33,25 @@ import TrellisTestSupport
     try check(texts)
   }
 
+  @Test("files that were damaged at random stay as they are, or keep what is left")
+  func damaged() throws {
+    let seed = TestSettings.seed("TRELLIS_FORMAT_SEED")
+    var random = SeededGenerator(seed: seed)
+    let pieces = ["{", "}", "[", "]", ",", ":", "\"", "\\", "\\u12", "\r", "\0", "커", "1e9", "\"A\":", "{}", "[]"]
+    let file = ToolFolder.root.appending(path: "Models/Diary/Diary.model.json")
+    let sample = [UInt8](try Data(contentsOf: file))
+    try check(
+      (0..<TestSettings.number("TRELLIS_FORMAT", or: 200)).map { _ in
+        var text = sample
+        for _ in 0...random.below(3) {
+          let place = random.below(text.count)
+          let end = min(text.count, place + random.below(3))
+          text.replaceSubrange(place..<end, with: Array(pieces[random.below(pieces.count)].utf8))
+        }
+        return text
+      })
+  }
+
   private func check(_ texts: [[UInt8]]) throws {
     let folder = try ToolFolder()
     let names = texts.indices.map { "\($0).model.json" }
