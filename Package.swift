@@ -23,6 +23,8 @@ var package = Package(
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),
+    .executable(name: "trellis", targets: ["TrellisTool"]),
+    .plugin(name: "TrellisCommand", targets: ["TrellisCommand"]),
   ],
   targets: [
     // Arrows point one way: down this list.
@@ -72,6 +74,18 @@ var package = Package(
         intent: .custom(verb: "trellis-generate", description: "Writes the Swift files of models beside the models."),
         permissions: [.writeToPackageDirectory(reason: "The generated Swift file lies beside its model.")]),
       dependencies: ["trellis-gen"]),
+
+    // The program for people and scripts. It is built when it or its plugin is run, and not for the library. Its module is not
+    // called `trellis`: disks without case would take its build folder for that of `Trellis`.
+    .executableTarget(
+      name: "TrellisTool", dependencies: ["TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON"],
+      path: "Sources/trellis-tool", swiftSettings: settings),
+    .plugin(
+      name: "TrellisCommand",
+      capability: .command(
+        intent: .custom(verb: "trellis", description: "Checks, formats, compares and releases models."),
+        permissions: [.writeToPackageDirectory(reason: "Models are formatted, and released versions lie beside them.")]),
+      dependencies: ["TrellisTool"]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -124,6 +138,10 @@ if !isResolvedDependency {
       dependencies: ["TrellisTestSupport", "TrellisModel", "TrellisModelFile", "TrellisGenerator"],
       exclude: ["Cases", "Good"],
       swiftSettings: settings),
+    .testTarget(
+      name: "TrellisToolTests",
+      dependencies: ["TrellisTestSupport", "TrellisTool", "TrellisModel", "TrellisModelFile"],
+      exclude: ["Guide"], swiftSettings: settings),
     .testTarget(
       name: "TrellisRuntimeTests",
       dependencies: [

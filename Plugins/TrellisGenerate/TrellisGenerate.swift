@@ -21,7 +21,10 @@ import PackagePlugin
       for (number, model) in target.models.enumerated() {
         let output = model.deletingLastPathComponent().appending(path: model.generatedName)
         let written = onlyChecks ? context.pluginWorkDirectoryURL.appending(path: model.generatedName) : output
-        try run(tool, [model, written] + target.models[..<number])
+        var arguments = ([model, written] + target.models[..<number]).map(\.toolPath)
+        let history = try model.releasedVersions
+        if !history.isEmpty { arguments += ["--history"] + history.map(\.toolPath) }
+        try run(tool, arguments)
         if onlyChecks {
           if try Data(contentsOf: written) != (try? Data(contentsOf: output)) { stale.append(output) }
         } else {
@@ -60,15 +63,15 @@ import PackagePlugin
     }
   }
 
-  private func run(_ tool: URL, _ arguments: [URL]) throws {
+  private func run(_ tool: URL, _ arguments: [String]) throws {
     let process = Process()
     process.executableURL = tool
-    process.arguments = arguments.map(\.toolPath)
+    process.arguments = arguments
     try process.run()
     process.waitUntilExit()
     // The tool has printed what is wrong, with file and line.
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-      throw Failure("\(arguments[0].toolPath): No Swift was generated.")
+      throw Failure("\(arguments[0]): No Swift was generated.")
     }
   }
 }
@@ -103,6 +106,17 @@ extension URL {
 
   /// The name of the file that is generated from this model.
   fileprivate var generatedName: String { "\(lastPathComponent.dropLast(URL.modelEnding.count)).trellis.swift" }
+
+  /// The files of the released versions of this model; none if there is no folder of them.
+  fileprivate var releasedVersions: [URL] {
+    get throws {
+      let name = "\(lastPathComponent.dropLast(URL.modelEnding.count)).history"
+      let folder = deletingLastPathComponent().appending(path: name)
+      guard FileManager.default.fileExists(atPath: folder.path(percentEncoded: false)) else { return [] }
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
+      return names.filter { !$0.hasPrefix(".") }.sorted().map { folder.appending(path: $0) }
+    }
+  }
 
   /// The path for the tool's arguments: without percent escapes, and on Windows without the slash before the drive.
   fileprivate var toolPath: String {

@@ -21,10 +21,20 @@ import PackagePlugin
   ///   reported once.
   private func command(for model: URL, besides: [URL], tool: URL, in directory: URL) -> Command {
     let output = directory.appending(path: ModelFileName.output(of: model))
+    let history = history(of: model)
+    var arguments = [model.toolPath, output.toolPath] + besides.map(\.toolPath)
+    if !history.isEmpty { arguments += ["--history"] + history.map(\.toolPath) }
     return .buildCommand(
-      displayName: "Generating \(output.lastPathComponent)", executable: tool,
-      arguments: [model.toolPath, output.toolPath] + besides.map(\.toolPath), inputFiles: [model] + besides,
-      outputFiles: [output])
+      displayName: "Generating \(output.lastPathComponent)", executable: tool, arguments: arguments,
+      inputFiles: [model] + besides + history, outputFiles: [output])
+  }
+
+  /// The files of the released versions of a model. They are looked for in their folder, since a manifest may exclude
+  /// it from the target's sources. As inputs of a command, SwiftPM does not report them as unhandled.
+  private func history(of model: URL) -> [URL] {
+    let folder = ModelFileName.history(of: model)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
+    return names.filter { !$0.hasPrefix(".") }.sorted().map { folder.appending(path: $0) }
   }
 
   /// Whether all models have distinct names. Two models with the same name would generate the same file, and a Swift
@@ -51,6 +61,11 @@ enum ModelFileName {
   static func isModel(_ url: URL) -> Bool { url.lastPathComponent.hasSuffix(ending) }
 
   static func output(of model: URL) -> String { "\(model.lastPathComponent.dropLast(ending.count)).trellis.swift" }
+
+  /// The folder of the released versions of a model.
+  static func history(of model: URL) -> URL {
+    model.deletingLastPathComponent().appending(path: "\(model.lastPathComponent.dropLast(ending.count)).history")
+  }
 }
 
 extension URL {

@@ -254,8 +254,7 @@ struct DocumentOpening {
     let needed = try DocumentReader.migration(of: bytes, file.path, to: document)
     let loaded: LoadedDocument
     if let needed {
-      let migration = DocumentMigration(needed, to: document, formerFolder: formerFolder, path: file.path, policy: policy)
-      loaded = try migration.migrated(bytes)
+      loaded = try migration(needed).migrated(bytes)
     } else {
       loaded = try DocumentReader.read(bytes, file.path, document)
     }
@@ -266,6 +265,20 @@ struct DocumentOpening {
     let opened = Opened(loaded: loaded, known: known, size: bytes.count, lock: nil)
     guard let needed, !isReadOnly else { return opened }
     return try write(opened, needed.migration, former: bytes)
+  }
+
+  /// The plan of the document's migration; nil if it is missing or need not be migrated.
+  func plan() throws(StoreError) -> MigrationPlan? {
+    let found: (bytes: [UInt8], known: DocumentFile.Known)?
+    do throws(FileProblem) { found = try file.read() } catch { throw cannotOpen(error.reason) }
+    guard let bytes = found?.bytes, !bytes.isEmpty,
+      let needed = try DocumentReader.migration(of: bytes, file.path, to: document)
+    else { return nil }
+    return try migration(needed).plan(bytes)
+  }
+
+  private func migration(_ needed: DocumentReader.NeededMigration) -> DocumentMigration {
+    DocumentMigration(needed, to: document, formerFolder: formerFolder, path: file.path, policy: policy)
   }
 
   /// The folder of external data, which the former model may have, and the current one not.

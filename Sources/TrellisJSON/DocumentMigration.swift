@@ -27,27 +27,36 @@ struct DocumentMigration {
 
   /// - Throws: ``StoreError`` if the document has a mistake, or the model does not say what becomes of its data.
   func migrated(_ bytes: [UInt8]) throws(StoreError) -> LoadedDocument {
+    var (loaded, states) = try read(bytes)
+    let plan = try plan(states)
+    try plan.check(policy, path)
+    loaded.losesData = plan.loses
+    loaded.state = try storeErrors { try states.migrated(document.layout, of: path) }
+    loaded.lineage.former.append(formerModel)
+    return loaded
+  }
+
+  /// - Throws: ``StoreError`` if the document has a mistake.
+  func plan(_ bytes: [UInt8]) throws(StoreError) -> MigrationPlan { try plan(try read(bytes).states) }
+
+  private func plan(_ states: StateMigration) throws(StoreError) -> MigrationPlan {
+    try storeErrors { try states.plan(allowsLoss: policy.mode == .losing) }
+  }
+
+  private func read(_ bytes: [UInt8]) throws(StoreError) -> (document: LoadedDocument, states: StateMigration) {
     let former = try DocumentLayout(migration.stored, migration.stored.hasExternalData ? formerFolder : nil)
-    var loaded = try DocumentReader.read(bytes, path, former)
-    let states = StateMigration(
-      migration, of: Snapshot(loaded.state, former.layout), now: QueryClock.now)
+    let loaded = try DocumentReader.read(bytes, path, former)
+    return (loaded, StateMigration(migration, of: Snapshot(loaded.state, former.layout), now: QueryClock.now))
+  }
+
+  private func storeErrors<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {
     do {
-      let plan = try states.plan(allowsLoss: policy.mode == .losing)
-      if let refusal = plan.refusal(of: path) { throw refusal }
-      if policy.mode == .refused {
-        throw plan.forbidden(
-          path, because: "the store was opened with migration: .refused",
-          remedy: "Open it with migration: .automatic, or with the model it was made with.")
-      }
-      loaded.losesData = plan.loses
-      loaded.state = try states.migrated(document.layout, of: path)
+      return try body()
     } catch let error as StoreError {
       throw error
     } catch {
       throw StoreError(
         .internalError, "\(path) cannot be migrated: \(error).", remedy: "Report this as a mistake in Trellis.")
     }
-    loaded.lineage.former.append(formerModel)
-    return loaded
   }
 }

@@ -34,14 +34,18 @@ extension StoreConfiguration {
     let options = DocumentOptions(
       durability: durability, readOnly: readOnly, largestInRow: filesAbove, migration: migration)
     return StoreConfiguration { model in
-      guard url.isFileURL else {
-        throw StoreError(
-          .cannotOpen, "\(url.absoluteString) is no file.",
-          remedy: "Give the store a file URL, as URL(filePath:) makes.")
-      }
-      let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? url.path
-      return try JSONStore(path: path, model: model, options: options)
+      try JSONStore(path: Self.path(ofDocument: url), model: model, options: options)
+    } plan: { model in
+      try JSONStore.plan(path: Self.path(ofDocument: url), model: model, options: options)
     }
+  }
+
+  private static func path(ofDocument url: URL) throws(StoreError) -> String {
+    guard url.isFileURL else {
+      throw StoreError(
+        .cannotOpen, "\(url.absoluteString) is no file.", remedy: "Give the store a file URL, as URL(filePath:) makes.")
+    }
+    return url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? url.path
   }
 }
 
@@ -107,6 +111,16 @@ package final class JSONStore: Store, SnapshotSource {
     document.folder?.shareWithoutWaiting()
     // If this fails, the collection is left to the next time.
     if !isReadOnly, document.folder?.isMarked == true { _ = try? collectExternalFiles() }
+  }
+
+  /// The plan of a document's migration; nil if it is missing or need not be migrated. Nothing is written.
+  static func plan(
+    path: String, model: Model, options: DocumentOptions, files: any FileOperations = SystemFiles()
+  ) throws(StoreError) -> MigrationPlan? {
+    let file = DocumentFile(path: files.resolved(path), files: files, durability: options.durability)
+    let folder = ExternalFolder(besides: file.path, largestInRow: options.largestInRow, files: files)
+    let document = try DocumentLayout(model, model.hasExternalData ? folder : nil)
+    return try DocumentOpening(file: file, document: document, isReadOnly: true, policy: options.migration).plan()
   }
 
   deinit { close() }

@@ -29,6 +29,12 @@ public struct ModelFile {
   }
 
   private static func parse(_ bytes: UnsafeBufferPointer<UInt8>, _ findings: Findings) -> Draft? {
+    guard let root = readJSON(bytes, findings) else { return nil }
+    guard var draft = GrammarReader(findings).readModel(root), findings.errorCount == 0 else { return nil }
+    return Rulebook.check(&draft, findings) ? draft : nil
+  }
+
+  private static func readJSON(_ bytes: UnsafeBufferPointer<UInt8>, _ findings: Findings) -> JSONNode? {
     guard bytes.count <= Limits.fileSize else {
       findings.error(
         .fileTooLarge, at: 0,
@@ -38,8 +44,19 @@ public struct ModelFile {
     }
     var reader = JSONReader(bytes, findings)
     guard let root = reader.readFile(), findings.errorCount == 0 else { return nil }
-    guard var draft = GrammarReader(findings).readModel(root), findings.errorCount == 0 else { return nil }
-    return Rulebook.check(&draft, findings) ? draft : nil
+    return root
+  }
+
+  /// Reads the JSON of a file and nothing more, for tools that work with its text.
+  ///
+  /// - Parameter path: the name of the file in messages. The file is not opened.
+  /// - Returns: the value of the file; nil if there are errors.
+  package static func readJSON(_ bytes: [UInt8], path: String) -> (root: JSONNode?, diagnostics: [Diagnostic]) {
+    let findings = Findings()
+    return bytes.withUnsafeBufferPointer { bytes in
+      let root = readJSON(bytes, findings)
+      return (root, findings.diagnostics(in: bytes, path: path))
+    }
   }
 }
 

@@ -9,17 +9,21 @@ enum Tool {
 
   static func run(_ command: Command) throws(Failure) {
     switch command {
-    case .generate(let model, let output, let besides): try generate(model, to: output, besides: besides)
+    case .generate(let model, let output, let besides, let history):
+      try generate(model, to: output, besides: besides, history: history)
     case .check(let models): try check(models)
     case .show(let model): Platform.print(try text(of: model))
     case .help: Platform.print(Command.usage)
     }
   }
 
-  private static func generate(_ model: String, to output: String, besides: [String]) throws(Failure) {
+  private static func generate(
+    _ model: String, to output: String, besides: [String], history: [String]
+  ) throws(Failure) {
     let text: String
-    do {
+    do throws(Failure) {
       text = try Self.text(of: model, besides: besides)
+      try checkHistory(history)
     } catch {
       // An old output would still compile as if there were no error.
       Platform.remove(output)
@@ -27,6 +31,12 @@ enum Tool {
     }
     if Platform.read(output).map({ $0.elementsEqual(text.utf8) }) ?? false { return }
     if !Platform.write(text, to: output) { try fail("\(output): error: The file cannot be written.") }
+  }
+
+  private static func checkHistory(_ files: [String]) throws(Failure) {
+    let history = ModelHistory(files.map { ModelHistory.File(path: $0, bytes: Platform.read($0)) })
+    Platform.complain(history.diagnostics.map { $0.rendered() + "\n" }.joined())
+    if !history.diagnostics.isEmpty { throw Failure() }
   }
 
   private static func check(_ models: [String]) throws(Failure) {

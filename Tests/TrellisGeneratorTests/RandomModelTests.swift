@@ -4,6 +4,7 @@ import TrellisGenerator
 import TrellisModel
 import TrellisModelFile
 import TrellisRuntime
+import TrellisTestSupport
 
 @Suite("Models made by chance") struct RandomModelTests {
   /// `TRELLIS_RANDOM_MODELS=folder` writes the files there, to be compiled by hand.

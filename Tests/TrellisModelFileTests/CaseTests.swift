@@ -3,7 +3,7 @@ import Testing
 import TrellisModelFile
 import TrellisTestSupport
 
-/// Each folder under `Cases` holds a broken model, what is said about it, and the repaired model.
+/// Each folder under `Cases` holds a broken model or history, what is said about it, and the repaired model.
 ///
 /// `TRELLIS_RECORD=1 swift test --filter CaseTests` writes what is said anew; a test that recorded something fails, so
 /// that nobody records without looking.
@@ -14,8 +14,7 @@ import TrellisTestSupport
   @Test("says what is wrong, where, and the way out", arguments: try names())
   func broken(_ name: String) throws {
     let folder = Folders.cases.appending(path: name)
-    let bytes = try Folders.bytes(folder.appending(path: "broken.model.json"))
-    let text = ModelFile.parse(bytes, path: "broken.model.json").rendered()
+    let text = try Self.messages(in: folder)
     let expectedFile = folder.appending(path: "expected.txt")
     let expected = (try? Folders.bytes(expectedFile)).map { String(decoding: $0, as: UTF8.self) }
     #expect(!text.isEmpty)
@@ -26,6 +25,18 @@ import TrellisTestSupport
     } else {
       #expect(text == expected, "differs from Cases/\(name)/expected.txt")
     }
+  }
+
+  private static func messages(in folder: URL) throws -> String {
+    let history = folder.appending(path: "broken.history")
+    guard let names = try? Folders.names(in: history) else {
+      let bytes = try Folders.bytes(folder.appending(path: "broken.model.json"))
+      return ModelFile.parse(bytes, path: "broken.model.json").rendered()
+    }
+    let files = try names.map { name in
+      ModelHistory.File(path: "broken.history/\(name)", bytes: try Folders.bytes(history.appending(path: name)))
+    }
+    return ModelHistory(files).diagnostics.map { $0.rendered() + "\n" }.joined()
   }
 
   @Test("the repaired model passes without a word", arguments: try names())

@@ -21,7 +21,9 @@ import TrellisTestSupport
       Folders.cases.appending(path: $0).appending(path: "broken.model.json")
     }
     let good = try Folders.names(in: Folders.good).map { Folders.good.appending(path: $0) }
-    return try (cases + good).map { try Folders.bytes($0) }
+    return try (cases + good).compactMap {
+      FileManager.default.fileExists(atPath: $0.path) ? try Folders.bytes($0) : nil
+    }
   }
 
   private static func change(_ bytes: inout [UInt8], _ other: [UInt8], _ random: inout SeededGenerator) {

@@ -298,14 +298,12 @@ extension ModelDescription {
   /// of Fowler, Noll and Vo.
   ///
   /// - Complexity: linear in the length of the JSON text.
-  package var checksum: String { Self.checksum(of: canonicalJSON()) }
+  package var checksum: String { Self.checksum(ofText: canonicalJSON().utf8) }
 
-  /// The checksum of a text that ``canonicalJSON()`` returned.
-  ///
-  /// - Complexity: linear in the length of the text.
-  package static func checksum(of text: String) -> String {
+  /// The checksum of a model with this canonical text, which may have been written by another version of Trellis.
+  package static func checksum(ofText text: some Sequence<UInt8>) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+    for byte in text { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }

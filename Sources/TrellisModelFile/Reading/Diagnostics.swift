@@ -30,6 +30,19 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The problem is an error unless another severity is given.
+  package init(
+    _ code: DiagnosticCode, _ message: String, path: String, position: Position, severity: Severity = .error,
+    notes: [Note] = []
+  ) {
+    self.severity = severity
+    self.code = code
+    self.message = message
+    self.path = path
+    self.position = position
+    self.notes = notes
+  }
+
   public let severity: Severity
   public let code: DiagnosticCode
   public let message: String
@@ -126,6 +139,9 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
   case badSort = "bad-sort"
   case badPrefetch = "bad-prefetch"
   case badPredicate = "bad-predicate"
+
+  // Released versions
+  case historyEdited = "history-edited"
 }
 
 // MARK: - Findings
@@ -187,8 +203,7 @@ final class Findings {
     return sorted.map { _, entry in
       let (finding, place) = entry
       return Diagnostic(
-        severity: finding.severity, code: finding.code, message: finding.message.asMessage, path: path,
-        position: positions[place],
+        finding.code, finding.message.asMessage, path: path, position: positions[place], severity: finding.severity,
         notes: finding.notes.map { Diagnostic.Note(message: $0.message.asMessage, position: positions[$0.offset]) })
     }
   }

@@ -409,8 +409,8 @@ extension Unicode.Scalar {
 // MARK: - JSON node
 
 /// A JSON value with its byte offset.
-struct JSONNode {
-  indirect enum Content {
+package struct JSONNode {
+  package indirect enum Content {
     case null
     case bool(Bool)
     /// The number as written, so that rounding loses nothing.
@@ -420,11 +420,11 @@ struct JSONNode {
     case object(JSONObject)
   }
 
-  let offset: Int
-  let content: Content
+  package let offset: Int
+  package let content: Content
 
   /// The kind of the value in messages.
-  var kind: String {
+  package var kind: String {
     switch content {
     case .null: "null"
     case .bool: "true or false"
@@ -435,35 +435,35 @@ struct JSONNode {
     }
   }
 
-  var string: String? {
+  package var string: String? {
     if case .string(let text) = content { text } else { nil }
   }
 
-  var array: [JSONNode]? {
+  package var array: [JSONNode]? {
     if case .array(let elements) = content { elements } else { nil }
   }
 
-  var object: JSONObject? {
+  package var object: JSONObject? {
     if case .object(let object) = content { object } else { nil }
   }
 
   /// The number as a 64-bit integer, if it is written without fraction or exponent.
-  var integer: Int64? {
+  package var integer: Int64? {
     if case .number(let text) = content { Int64(text) } else { nil }
   }
 }
 
 /// The members of an object, in the order of the file.
-struct JSONObject {
-  struct Member {
-    let key: String
-    let keyOffset: Int
-    let value: JSONNode
+package struct JSONObject {
+  package struct Member {
+    package let key: String
+    package let keyOffset: Int
+    package let value: JSONNode
   }
 
-  var members: [Member] = []
+  package internal(set) var members: [Member] = []
 
-  subscript(key: String) -> Member? { members.first { $0.key == key } }
+  package subscript(key: String) -> Member? { members.first { $0.key == key } }
 }
 
 // MARK: - JSON string

@@ -154,10 +154,20 @@ extension StoreConnection {
 public struct StoreConfiguration: Sendable {
   /// Opens or creates the store for a model.
   public let open: @Sendable (Model) throws -> any Store
+  /// Plans the migration of the stored data to a model, without changing anything; nil if no migration is needed.
+  package let plan: @Sendable (Model) throws -> MigrationPlan?
 
-  /// Creates a configuration from the function that opens the store.
+  /// Creates a configuration from the function that opens the store. Its data is never migrated.
   public init(open: @escaping @Sendable (Model) throws -> any Store) {
+    self.init(open: open) { _ in nil }
+  }
+
+  package init(
+    open: @escaping @Sendable (Model) throws -> any Store,
+    plan: @escaping @Sendable (Model) throws -> MigrationPlan?
+  ) {
     self.open = open
+    self.plan = plan
   }
 }
 

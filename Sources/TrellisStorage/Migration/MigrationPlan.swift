@@ -1,41 +1,58 @@
 import TrellisModel
 
 /// What a migration of a store to the current model does, step by step, before anything is done.
-package struct MigrationPlan: Sendable {
-  /// What a step means for the stored data. Numbers are nil without a store.
-  package enum Risk: Hashable, Sendable {
+///
+/// ```swift
+/// if let plan = try MigrationPlan(of: .sqlite(at: url), to: .diary) {
+///   print(plan)
+/// }
+/// ```
+/// prints what becomes of each entity and property, and the number of rows, values and links that a step concerns:
+/// ```
+///   safe      Entry.caption   renamed from title
+///   rewrites  Entry.amount    double → decimal: 1204 rows
+///   loses     Entry.mood      removed: 812 values
+///   asks      Entry.kind      string, new, required, and 1204 rows have no value
+///             Write "backfill" or "default" at Entry.kind, or make it optional.
+/// ```
+public struct MigrationPlan: Sendable {
+  /// What a step means for the stored data. Numbers are nil in a plan without a store.
+  public enum Risk: Hashable, Sendable {
     /// No row is rewritten.
     case none
     /// Rows are rewritten, and nothing is lost.
     case rewrites(rows: Int?)
-    /// Values, pairs or rows are lost with the model's consent.
+    /// Values, links or rows are lost with the model's consent.
     case loses(count: Int?)
-    /// The model does not say what shall become of the data.
+    /// The model does not say what becomes of the data.
     case asks(Question)
-    /// Only a step in Swift can do it.
+    /// Only a change of the data, by the former program or by a step in Swift, makes the migration possible. The text
+    /// says which.
     case impossible(String)
   }
 
   /// What the model does not say.
-  package struct Question: Hashable, Sendable {
+  public struct Question: Hashable, Sendable {
     /// Whether data would be lost; otherwise a value is missing.
-    package let isLoss: Bool
-    /// What is to be written in the model, as an imperative sentence.
-    package let answer: String
+    public let isLoss: Bool
+    /// What to write in the model, as sentences.
+    public let answer: String
   }
 
   /// One change.
-  package struct Step: Hashable, Sendable {
+  public struct Step: Hashable, Sendable {
     /// The entity or property, as `Entry.title`, by its current name if it has one.
-    package let subject: String
-    /// What happens to it, as the end of a sentence.
-    package let text: String
-    package let risk: Risk
+    public let subject: String
+    /// The change, as the end of a sentence that begins with the subject.
+    public let text: String
+    /// What the step means for the stored data.
+    public let risk: Risk
   }
 
   package let migration: Migration
-  /// In the order of the current model, then what is gone in the order of the stored model.
-  package let steps: [Step]
+  /// The changes: in the order of the current model, then what is gone in the order of the stored model. Empty if only
+  /// docs, rules, indexes or the order of entities and properties differ.
+  public let steps: [Step]
 
   /// - Parameters:
   ///   - counts: the counts of a store; nil for a plan without a store, which assumes that there are rows.
@@ -52,7 +69,7 @@ package struct MigrationPlan: Sendable {
   }
 
   /// The steps without an answer. A migration begins only if there are none.
-  package var questions: [Step] {
+  public var questions: [Step] {
     steps.filter { step in
       switch step.risk {
       case .asks, .impossible: true
@@ -61,10 +78,64 @@ package struct MigrationPlan: Sendable {
     }
   }
 
-  /// Whether anything of the store is lost.
-  package var loses: Bool {
+  /// Whether the migration loses data, with the model's consent.
+  public var loses: Bool {
     steps.contains { step in
       if case .loses(let count) = step.risk { count != 0 } else { false }
+    }
+  }
+
+  /// The statements that change a SQLite file, in their order, without the counts and checks around them. Values are
+  /// parameters.
+  ///
+  /// - Complexity: linear in the size of both models.
+  public var sql: [String] { MigrationStatements(migration, now: 0).all.map(\.text) }
+}
+
+// MARK: - Text
+
+extension MigrationPlan: CustomStringConvertible {
+  /// The steps, a line each, and what is to be written for each question.
+  public var description: String {
+    if steps.isEmpty { return "  nothing to do\n" }
+    let width = min(40, steps.map(\.subject.count).max() ?? 0)
+    return steps.map { step in
+      let subject = step.subject + String(repeating: " ", count: max(0, width - step.subject.count))
+      let word = step.risk.word + String(repeating: " ", count: 8 - step.risk.word.count)
+      let line = "  \(word)  \(subject)  \(step.text)\(step.countText)\n"
+      return step.answer.isEmpty ? line : line + "            \(step.answer)\n"
+    }.joined()
+  }
+}
+
+extension MigrationPlan.Risk {
+  /// The risk in one word of at most eight letters.
+  fileprivate var word: String {
+    switch self {
+    case .none: "safe"
+    case .rewrites: "rewrites"
+    case .loses: "loses"
+    case .asks: "asks"
+    case .impossible: "blocked"
+    }
+  }
+}
+
+extension MigrationPlan.Step {
+  fileprivate var countText: String {
+    switch risk {
+    case .rewrites(let rows?): ": \(MigrationPlanner.count(rows, "row", "rows"))"
+    case .loses(let count?): ": \(MigrationPlanner.count(count, "loss", "losses"))"
+    case .none, .rewrites, .loses, .asks, .impossible: ""
+    }
+  }
+
+  /// What is to be done; empty if nothing is.
+  var answer: String {
+    switch risk {
+    case .asks(let question): question.answer
+    case .impossible(let reason): reason
+    case .none, .rewrites, .loses: ""
     }
   }
 }

@@ -4,6 +4,15 @@ extension MigrationPlan {
   /// The number of questions that a message lists.
   private static let shown = 20
 
+  /// - Throws: ``StoreError`` if the model leaves a question open, or the policy forbids migrations.
+  package func check(_ policy: MigrationPolicy, _ store: String) throws(StoreError) {
+    if let refusal = refusal(of: store) { throw refusal }
+    guard policy.mode == .refused else { return }
+    throw forbidden(
+      store, because: "the store was opened with migration: .refused",
+      remedy: "Open it with migration: .automatic, or with the model it was made with.")
+  }
+
   /// The error that refuses the migration; nil if there is no question.
   ///
   /// - Parameter store: the store's name.
@@ -32,16 +41,5 @@ extension MigrationPlan {
       .needsMigration,
       "\(store) was made with another version of the model \(migration.current.name), and \(reason):\n"
         + "\(lines.joined(separator: "\n"))\n", remedy: remedy)
-  }
-}
-
-extension MigrationPlan.Step {
-  /// What is to be written; empty if nothing is.
-  fileprivate var answer: String {
-    switch risk {
-    case .asks(let question): question.answer
-    case .impossible(let reason): reason
-    case .none, .rewrites, .loses: ""
-    }
   }
 }

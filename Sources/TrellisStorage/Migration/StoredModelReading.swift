@@ -9,7 +9,7 @@ package enum StoredModelReading {
   ///   - store: the store's name.
   /// - Throws: ``StoreError``: `damaged`, `newerFormat` or `limit`.
   package static func model(_ text: String, checksum: String, of store: String) throws(StoreError) -> Model {
-    guard TextBytes.areEqual(ModelDescription.checksum(of: text), checksum) else { throw changed(store) }
+    guard TextBytes.areEqual(ModelDescription.checksum(ofText: text.utf8), checksum) else { throw changed(store) }
     return try Self.model(try description(Array(text.utf8), of: store), checksum, store)
   }
 

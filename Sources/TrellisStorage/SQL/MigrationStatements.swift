@@ -37,6 +37,14 @@ package struct MigrationStatements {
     tables = TableChanges(migration, oldSchema, newSchema, keepsFormerTables: keepsFormerTables).all
   }
 
+  /// Every statement that is known without the file, in the order in which they run.
+  package var all: [MigrationStatement] {
+    let indexes = IndexPlan(current).all.map { MigrationStatement($0.statement) }
+    let reversed = current.joinTables.flatMap(newSchema.reversedIndex).map { MigrationStatement($0) }
+    return collectedLinks.flatMap { collectPairs($0) + filterPairs($0) + reducePairs($0) } + renameTables + setAside
+      + changeTables + dropFormer + indexes + reversed
+  }
+
   // MARK: Collecting
 
   package static func pairs(_ link: Int) -> String { "temp.\"_pairs.\(link)\"" }

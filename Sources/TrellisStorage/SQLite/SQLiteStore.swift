@@ -37,7 +37,12 @@ extension StoreConfiguration {
     options.largestInRow = filesAbove
     options.mostConnections = connections
     options.migration = migration
-    return StoreConfiguration { [options] model in try SQLiteStore(url: url, model: model, options: options) }
+    return StoreConfiguration { [options] model in
+      try SQLiteStore(url: url, model: model, options: options)
+    } plan: { [options] model in
+      try SQLiteLibrary.load()
+      return try FileMigration(path: SQLiteStore.path(of: url), model: model, options: options).planOfFile()
+    }
   }
 }
 
@@ -51,11 +56,7 @@ package final class SQLiteStore: Store {
 
   init(url: URL, model: Model, options: OpenOptions) throws {
     try SQLiteLibrary.load()
-    guard url.isFileURL else {
-      throw StoreError(
-        .cannotOpen, "\(url.absoluteString) is no file.", remedy: "Give the store a file URL, as URL(filePath:) makes.")
-    }
-    let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? url.path
+    let path = try Self.path(of: url)
     name = path
     let (setup, database) = try StoreOpening(path: path, model: model, options: options).open()
     self.setup = setup
@@ -64,6 +65,14 @@ package final class SQLiteStore: Store {
       sweepInterval: .milliseconds(Int(options.idleSeconds * 1_000)), open: setup.connect)
     // Other programs may have the file open. Then the collection is left to the next time.
     if !setup.options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
+  }
+
+  static func path(of url: URL) throws(StoreError) -> String {
+    guard url.isFileURL else {
+      throw StoreError(
+        .cannotOpen, "\(url.absoluteString) is no file.", remedy: "Give the store a file URL, as URL(filePath:) makes.")
+    }
+    return url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } } ?? url.path
   }
 
   /// Opens no connection: the result borrows one for each call.

@@ -33,6 +33,19 @@ struct FileMigration {
     }
   }
 
+  /// The plan of a file that may be missing, empty or no store.
+  func planOfFile() throws(StoreError) -> MigrationPlan? {
+    let start: [UInt8]
+    do throws(FileProblem) { start = try PlatformFiles.start(of: path, FileHeader.length) } catch {
+      if case .missing = error.kind { return nil }
+      throw StoreError(
+        .cannotOpen, "\(path) cannot be opened: \(error.reason).", remedy: "Give the store the path of a file.")
+    }
+    if start.isEmpty { return nil }
+    try FileHeader.check(start, path: path)
+    return try plan()
+  }
+
   /// The plan of the migration; nil if the file need not be migrated. Nothing is written.
   func plan() throws(StoreError) -> MigrationPlan? {
     var options = options
@@ -96,12 +109,7 @@ struct FileMigration {
     let functions = try MigrationFunctions.add(for: migration, folder, to: database)
     let plan = try plan(migration, statements, database)
     if let problem = functions.problem { throw problem }
-    if let refusal = plan.refusal(of: path) { throw refusal }
-    if options.migration.mode == .refused {
-      throw plan.forbidden(
-        path, because: "the store was opened with migration: .refused",
-        remedy: "Open it with migration: .automatic, or with the model it was made with.")
-    }
+    try plan.check(options.migration, path)
     try ExpressionCollection(database: database, migration: migration).collectAll()
     if plan.loses { try backUp(migration) }
     try change(migration, statements, database)

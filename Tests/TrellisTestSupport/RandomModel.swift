@@ -1,13 +1,12 @@
-import TrellisModel
-import TrellisTestSupport
+package import TrellisModel
 
 /// Valid models made by chance: hierarchies, every type, every shape of a relationship.
-struct RandomModel {
+package struct RandomModel {
   private var generator: SeededGenerator
 
-  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+  package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  mutating func make(_ number: Int) -> ModelDescription {
+  package mutating func make(_ number: Int) -> ModelDescription {
     let count = Int.random(in: 1...7, using: &generator)
     var entities = (0..<count).map { EntityDescription("E\($0)x\(number)") }
     for index in entities.indices {

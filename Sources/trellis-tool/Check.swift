@@ -1,0 +1,47 @@
+import TrellisModelFile
+
+/// `trellis check`: what is wrong with models and their released versions.
+enum Check {
+  static func run(_ paths: [String], asJSON: Bool) -> ExitStatus {
+    var status = ExitStatus.success
+    var found: [DiagnosticRecord] = []
+    var text = ""
+    var neighbors: [ModelFile.Neighbor] = []
+    for path in paths {
+      do throws(ToolFailure) {
+        let findings = try findings(in: path, besides: &neighbors)
+        found += findings.diagnostics.map { DiagnosticRecord($0) }
+        text += findings.text
+        if findings.diagnostics.contains(where: { $0.severity == .error }) { status = max(status, .failure) }
+      } catch {
+        found.append(DiagnosticRecord(unreadable: path, error))
+        text += error.text
+        status = max(status, error.status)
+      }
+    }
+    if asJSON { Console.print(DiagnosticRecord.json(found)) } else { Console.complain(text) }
+    return status
+  }
+
+  /// The text may leave out some of many diagnostics.
+  private typealias Findings = (diagnostics: [Diagnostic], text: String)
+
+  /// - Parameter neighbors: the models before this one. A clash is reported once, at the later model.
+  private static func findings(
+    in path: String, besides neighbors: inout [ModelFile.Neighbor]
+  ) throws(ToolFailure) -> Findings {
+    let bytes = try InputFile.read(path)
+    switch ModelHistory.version(in: ModelHistory.File(path: path, bytes: bytes)) {
+    case .success?: return ([], "")
+    case .failure(let refusal)?: return ([refusal.diagnostic], refusal.diagnostic.rendered() + "\n")
+    case nil: break
+    }
+    let result = ModelFile.parse(bytes, path: path, besides: neighbors)
+    if let neighbor = ModelFile.Neighbor(bytes, path: path) { neighbors.append(neighbor) }
+    let history = try ModelHistory.folder(besideModel: path).map { folder throws(ToolFailure) in
+      try InputFile.history(in: folder)
+    }
+    let edited = history?.diagnostics ?? []
+    return (result.diagnostics + edited, result.rendered() + edited.map { $0.rendered() + "\n" }.joined())
+  }
+}

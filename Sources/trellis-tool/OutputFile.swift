@@ -1,0 +1,72 @@
+import Foundation
+import TrellisStorage
+
+/// Files that commands write: whole or not at all, also if the machine stops.
+enum OutputFile {
+  /// Replaces the content of a file, which keeps its permissions. A link stays a link to the file.
+  static func replace(_ path: String, with text: [UInt8]) throws(ToolFailure) {
+    let files = SystemFiles()
+    let target = files.resolved(path)
+    guard files.mayWrite(to: target) else { throw unwritable(path, "it is read-only") }
+    do throws(FileProblem) {
+      let permissions = try files.stamp(target)?.permissions ?? 0o644
+      try write(text, beside: target, permissions) { temporary throws(FileProblem) in
+        try files.rename(temporary, to: target)
+      }
+    } catch {
+      throw unwritable(path, error.reason)
+    }
+  }
+
+  /// Creates a file, which must not exist, with the permissions of another.
+  static func create(_ path: String, _ text: [UInt8], permissionsOf model: String) throws(ToolFailure) {
+    let files = SystemFiles()
+    do throws(FileProblem) {
+      // A version is data, even if the model is executable by mistake.
+      let permissions = try files.stamp(model).map { $0.permissions & 0o666 } ?? 0o644
+      try write(text, beside: path, permissions) { temporary throws(FileProblem) in
+        try files.rename(temporary, toUnused: path)
+      }
+    } catch {
+      throw unwritable(path, error.reason)
+    }
+  }
+
+  private static func write(
+    _ text: [UInt8], beside path: String, _ permissions: UInt32,
+    _ finish: (_ temporary: String) throws(FileProblem) -> Void
+  ) throws(FileProblem) {
+    let files = SystemFiles()
+    // Each process has its own, because another one may be at work on the same file.
+    let temporary = FilePlace("\(path).\(ProcessInfo.processInfo.processIdentifier)").temporaryPath
+    try files.remove(temporary)
+    do throws(FileProblem) {
+      let file = try files.create(temporary, permissions: permissions)
+      do throws(FileProblem) {
+        try put(text, into: file)
+      } catch {
+        try? file.close()
+        throw error
+      }
+      try file.close()
+      try finish(temporary)
+    } catch {
+      try? files.remove(temporary)
+      throw error
+    }
+    try files.syncFolder(FilePlace(path).folder)
+  }
+
+  private static func put(_ text: [UInt8], into file: any OpenFile) throws(FileProblem) {
+    let bytes = text
+    let outcome: Result<Void, FileProblem> = bytes.withUnsafeBytes { bytes in
+      Result { () throws(FileProblem) in try file.write(bytes) }
+    }
+    try outcome.get()
+    try file.sync()
+  }
+
+  static func unwritable(_ path: String, _ reason: String) -> ToolFailure {
+    ToolFailure(.unwritable, "\(path): error: The file cannot be written: \(reason).")
+  }
+}

@@ -1,0 +1,36 @@
+import TrellisModel
+import TrellisStorage
+
+/// The plan of a migration as text, and what it means for the data.
+struct PlanReport {
+  /// Ordered from good to bad: what cannot begin is worse than what loses data with consent.
+  enum Outcome: Comparable {
+    case safe, loses, asks
+
+    var status: ExitStatus {
+      switch self {
+      case .safe: .success
+      case .loses: .loses
+      case .asks: .asks
+      }
+    }
+  }
+
+  let outcome: Outcome
+  let text: String
+
+  /// The plan for any store of a model.
+  init(from stored: Model, to current: Model) throws(ToolFailure) {
+    do {
+      self.init(try MigrationPlan(Migration(from: stored, to: current)))
+    } catch {
+      throw ToolFailure(.failure, "error: No plan can be made: \(error).")
+    }
+  }
+
+  /// - Parameter plan: the plan; nil if nothing has to be migrated.
+  init(_ plan: MigrationPlan?) {
+    outcome = plan.map { !$0.questions.isEmpty ? .asks : $0.loses ? .loses : .safe } ?? .safe
+    text = plan?.description ?? "  nothing to do\n"
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import TrellisModel
+import TrellisModelFile
+
+/// `trellis release`: keeps a model as the next version of its history.
+enum Release {
+  static func run(_ path: String, history folder: String?) throws(ToolFailure) -> ExitStatus {
+    let result = ModelFile.parse(try InputFile.read(path), path: path)
+    guard let description = result.description else { throw ToolFailure(.failure, result.rendered()) }
+    Console.complain(result.rendered())
+    guard let folder = folder ?? ModelHistory.folder(besideModel: path) else {
+      throw .usage("\(path.inMessage) does not end in '.model.json'; name the folder with --history.", of: .release)
+    }
+    let history = try unchanged(InputFile.history(in: folder))
+    if let newest = history.versions.last, newest.holds(description) {
+      let file = InputFile.file(ModelHistory.fileName(of: newest.number), in: folder)
+      Console.print("\(file): version \(newest.number) of \(newest.released) already is this model\n")
+      return .success
+    }
+    let next = ReleasedModel(description, number: history.versions.count + 1, released: today)
+    let file = InputFile.file(ModelHistory.fileName(of: next.number), in: folder)
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw OutputFile.unwritable(file, "its folder cannot be created")
+    }
+    try OutputFile.create(file, Array(next.fileText.utf8), permissionsOf: path)
+    Console.print("\(file): version \(next.number)\n")
+    return .success
+  }
+
+  /// The history, if nothing in it was edited.
+  static func unchanged(_ history: ModelHistory) throws(ToolFailure) -> ModelHistory {
+    guard history.diagnostics.isEmpty else {
+      throw ToolFailure(.failure, history.diagnostics.map { $0.rendered() + "\n" }.joined())
+    }
+    return history
+  }
+
+  /// The day in UTC, or the one that a reproducible build sets by `SOURCE_DATE_EPOCH`.
+  private static var today: String {
+    let fixed = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap { Int64($0) }
+    let seconds = fixed ?? Int64(Date().timeIntervalSince1970)
+    let (microseconds, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return String(DateText.text(isTooLarge ? 0 : microseconds).prefix(10))
+  }
+}
+
+extension ReleasedModel {
+  /// Whether the version is of this model, even if another version of Trellis spelled it in another way.
+  fileprivate func holds(_ model: ModelDescription) -> Bool {
+    checksum == model.checksum || (try? description()) == model
+  }
+}

@@ -1,0 +1,25 @@
+/// Runs the command that some arguments ask for.
+enum Tool {
+  static func run(_ arguments: [String]) -> ExitStatus {
+    do throws(ToolFailure) {
+      switch try Invocation(arguments) {
+      case .help(let command):
+        Console.print(Help.text(of: command))
+        return .success
+      case .run(let command, let arguments): return try run(command, arguments)
+      }
+    } catch {
+      Console.complain(error.text)
+      return error.status
+    }
+  }
+
+  private static func run(_ command: ToolCommand, _ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
+    switch command {
+    case .check: Check.run(arguments.operands, asJSON: arguments.has("json"))
+    case .format: Format.run(arguments.operands, onlyChecks: arguments.has("check"))
+    case .release: try Release.run(arguments.operands[0], history: arguments.value(of: "history"))
+    case .diff: try Diff.run(arguments.operands[0], arguments.operands[1], store: arguments.value(of: "store"))
+    }
+  }
+}

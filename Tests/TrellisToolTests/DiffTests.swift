@@ -1,0 +1,61 @@
+import Testing
+
+@Suite("trellis diff") struct DiffTests {
+  private static func model(_ attributes: String, _ entity: String = "") -> String {
+    #"{ "model": "M", "entities": { "A": { \#(entity)"attributes": { \#(attributes) } } } }"#
+  }
+
+  private func status(_ old: String, _ new: String) throws -> Int32 {
+    let folder = try ToolFolder()
+    try folder.write(old, to: "Old.model.json")
+    try folder.write(new, to: "New.model.json")
+    let outcome = try folder.run("diff", "Old.model.json", "New.model.json")
+    #expect(outcome.output.hasPrefix("Old.model.json → New.model.json\n  ") && outcome.errors == "")
+    return outcome.status
+  }
+
+  @Test("the exit code tells whether a migration is safe, has questions, or loses with consent")
+  func codes() throws {
+    let old = Self.model(#""a": "string""#)
+    #expect(try status(old, old) == 0)
+    #expect(try status(old, Self.model(#""a": "string", "b": "string?""#)) == 0)
+    #expect(try status(old, Self.model(#""a": "string", "b": "string""#)) == 2)
+    #expect(try status(old, Self.model(#""b": "string?""#)) == 2)
+    #expect(try status(old, Self.model(#""b": "string?""#, #""removed": ["a"], "#)) == 3)
+  }
+
+  @Test("each version of a history is compared, and the worst of all is the answer")
+  func history() throws {
+    let folder = try ToolFolder()
+    for attributes in [#""a": "string""#, #""a": "string", "b": "string?""#] {
+      try folder.write(Self.model(attributes), to: "M.model.json")
+      #expect(try folder.run("release", "M.model.json").status == 0)
+    }
+    let same = try folder.run("diff", "M.history", "M.model.json")
+    #expect(same.status == 0)
+    let titles = same.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+    #expect(titles == ["version 1 (2026-03-02) → M.model.json", "version 2 (2026-03-02) → M.model.json"])
+    try folder.write(Self.model(#""a": "string""#), to: "M.model.json")
+    #expect(try folder.run("diff", "M.history/0001.json", "M.model.json").status == 0)
+    #expect(try folder.run("diff", "M.history/0002.json", "M.model.json").status == 2)
+    #expect(try folder.run("diff", "M.history", "M.model.json").status == 2)
+    #expect(try folder.run("diff", "M.history/0001.json", "M.history/0002.json").status == 0)
+  }
+
+  @Test("what is no model, no version or no history is named")
+  func refused() throws {
+    let folder = try ToolFolder()
+    try folder.write(Self.model(#""a": "string""#), to: "M.model.json")
+    #expect(try folder.run("release", "M.model.json").status == 0)
+    let text = try folder.text(of: "M.history/0001.json")
+    try folder.write(text.replacing("\"a\"", with: "\"b\""), to: "Copy.json")
+    let copy = try folder.run("diff", "Copy.json", "M.model.json")
+    #expect(copy.status == 1 && copy.errors.hasPrefix("Copy.json:6:12: error: The version was edited: "))
+    try folder.write(text.replacing("\"trellis-history\": 1", with: "\"trellis-history\": 2"), to: "Copy.json")
+    #expect(try folder.run("diff", "Copy.json", "M.model.json").errors.hasPrefix("Copy.json:2:22: error: "))
+    try folder.write("", to: "Empty/x")
+    #expect(try folder.run("diff", "Empty", "M.model.json").status == 66)
+    #expect(try folder.run("diff", "M.model.json", "M.history").status == 66)
+    #expect(try folder.run("diff", "--store", "M.db", "M.model.json", "M.model.json").status == 69)
+  }
+}
