@@ -171,15 +171,19 @@ struct DocumentReader {
     guard TextBytes.areEqual(name, document.model.name) else {
       throw otherModel(name, Model.differences(from: signature, to: current), at: place)
     }
+    // A model that the document had earlier must not replace its newer model.
+    let isFormerModel = lineage.former.contains { TextBytes.areEqual($0.checksum, document.model.checksum) }
+    if isFormerModel && !TextBytes.areEqual(signature, current) { throw try newerModel() }
     let migration = Migration(from: try storedModel(checksum), to: document.model)
     if migration.isIdentity { return nil }
-    // A model that the document had earlier must not replace its newer model.
-    guard !lineage.former.contains(where: { TextBytes.areEqual($0.checksum, document.model.checksum) }) else {
-      throw DocumentFault(
-        "the document has been migrated from this program's model to a newer one; update this program",
-        at: try section(DocumentFormat.checksum).offset, .newerModel)
-    }
+    if isFormerModel { throw try newerModel() }
     return NeededMigration(migration: migration, former: try readPresentModel(checksum: checksum))
+  }
+
+  private func newerModel() throws(DocumentFault) -> DocumentFault {
+    DocumentFault(
+      "the document has been migrated from this program's model to a newer one; update this program",
+      at: try section(DocumentFormat.checksum).offset, .newerModel)
   }
 
   /// Models that have the same storage layout by accident must not open each other's documents.

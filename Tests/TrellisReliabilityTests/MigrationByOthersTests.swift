@@ -51,7 +51,7 @@ import Trellis
     container.close()
     // Nothing of the former model was written back.
     let error = #expect(throws: StoreError.self) { try store.open() }
-    #expect(error?.code == .otherModel)
+    #expect(error?.code == .newerModel)
   }
 
   @Test("a relationship that is loaded after it reports the failure and is empty")

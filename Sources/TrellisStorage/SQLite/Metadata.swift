@@ -135,12 +135,12 @@ enum Metadata {
         ? otherName(name, model.name, database.path)
         : otherModel(Model.differences(from: signature, to: current), database.path)
     }
+    // A model that the file had earlier must not replace its newer model.
+    let isFormerModel = head.hasModels ? try ModelLineage.contains(model.checksum, in: database) : false
+    if isFormerModel && !isSameLayout { throw try newerModel(database) }
     let migration = Migration(from: try storedModel(checksum, in: database), to: model)
     if migration.isIdentity { return .fits(checksum: checksum) }
-    // A model that the file had earlier must not replace its newer model.
-    if head.hasModels, try ModelLineage.contains(model.checksum, in: database) {
-      throw newerModel(migration.stored.description.version, database.path)
-    }
+    if isFormerModel { throw try newerModel(database) }
     return .differs(migration)
   }
 
@@ -150,11 +150,12 @@ enum Metadata {
     return try StoredModelReading.model(text, checksum: checksum, of: database.path)
   }
 
-  private static func newerModel(_ version: String?, _ path: String) -> StoreError {
-    StoreError(
+  private static func newerModel(_ database: Database) throws(StoreError) -> StoreError {
+    let version = try database.text("SELECT \"version\" FROM \(SQLName.models) ORDER BY \"number\" DESC LIMIT 1")
+    return StoreError(
       .newerModel,
-      "\(path) has been migrated from this program's model to a newer one\(version.map { ", version \($0)" } ?? "").",
-      remedy: "Update this program, or open a copy from before.")
+      "\(database.path) has been migrated from this program's model to a newer one"
+        + "\(version.map { ", version \($0)" } ?? "").", remedy: "Update this program, or open a copy from before.")
   }
 
   private static func nameAndSignature(in database: Database) throws(StoreError) -> (String, String) {

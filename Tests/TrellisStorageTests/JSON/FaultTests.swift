@@ -138,13 +138,13 @@ import TrellisTestSupport
     #expect(try store.reserveKeys(1).lowerBound == 71)
   }
 
-  @Test("a document of another model is refused with the differences, one stored alike is opened and rewritten")
+  @Test("a document whose values do not fit the model is refused, one stored alike is opened and rewritten")
   func otherModels() throws {
     var other = Library.description
     other.entities[2].attributes[0] = AttributeDescription("label", .int64)
     let error = #expect(throws: StoreError.self) { try JSONStore(path: path, model: Model(other)) }
-    #expect(error?.code == .otherModel)
-    #expect(error?.message.contains("attribute Tag.label was (string, required) and is now (int64, required)") == true)
+    #expect(error?.code == .dataLoss)
+    #expect(error?.message.contains("Tag.label: string → int64, and 1 value has no counterpart.") == true)
     #expect(try String(contentsOfFile: path, encoding: .utf8) == good)
 
     var alike = Library.description

@@ -32,7 +32,7 @@ import TrellisModel
     (.decimal, [.text("0"), .text("0.1"), .text("-12345678901234567890.123456789")]),
     (.date, [.integer(0), .integer(1_700_000_000_000_000)]), (.data, [.blob([]), .blob(Array(0..<16))]),
     (.uuid, [.blob(Array(0..<16))]), (.url, [.text("https://example.org/a")]),
-    (.enumeration("Mood"), [.text("SAD"), .text("unknown")]), (.enumeration("Grade"), [.integer(2)]),
+    (.enumeration("Mood"), [.text("SAD"), .text("GLAD")]), (.enumeration("Grade"), [.integer(2)]),
   ]
 
   @Test("where every value has a counterpart each edge has one, and where none has no edge has one")
