@@ -126,7 +126,7 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisStorageTests",
       dependencies: [
-        "TrellisJSON", "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "CSQLite", "TrellisModel",
+        "TrellisJSON", "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "CSQLite", "TrellisModel", "TrellisModelFile",
       ],
       exclude: ["JSON/Golden"], swiftSettings: settings),
     .testTarget(

@@ -193,6 +193,7 @@ struct DocumentOpening {
   let document: DocumentLayout
   let isReadOnly: Bool
   let policy: MigrationPolicy
+  var observer: MigrationObserver?
 
   func open() throws(StoreError) -> Opened {
     let lock = isReadOnly ? nil : try self.lock()
@@ -254,7 +255,10 @@ struct DocumentOpening {
     let needed = try DocumentReader.migration(of: bytes, file.path, to: document)
     let loaded: LoadedDocument
     if let needed {
+      observer?.begin(total: 2)
       loaded = try migration(needed).migrated(bytes)
+      observer?.finish(1)
+      try observer?.check(file.path)
     } else {
       loaded = try DocumentReader.read(bytes, file.path, document)
     }
@@ -304,6 +308,7 @@ struct DocumentOpening {
       }
     }
     opened.size = bytes.count
+    observer?.finish(1)
     return opened
   }
 

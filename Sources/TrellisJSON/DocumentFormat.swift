@@ -188,6 +188,8 @@ package struct DocumentOptions: Sendable {
   package var largestInRow: Int
   /// What happens to a document that was made with a former version of the model.
   package var migration: MigrationPolicy
+  /// Follows a migration. Nil if nothing does.
+  package var observer: MigrationObserver?
 
   package init(
     durability: Durability = .durable, readOnly: Bool = false,

@@ -33,8 +33,10 @@ extension StoreConfiguration {
   ) -> StoreConfiguration {
     let options = DocumentOptions(
       durability: durability, readOnly: readOnly, largestInRow: filesAbove, migration: migration)
-    return StoreConfiguration { model in
-      try JSONStore(path: Self.path(ofDocument: url), model: model, options: options)
+    return StoreConfiguration { model, observer in
+      var options = options
+      options.observer = observer
+      return try JSONStore(path: Self.path(ofDocument: url), model: model, options: options)
     } plan: { model in
       try JSONStore.plan(path: Self.path(ofDocument: url), model: model, options: options)
     }
@@ -99,7 +101,8 @@ package final class JSONStore: Store, SnapshotSource {
     name = file.path
     self.files = files
     let opened = try DocumentOpening(
-      file: file, document: document, isReadOnly: options.isReadOnly, policy: options.migration
+      file: file, document: document, isReadOnly: options.isReadOnly, policy: options.migration,
+      observer: options.observer
     ).open()
     lock = opened.lock
     refusalOfWrites = opened.loaded.refusalOfWrites

@@ -33,6 +33,23 @@ package struct GuideText {
     return isEmpty ? ["\(name) has no sample"] : missing
   }
 
+  /// The blocks of a language on the page, in their order.
+  package func blocks(_ language: String) throws -> [String] {
+    var blocks: [String] = []
+    var lines: [String]?
+    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false) {
+      if line == "```\(language)" {
+        lines = []
+      } else if line == "```" {
+        if let lines { blocks.append(lines.joined(separator: "\n")) }
+        lines = nil
+      } else {
+        lines?.append(String(line))
+      }
+    }
+    return blocks
+  }
+
   private func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
       .map { $0.trimmingCharacters(in: .whitespaces).replacing("static func", with: "func") }

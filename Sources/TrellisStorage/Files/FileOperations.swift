@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TrellisModel
 
@@ -98,9 +99,16 @@ package protocol FileOperations: Sendable {
   func makeFolder(_ path: String) throws(FileProblem)
   /// The names of the files in a folder.
   func names(in folder: String) throws(FileProblem) -> [String]
+  /// The number of free bytes on the volume of a file; nil if the system does not tell.
+  func freeSpace(beside path: String) -> Int?
 }
 
 extension FileOperations {
+  package func freeSpace(beside path: String) -> Int? {
+    let attributes = try? FileManager.default.attributesOfFileSystem(forPath: FilePlace(path).folder)
+    return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
+  }
+
   package func read(_ path: String, limit: Int) throws(FileProblem) -> (bytes: [UInt8], stamp: FileStamp) {
     try read(path, limit: limit, followingLinks: true)
   }

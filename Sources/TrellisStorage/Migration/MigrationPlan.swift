@@ -11,7 +11,7 @@ import TrellisModel
 /// ```
 ///   safe      Entry.caption   renamed from title
 ///   rewrites  Entry.amount    double → decimal: 1204 rows
-///   loses     Entry.mood      removed: 812 values
+///   loses     Entry.mood      removed: 812 lost
 ///   asks      Entry.kind      string, new, required, and 1204 rows have no value
 ///             Write "backfill" or "default" at Entry.kind, or make it optional.
 /// ```
@@ -125,7 +125,7 @@ extension MigrationPlan.Step {
   fileprivate var countText: String {
     switch risk {
     case .rewrites(let rows?): ": \(MigrationPlanner.count(rows, "row", "rows"))"
-    case .loses(let count?): ": \(MigrationPlanner.count(count, "loss", "losses"))"
+    case .loses(let count?): ": \(count) lost"
     case .none, .rewrites, .loses, .asks, .impossible: ""
     }
   }
@@ -179,11 +179,13 @@ private struct MigrationPlanner {
     for entity in match.current.entities {
       guard let origin = match.origins[entity.index] else {
         add(entity.name, "new", .none)
+        try planRelationships(of: entity)
         continue
       }
       let former = match.stored.entities[origin]
       if let text = change(of: entity, from: former) { add(entity.name, text, .none) }
-      for property in entity.properties { try plan(property, of: entity, from: former) }
+      for case .attribute(let attribute) in entity.properties { try plan(attribute, of: entity, from: former) }
+      try planRelationships(of: entity)
     }
   }
 
@@ -200,16 +202,9 @@ private struct MigrationPlanner {
 
   // MARK: Properties
 
-  private mutating func plan(_ property: Property, of entity: Entity, from former: Entity) throws {
-    let subject = "\(entity.name).\(property.name)"
-    switch property {
-    case .attribute(let attribute):
-      guard let column = attribute.column, !isTold(attribute, above: entity, former) else { return }
-      try plan(attribute, column, subject, entity, former)
-    case .relationship(let relationship):
-      guard relationship.entity == entity.index else { return }
-      try plan(relationship, subject, entity)
-    }
+  private mutating func plan(_ attribute: Attribute, of entity: Entity, from former: Entity) throws {
+    guard let column = attribute.column, !isTold(attribute, above: entity, former) else { return }
+    try plan(attribute, column, "\(entity.name).\(attribute.name)", entity, former)
   }
 
   /// Whether an inherited attribute is told at the parent: the rows of both have it from the same stored attribute.
@@ -328,18 +323,24 @@ private struct MigrationPlanner {
 
   // MARK: Relationships
 
-  private mutating func plan(_ relationship: Relationship, _ subject: String, _ entity: Entity) throws {
+  private mutating func planRelationships(of entity: Entity) throws {
+    for case .relationship(let relationship) in entity.properties where relationship.entity == entity.index {
+      try plan(relationship, "\(entity.name).\(relationship.name)", isNewEntity: match.origins[entity.index] == nil)
+    }
+  }
+
+  private mutating func plan(_ relationship: Relationship, _ subject: String, isNewEntity: Bool) throws {
     guard let (number, isSecond) = migration.currentLinks.link(of: relationship) else { return }
     let move = migration.links[number]
-    guard let source = move.sources.first else {
-      if !isSecond { add(subject, "new", .none) }
+    guard !move.sources.isEmpty else {
+      if !isSecond && !isNewEntity { add(subject, "new", .none) }
       return
     }
-    let changes = changes(relationship, entity, migration.storedLinks.all[source.link])
+    let changes = changes(relationship, move, isSecond: isSecond)
     guard !changes.isEmpty || !isSecond && move.mayLose else { return }
     let text = changes.isEmpty ? "stored in another way" : changes.joined(separator: ", ")
-    // The end that holds the link tells what becomes of the pairs.
-    let tells = isSecond == false || !hasChanges(move.link.first, migration.storedLinks.all[source.link])
+    // The end that holds the link tells what becomes of the pairs, unless only the other one has changed.
+    let tells = !isSecond || self.changes(move.link.first, move, isSecond: false).isEmpty
     guard tells, move.mayLose else {
       let isRewritten = !isSecond && move.way == .collected
       return add(subject, text, isRewritten ? .rewrites(rows: nil) : .none)
@@ -356,17 +357,19 @@ private struct MigrationPlanner {
           isLoss: true, answer: "Write \"convert\": \"lossy\" at \(subject) if they may go, or choose in a step.")))
   }
 
-  private func hasChanges(_ relationship: Relationship, _ stored: LinkList.Link) -> Bool {
-    !changes(relationship, match.current.entities[relationship.entity], stored).isEmpty
+  /// The stored relationship that a relationship continues; nil if its end is new.
+  private func former(_ move: LinkMove, isSecond: Bool) -> Relationship? {
+    guard let source = move.sources.first else { return nil }
+    let link = migration.storedLinks.all[source.link]
+    return source.isReversed == isSecond ? link.first : link.second
   }
 
-  private func changes(_ relationship: Relationship, _ entity: Entity, _ stored: LinkList.Link) -> [String] {
-    guard let old = match.origin(of: relationship.index, in: entity.index)?.relationship else {
-      return ["new, as the other end of what is stored"]
-    }
+  private func changes(_ relationship: Relationship, _ move: LinkMove, isSecond: Bool) -> [String] {
+    guard let old = former(move, isSecond: isSecond) else { return ["new, as the other end of what is stored"] }
     var changes: [String] = []
     if relationship.name != old.name { changes.append("renamed from \(old.name)") }
-    if match.successors[old.destination] != relationship.destination {
+    let destination = match.successors[old.destination]
+    if destination != relationship.destination, match.origins[relationship.destination] != nil || destination == nil {
       changes.append("to \(relationship.description.destination) instead of \(old.description.destination)")
     }
     if relationship.isToMany != old.isToMany {

@@ -3,11 +3,14 @@ package import TrellisModel
 /// A statement of a migration, with the values that it binds.
 package struct MigrationStatement: Hashable, Sendable {
   package let text: String
-  package var values: [StoredValue] = []
+  package let values: [StoredValue]
+  /// The stored table whose rows the statement copies; nil if it takes no time worth showing.
+  let copiedTable: String?
 
-  init(_ text: String, _ values: [StoredValue] = []) {
+  init(_ text: String, _ values: [StoredValue] = [], copying table: String? = nil) {
     self.text = text
     self.values = values
+    copiedTable = table
   }
 }
 
@@ -246,7 +249,8 @@ package struct MigrationStatements {
       ? "" : " WHERE o.\(SQLName.entity) IN (\(moved.map(SQLName.literal).joined(separator: ", ")))"
     return MigrationStatement(
       "INSERT INTO \(SQLName.quoted(root.name)) (\(names.joined(separator: ", "))) SELECT "
-        + "\(expressions.joined(separator: ", ")) FROM \(SQLName.quoted(Self.aside(source))) AS o\(rows)", values.all)
+        + "\(expressions.joined(separator: ", ")) FROM \(SQLName.quoted(Self.aside(source))) AS o\(rows)", values.all,
+      copying: stored.entities[source].name)
   }
 
   /// An expression that depends on the entity of the stored row.
@@ -324,6 +328,7 @@ package struct MigrationStatements {
     let move = migration.links[number]
     var names = [SQLName.quoted(table.first.column), SQLName.quoted(table.partnerColumn)]
     let source: (columns: [String?], table: String)
+    var copied: String?
     switch move.way {
     case .new: return nil
     case .collected: source = (["owner", "partner", "place", "inverse"], Self.pairs(number))
@@ -337,6 +342,7 @@ package struct MigrationStatements {
       let columns = (from.isReversed ? Array(ends.reversed()) : ends).map(Optional.some)
         + (from.isReversed ? Array(places.reversed()) : places)
       source = (columns, SQLName.quoted(Self.asidePairs(number)))
+      copied = old.name
     }
     var columns = source.columns.prefix(2).map { $0 ?? "NULL" }
     for (order, column) in zip([table.first.orderColumn, table.second?.orderColumn], source.columns.dropFirst(2)) {
@@ -346,7 +352,7 @@ package struct MigrationStatements {
     }
     return MigrationStatement(
       "INSERT INTO \(SQLName.quoted(table.name)) (\(names.joined(separator: ", "))) SELECT "
-        + "\(columns.joined(separator: ", ")) FROM \(source.table)")
+        + "\(columns.joined(separator: ", ")) FROM \(source.table)", copying: copied)
   }
 }
 

@@ -142,6 +142,8 @@ struct OpenOptions: Sendable {
   var migration = MigrationPolicy.automatic
   /// Whether opening waits for the migration by another program.
   var waitsForMigration = true
+  /// Follows a migration. Nil if nothing does.
+  var observer: MigrationObserver?
 }
 
 extension Database {
@@ -291,6 +293,7 @@ enum SQLiteErrors {
       return StoreError(
         .limit, "A value or a statement is too large for SQLite.",
         remedy: "Keep values below one thousand million bytes, or use externalStorage.")
+    case TRELLIS_SQLITE_INTERRUPT: return MigrationObserver.cancellation(of: path)
     case TRELLIS_SQLITE_NOMEM:
       return StoreError(.limit, "There is not enough memory to \(doing).", remedy: "Ask for fewer objects at once.")
     default:

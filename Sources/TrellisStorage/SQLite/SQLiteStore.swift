@@ -37,8 +37,10 @@ extension StoreConfiguration {
     options.largestInRow = filesAbove
     options.mostConnections = connections
     options.migration = migration
-    return StoreConfiguration { [options] model in
-      try SQLiteStore(url: url, model: model, options: options)
+    return StoreConfiguration { [options] model, observer in
+      var options = options
+      options.observer = observer
+      return try SQLiteStore(url: url, model: model, options: options)
     } plan: { [options] model in
       try SQLiteLibrary.load()
       return try FileMigration(path: SQLiteStore.path(of: url), model: model, options: options).planOfFile()

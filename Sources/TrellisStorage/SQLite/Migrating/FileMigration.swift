@@ -111,8 +111,13 @@ struct FileMigration {
     if let problem = functions.problem { throw problem }
     try plan.check(options.migration, path)
     try ExpressionCollection(database: database, migration: migration).collectAll()
+    let sizes = try TableSizes(statements, database)
+    try checkSpace(sizes, copies: plan.loses, database)
     if plan.loses { try backUp(migration) }
-    try change(migration, statements, database)
+    let watch = options.observer.map { MigrationWatch($0, database) }
+    defer { watch?.end() }
+    try change(migration, statements, sizes, watch, database)
+    try options.observer?.check(path)
     if let problem = functions.problem { throw problem }
     try Metadata.beginLineage(in: database)
     try Metadata.writeModel(model, to: database)
@@ -123,8 +128,10 @@ struct FileMigration {
   }
 
   private func change(
-    _ migration: Migration, _ statements: MigrationStatements, _ database: Database
+    _ migration: Migration, _ statements: MigrationStatements, _ sizes: TableSizes, _ watch: MigrationWatch?,
+    _ database: Database
   ) throws(StoreError) {
+    options.observer?.begin(total: sizes.work)
     try SearchRemoval.run(migration, statements, in: database)
     let indexes = try IndexChanges(migration, statements, in: database)
     for name in indexes.dropped {
@@ -135,9 +142,28 @@ struct FileMigration {
     try database.execute("PRAGMA legacy_alter_table = ON", doing: "migrate")
     try run(statements.setAside, database)
     try database.execute("PRAGMA legacy_alter_table = OFF", doing: "migrate")
-    try run(statements.changeTables, database)
+    for statement in statements.changeTables {
+      let work = statement.copiedTable.map { Double(sizes.rows[$0] ?? 0) } ?? 0
+      watch?.begin(work, columns: sizes.columns)
+      try database.run(statement, doing: "migrate")
+      options.observer?.finish(work)
+    }
+    watch?.begin(0, columns: 0)
     try run(statements.dropFormer, database)
     for index in indexes.created { try create(index, database) }
+    options.observer?.finish(sizes.work)
+  }
+
+  /// Asks for the space that the migration needs before it begins: the rebuilt tables in the log and in the file, and
+  /// the copy.
+  private func checkSpace(_ sizes: TableSizes, copies: Bool, _ database: Database) throws(StoreError) {
+    let size = try database.number("PRAGMA page_count") * database.number("PRAGMA page_size")
+    let needed = Int(Double(size) * (2 * sizes.copiedShare + (copies ? 1 : 0)))
+    guard let free = options.files.freeSpace(beside: path), free < needed else { return }
+    throw StoreError(
+      .full,
+      "The migration of \(path) needs about \(needed >> 20) MiB of free space, and there are \(free >> 20) MiB; nothing was "
+        + "changed.", remedy: "Make room on the disk and open the store again.")
   }
 
   private func run(_ statements: [MigrationStatement], _ database: Database) throws(StoreError) {
@@ -192,6 +218,42 @@ struct FileMigration {
         .inputOutput, "\(path) is not migrated, because data would be lost, and no copy can be written: \(error).",
         remedy: "Check the disk and the folder.")
     }
+  }
+}
+
+// MARK: - Table sizes
+
+/// The numbers of rows that a migration copies.
+private struct TableSizes {
+  /// The rows of each table that is copied, by its stored name.
+  let rows: [String: Int]
+  /// The largest number of columns of a table.
+  let columns: Int
+  /// The part of the file's rows that is copied, from 0 to 1.
+  let copiedShare: Double
+
+  init(_ statements: MigrationStatements, _ database: Database) throws(StoreError) {
+    var rows: [String: Int] = [:]
+    for name in Set(statements.changeTables.compactMap(\.copiedTable)) { rows[name] = try Self.count(name, database) }
+    self.rows = rows
+    let stored = statements.migration.stored
+    columns = stored.entities.map(\.columns.count).max() ?? 0
+    guard !rows.isEmpty else {
+      copiedShare = 0
+      return
+    }
+    var others = 0
+    let names = stored.entities.filter { $0.parent == nil }.map(\.name) + stored.joinTables.map(\.name)
+    for name in names where rows[name] == nil { others += try Self.count(name, database) }
+    let copied = rows.values.reduce(0, +)
+    copiedShare = Double(copied) / Double(max(1, copied + others))
+  }
+
+  /// The work of the migration: the rows, and as much again for indexes.
+  var work: Double { Double(rows.values.reduce(0, +)) * 1.5 + 1 }
+
+  private static func count(_ table: String, _ database: Database) throws(StoreError) -> Int {
+    try database.number("SELECT count(*) FROM main.\(SQLName.quoted(table))")
   }
 }
 
