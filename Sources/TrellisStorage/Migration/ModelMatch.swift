@@ -100,6 +100,24 @@ extension ModelMatch {
   func consentsToLosing(_ property: String, of entity: Int) -> Bool {
     current.lineage(of: entity).contains { current.description.entities[$0].removed.contains(property) }
   }
+
+  /// Whether the model allows that values or pairs of a stored property are lost: it is removed, or its name is that of
+  /// a property which cannot take them and says so.
+  func consentsToLosing(_ property: Property, of entity: Int) -> Bool {
+    if consentsToLosing(property.name, of: entity) { return true }
+    switch replacement(of: property, in: entity) {
+    case .attribute(let attribute)?: return attribute.description.isLossy
+    case .relationship(let relationship)?: return relationship.description.isLossy
+    case nil: return false
+    }
+  }
+
+  /// The current property that has the name of a stored one, and neither its values nor those of another.
+  func replacement(of property: Property, in entity: Int) -> Property? {
+    guard let named = current.entities[entity].property(named: property.name) else { return nil }
+    guard let origin = origin(of: named.index, in: entity) else { return named }
+    return origin.index == property.index ? named : nil
+  }
 }
 
 extension Model {
