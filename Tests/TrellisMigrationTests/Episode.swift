@@ -26,7 +26,16 @@ struct Episode {
     expectation = Expectation(graph, pair.current)
   }
 
-  var isRefused: Bool { !expectation.unconsented.isEmpty || !expectation.unanswered.isEmpty }
+  var isRefused: Bool { !refusals.isEmpty }
+
+  /// The codes that a refusal may have; empty if there is none.
+  private var refusals: [StoreError.Code] {
+    let loses = !expectation.unconsented.isEmpty || !expectation.unfilled.isEmpty
+    // The first question of an attribute is the only one, until it is answered.
+    if !expectation.unanswered.isEmpty { return loses ? [.dataLoss, .unanswered] : [.unanswered] }
+    if loses { return [.dataLoss] }
+    return expectation.duplicates.isEmpty ? [] : [.notUnique]
+  }
 
   /// What is otherwise than meant.
   func run() throws -> [String] {
@@ -45,12 +54,14 @@ struct Episode {
     do {
       let file = try store.open(current)
       if isRefused {
-        return faults + ["silent: " + (expectation.unconsented + expectation.unanswered).joined(separator: "; ")]
+        let all = expectation.unconsented + expectation.unanswered + expectation.unfilled + expectation.duplicates
+        return faults + ["silent: " + all.joined(separator: "; ")]
       }
       faults += try compare(file, store, memory, current)
     } catch let error as StoreError {
       if store.bytes != before { faults.append("the refused migration changed the file") }
-      faults += refusalFaults(error, memoryPlan)
+      faults += refusalFaults(error, memory)
+      faults += try allowedFaults(store, memory, current)
     }
     return faults
   }
@@ -65,23 +76,47 @@ struct Episode {
     faults += expectation.differences(inMemory).map { "memory: \($0)" }
     faults += contents.differences(inMemory, expectation)
     faults += try store.faults(file, current, isMigrated: !memory.migration.isIdentity)
+    faults += try backupFaults(store)
     let again = try store.contents(try store.open(current), current)
     if again != contents { faults.append("opening again changed the contents") }
     return faults
   }
 
-  private func refusalFaults(_ error: StoreError, _ plan: MigrationPlan) -> [String] {
-    guard isRefused else { return ["refused in vain: \(error)"] }
-    // The first question of an attribute is the only one, until it is answered.
-    let expected: [StoreError.Code] =
-      expectation.unconsented.isEmpty
-      ? [.unanswered] : expectation.unanswered.isEmpty ? [.dataLoss] : [.dataLoss, .unanswered]
+  /// Before anything is lost, the file is copied as it was.
+  private func backupFaults(_ store: MigratedStore) throws -> [String] {
+    guard let backup = store.backup else { return expectation.losesAnything ? ["there is no copy"] : [] }
+    if !expectation.losesAnything { return ["there is a copy, although nothing is lost"] }
+    let contents = try backup.contents(try backup.open(store.stored), store.stored)
+    return Expectation(graph, pair.stored.asItself).differences(contents).map { "copy: \($0)" }
+  }
+
+  private func refusalFaults(_ error: StoreError, _ memory: StateMigration) -> [String] {
+    if refusals.isEmpty { return ["refused in vain: \(error)"] }
     var faults: [String] = []
-    if !expected.contains(error.code) {
-      faults.append("refused with \(error.code.rawValue), not \(expected.map(\.rawValue)): \(error)")
+    if !refusals.contains(error.code) {
+      faults.append("refused with \(error.code.rawValue), not \(refusals.map(\.rawValue)): \(error)")
     }
-    if plan.refusal(of: "memory")?.code != error.code { faults.append("memory refuses otherwise") }
+    var code: StoreError.Code?
+    do {
+      code = try memory.plan(allowsLoss: false).refusal(of: "memory")?.code
+      if code == nil { _ = try memory.migrated(Layout(memory.migration.current), of: "memory") }
+    } catch {
+      code = (error as? StoreError)?.code
+    }
+    if code != error.code { faults.append("memory refuses with \(code?.rawValue ?? "nothing"), not as \(error)") }
     return faults
+  }
+
+  /// Losses may be allowed as well by whoever opens the store.
+  private func allowedFaults(_ store: MigratedStore, _ memory: StateMigration, _ current: Model) throws -> [String] {
+    guard !expectation.unconsented.isEmpty, expectation.unanswered.isEmpty, expectation.unfilled.isEmpty,
+      expectation.duplicates.isEmpty
+    else { return [] }
+    do {
+      return try compare(store.open(current, migration: .allowingDataLoss), store, memory, current)
+    } catch let error as StoreError {
+      return ["refused although allowed: \(error)"]
+    }
   }
 
   private static func differences(_ file: [MigrationPlan.Step], _ memory: [MigrationPlan.Step]) -> [String] {

@@ -25,6 +25,17 @@ final class MigratedStore {
     _ = try memory.save(request)
   }
 
+  private init(_ other: MigratedStore, at url: URL) {
+    (folder, stored, memory) = (other.folder, other.stored, other.memory)
+    self.url = url
+  }
+
+  /// The copy of the file from before the migration; nil if there is none.
+  var backup: MigratedStore? {
+    let url = URL(fileURLWithPath: "\(url.path).before-\(stored.checksum)")
+    return FileManager.default.fileExists(atPath: url.path) ? MigratedStore(self, at: url) : nil
+  }
+
   func open(_ model: Model, migration: MigrationPolicy = .automatic) throws -> any Store {
     try StoreConfiguration.sqlite(
       at: url, durability: .relaxed, busyTimeout: 0.1, filesAbove: 64, connections: 1, migration: migration

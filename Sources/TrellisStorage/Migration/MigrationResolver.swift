@@ -91,7 +91,9 @@ struct MigrationResolver {
   private func areKept(_ entity: Int, within ancestor: Int) -> Bool {
     stored.entities[entity].subtree.allSatisfy { member in
       stored.entities[member].isAbstract
-        || (match.successors[member].map { current.isEntity($0, within: ancestor) } ?? false)
+        || (match.successors[member].map {
+          !current.entities[$0].isAbstract && current.isEntity($0, within: ancestor)
+        } ?? false)
     }
   }
 

@@ -14,6 +14,8 @@ struct ModelEdits {
 
     /// Whether the result of several models in a row is that of the last one.
     var isForChains: Bool {
+      // A key that is added only now needs values that were unique from the start.
+      if self == .addKey { return false }
       let last = Edit.allCases.firstIndex(of: .becomeOrdered) ?? 0
       return (Edit.allCases.firstIndex(of: self) ?? 0) <= last || self == .removeProperty || self == .removeEntity
         || self == .insertParent
@@ -23,6 +25,7 @@ struct ModelEdits {
   let stored: PlainModel
   var maker: RandomModel
   private(set) var log: [String] = []
+  private var isChain = false
 
   private var model: PlainModel {
     get { maker.model }
@@ -33,18 +36,11 @@ struct ModelEdits {
   init(_ stored: PlainModel, _ maker: RandomModel) {
     self.stored = stored
     self.maker = maker
-    var current = stored
-    for entity in current.entities.indices {
-      for place in current.entities[entity].properties.indices {
-        let property = current.entities[entity].properties[place]
-        // What is only in memory leaves nothing to continue.
-        current.entities[entity].properties[place].origins = property.isTransient ? [] : [property.id]
-      }
-    }
-    self.maker.model = current
+    self.maker.model = stored.asItself
   }
 
   mutating func edit(_ count: Int, isChain: Bool) {
+    self.isChain = isChain
     let all = Edit.allCases.filter { !isChain || $0.isForChains }
     var done = 0
     for _ in 0..<(count * 8) where done < count {
@@ -250,7 +246,9 @@ struct ModelEdits {
     var other = PlainProperty(id: maker.naming.id(), origins: [], name: maker.naming.property(&maker.random))
     other.link = maker.link(to: owner)
     other.link?.inverse = end.id
-    if owner == link.destination && maker.chance(20) {
+    // One of many would be chosen, and another one without the step in between.
+    if isChain { other.link?.isToMany = true }
+    if owner == link.destination && !isChain && maker.chance(20) {
       model.change(end.id) { $0.link?.inverse = end.id }
     } else {
       model.change(end.id) { $0.link?.inverse = other.id }

@@ -8,6 +8,8 @@ struct RandomModelPair {
   var current: PlainModel
   let edits: [String]
   var random: SeededGenerator
+  /// The properties of the unique keys that no row may violate.
+  private var safeKeys: [Int] = []
 
   /// Nil if the changes do not make a valid model, or if a name of the current model stands for something else than what
   /// was meant.
@@ -27,6 +29,7 @@ struct RandomModelPair {
     current = edits.maker.model
     addAnswers()
     dropUnsafeKeys()
+    safeKeys = current.entities.flatMap(\.uniqueKeys).flatMap(\.self)
     guard Self.isValid(current), isMeant else { return nil }
   }
 
@@ -121,8 +124,16 @@ struct RandomModelPair {
     }
   }
 
-  /// Takes a part of the answers away.
+  /// Takes a part of the answers away, and now and then makes values unique that may not be.
   mutating func dropAnswers() {
+    if random.below(5) == 0, let entity = current.entities.randomElement(using: &random) {
+      let fit = current.properties(entity.id).filter { property in
+        !property.isTransient && (property.attribute.map { PlainValues.hasUniqueValues($0.type) } ?? false)
+      }
+      if let property = fit.randomElement(using: &random), !entity.uniqueKeys.contains([property.id]) {
+        current[entity.id].uniqueKeys.append([property.id])
+      }
+    }
     func isDropped() -> Bool { random.below(100) < 35 }
     current.removed.removeAll { _ in isDropped() }
     for entity in current.entities {
@@ -163,9 +174,7 @@ struct RandomModelPair {
   /// The stored properties whose values have to be unique, in either model.
   var uniqueProperties: Set<Int> {
     var unique = Set(stored.entities.flatMap(\.uniqueKeys).flatMap(\.self))
-    for id in current.entities.flatMap(\.uniqueKeys).flatMap(\.self) {
-      unique.formUnion(current.property(id)?.origins ?? [])
-    }
+    for id in safeKeys { unique.formUnion(current.property(id)?.origins ?? []) }
     return unique
   }
 

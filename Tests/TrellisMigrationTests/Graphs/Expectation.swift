@@ -39,6 +39,10 @@ struct Expectation {
   private(set) var unconsented: [String] = []
   /// Required values that the model does not tell.
   private(set) var unanswered: [String] = []
+  /// Required values that have to go, and nothing tells what comes in their place.
+  private(set) var unfilled: [String] = []
+  /// Unique keys that rows violate.
+  private(set) var duplicates: [String] = []
   /// Whether anything is lost, with or without consent.
   private(set) var losesAnything = false
 
@@ -56,6 +60,25 @@ struct Expectation {
     var found = LinkFindings()
     for end in current.links { links.append(expect(end, &found)) }
     for end in stored.links { findLostPairs(end, found) }
+    for entity in current.entities { for key in entity.uniqueKeys { findDuplicates(of: key, in: entity) } }
+  }
+
+  private mutating func findDuplicates(of key: [Int], in entity: PlainEntity) {
+    let names = key.compactMap { current.property($0)?.name }
+    var known: Set<[StoredValue]> = []
+    for row in rows.sorted(by: { $0.key < $1.key }) {
+      guard let id = kept[row.key], current.isEntity(id, within: entity.id) else { continue }
+      let values: [StoredValue] = names.map { name in
+        switch row.value.values[name] {
+        case .exactly(let value)?: value
+        case .now?: .text("now")
+        // Each is another one.
+        case .newUUID?, nil: .null
+        }
+      }
+      if values.contains(where: \.isNull) { continue }
+      if !known.insert(values).inserted { duplicates.append("\(entity.name).\(names) of \(row.key)") }
+    }
   }
 
   private mutating func lose(_ what: String, isConsented: Bool) {
@@ -121,7 +144,7 @@ struct Expectation {
       return .exactly(.text("[\(texts.joined(separator: ","))]"))
     case nil:
       if property.attribute?.isOptional != true {
-        if isLoss { unconsented.append(what) } else { unanswered.append(what) }
+        if isLoss { unfilled.append(what) } else { unanswered.append(what) }
       }
       return .exactly(.null)
     }

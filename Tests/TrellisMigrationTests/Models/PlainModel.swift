@@ -93,6 +93,19 @@ struct PlainModel {
     return property(inverse)?.link?.rule == .noAction
   }
 
+  /// The model as one in which every property continues itself.
+  var asItself: PlainModel {
+    var model = self
+    for entity in model.entities.indices {
+      for place in model.entities[entity].properties.indices {
+        // What is only in memory leaves nothing to continue.
+        let property = model.entities[entity].properties[place]
+        model.entities[entity].properties[place].origins = property.isTransient ? [] : [property.id]
+      }
+    }
+    return model
+  }
+
   // MARK: Description
 
   var description: ModelDescription {
