@@ -33,6 +33,13 @@ struct RandomModelPair {
     guard Self.isValid(current), isMeant else { return nil }
   }
 
+  /// Two given models, with the answers that they have.
+  init(_ stored: PlainModel, _ current: PlainModel, seed: UInt64) {
+    (self.stored, self.current, edits) = (stored, current, [])
+    random = SeededGenerator(seed: seed)
+    safeKeys = current.entities.flatMap(\.uniqueKeys).flatMap(\.self)
+  }
+
   static func isValid(_ model: PlainModel) -> Bool {
     let description = model.description
     return ModelFile.parse(Array(description.canonicalJSON().utf8), path: "Random").description == description
