@@ -79,6 +79,24 @@ struct Episode {
     faults += try backupFaults(store)
     let again = try store.contents(try store.open(current), current)
     if again != contents { faults.append("opening again changed the contents") }
+    faults += try emptyingFaults(file, store, contents, current)
+    return faults
+  }
+
+  /// The migrated store is one that can be written: every row goes, and all that belongs to it.
+  private func emptyingFaults(
+    _ file: any Store, _ store: MigratedStore, _ contents: StoreContents, _ current: Model
+  ) throws -> [String] {
+    var request = SaveRequest()
+    for (name, rows) in Dictionary(grouping: contents.rows, by: \.value.entity).sorted(by: { $0.key < $1.key }) {
+      guard let entity = current.entity(named: name) else { continue }
+      let keys = rows.map(\.key).sorted()
+      request.deletes.append(.init(entity: entity.index, keys: keys, versions: keys.map { _ in 1 }))
+    }
+    _ = try file.connect().save(request)
+    let left = try store.contents(file, current)
+    var faults = left == StoreContents(current) ? [] : ["rows or pairs are left after all were deleted"]
+    faults += try store.faults(file, current, isMigrated: true)
     return faults
   }
 

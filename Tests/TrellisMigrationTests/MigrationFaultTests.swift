@@ -126,6 +126,22 @@ import TrellisTestSupport
       ])
   }
 
+  @Test("what moves to a new parent and narrows there asks as well")
+  func narrowedAtNewParent() throws {
+    try check(
+      [
+        Make.entity(
+          1, "Book", [Make.link(2, "next", to: 1, toMany: true), Make.attribute(3, "text", .string, optional: true)])
+      ],
+      [
+        Make.entity(1, "Book", parent: 4, []),
+        Make.entity(4, "Thing", [Make.link(2, "next", to: 1)]),
+      ])
+    try check(
+      [Make.entity(1, "Book", [Make.attribute(3, "text", .string, optional: true)])],
+      [Make.entity(1, "Book", parent: 4, []), Make.entity(4, "Thing", [Make.attribute(3, "text", .int64)])])
+  }
+
   @Test("the pairs with rows of an entity that becomes abstract go with them if losses are allowed")
   func becomesAbstract() throws {
     let all = [
@@ -148,10 +164,11 @@ private enum PlainMaking {
   }
 
   static func attribute(
-    _ id: Int, _ name: String, _ type: AttributeType, default text: String? = nil, formerNames: [String] = []
+    _ id: Int, _ name: String, _ type: AttributeType, optional: Bool = false, default text: String? = nil,
+    formerNames: [String] = []
   ) -> PlainProperty {
     var property = PlainProperty(id: id, origins: [id], name: name, formerNames: formerNames)
-    property.attribute = AttributeDescription("", type, default: text.map { .value(.text($0)) })
+    property.attribute = AttributeDescription("", type, optional: optional, default: text.map { .value(.text($0)) })
     return property
   }
 

@@ -46,13 +46,13 @@ struct LostPairs {
       guard let end = told.isSecond ? link.second : link.first else { continue }
       for (owner, others) in partners {
         let kind = Kind(
-          entity: topmost(owner, end), property: end.index, partners: Set(others).sorted(), isConsented: told.isConsented,
+          entity: match.teller(of: end.index, lostBy: owner), property: end.index, partners: Set(others).sorted(),
+          isConsented: told.isConsented,
           remaining: told.remaining)
         found[kind, default: []].append(owner)
       }
     }
     return found.map { kind, owners in loss(kind, owners.sorted()) }
-      .sorted { $0.rank.lexicographicallyPrecedes($1.rank) }
   }
 
   private func loss(_ kind: Kind, _ owners: [Int]) -> Loss {
@@ -132,21 +132,5 @@ struct LostPairs {
   /// Whether either end of a current relationship says that pairs may be lost.
   private func isLossy(_ end: Relationship) -> Bool {
     end.description.isLossy || current.inverse(of: end)?.description.isLossy ?? false
-  }
-
-  /// The topmost kept entity that inherits a relationship and passes it on to an owner.
-  private func topmost(_ owner: Int, _ end: Relationship) -> Int {
-    let line = stored.lineage(of: owner)
-    return line.prefix { $0 != end.entity }.reversed().reduce(into: line.contains(end.entity) ? [end.entity] : []) {
-      $0.append($1)
-    }.first { match.successors[$0] != nil } ?? owner
-  }
-}
-
-extension Loss {
-  /// The order among the losses of a link.
-  fileprivate var rank: [Int] {
-    let property: Int = if case .pairs(let number) = subject { number } else { 0 }
-    return [entity, property] + owners + partners
   }
 }

@@ -141,6 +141,14 @@ package struct Loss: Hashable, Sendable {
   package let isReplaced: Bool
   /// The current property that shows the other pairs of the relationship; nil if the relationship is gone.
   package var remaining: RelationshipNumber?
+
+  /// The order of losses: by entity, then by property.
+  var rank: [Int] {
+    switch subject {
+    case .rows: [entity, -1] + owners
+    case .values(let number), .pairs(let number): [entity, number, isConsented ? 0 : 1] + owners + partners
+    }
+  }
 }
 
 extension RowMove {

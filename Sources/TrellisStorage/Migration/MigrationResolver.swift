@@ -198,15 +198,13 @@ struct MigrationResolver {
   /// Everything of the stored model that has no place, in the order of the stored model.
   func findLosses(_ rows: [RowMove?], _ links: [LinkMove]) -> [Loss] {
     var losses: [Loss] = []
-    for entity in stored.entities {
-      if rows[entity.index] == nil {
-        if !entity.isAbstract { losses.append(lostRows(of: entity)) }
-        if match.successors[entity.index] == nil { continue }
-      }
-      for property in entity.properties { losses += lostValues(of: property, entity, rows) }
+    for entity in stored.entities where rows[entity.index] == nil && !entity.isAbstract {
+      losses.append(lostRows(of: entity))
     }
+    losses += findLostValues(rows)
     let pairs = LostPairs(match, storedLinks, links, rows)
-    return losses + storedLinks.all.indices.flatMap(pairs.losses)
+    losses += storedLinks.all.indices.flatMap(pairs.losses)
+    return losses.sorted { $0.rank.lexicographicallyPrecedes($1.rank) }
   }
 
   private func lostRows(of entity: Entity) -> Loss {
@@ -215,37 +213,32 @@ struct MigrationResolver {
       likelyName: match.likelyName(of: entity), isReplaced: false)
   }
 
-  private func lostValues(of property: Property, _ entity: Entity, _ rows: [RowMove?]) -> [Loss] {
-    // A loss is told once, at the topmost entity that is kept.
-    guard let column = property.attribute?.column, let successor = match.successors[entity.index],
-      !isTold(property, above: entity)
-    else { return [] }
-    let owners = entity.subtree.filter { owner in
-      rows[owner].map { !$0.isKept(column) } ?? false
+  /// The attributes without a place. Each entity consents for itself, because not all of them may have values.
+  private func findLostValues(_ rows: [RowMove?]) -> [Loss] {
+    struct Told: Hashable {
+      let entity: Int
+      let property: Int
+      let isConsented: Bool
     }
-    // Each entity has to consent for itself, because not all of them may have values.
-    let consenting = owners.filter { owner in
-      match.successors[owner].map { match.consentsToLosing(property, of: $0) } ?? true
+    var owners: [Told: [Int]] = [:]
+    for entity in stored.entities {
+      guard let move = rows[entity.index] else { continue }
+      for case .attribute(let attribute) in entity.properties {
+        guard let column = attribute.column, !move.isKept(column) else { continue }
+        let told = Told(
+          entity: match.teller(of: attribute.index, lostBy: entity.index), property: attribute.index,
+          isConsented: match.consentsToLosing(.attribute(attribute), of: move.entity))
+        owners[told, default: []].append(entity.index)
+      }
     }
-    return [(consenting, true), (owners.filter { !consenting.contains($0) }, false)].compactMap { owners, isConsented in
-      if owners.isEmpty { return nil }
+    return owners.map { told, owners in
+      let property = stored.entities[told.entity].properties[told.property]
+      let successor = match.successors[told.entity]
       return Loss(
-        entity: entity.index, subject: .values(property.index), owners: owners, isConsented: isConsented,
-        likelyName: match.likelyName(of: property, in: successor),
-        isReplaced: match.replacement(of: property, in: successor) != nil)
+        entity: told.entity, subject: .values(told.property), owners: owners, isConsented: told.isConsented,
+        likelyName: successor.flatMap { match.likelyName(of: property, in: $0) },
+        isReplaced: successor.flatMap { match.replacement(of: property, in: $0) } != nil)
     }
-  }
-
-  /// Whether a parent that is kept inherits the property as well, so that the loss belongs to the parent.
-  private func isTold(_ property: Property, above entity: Entity) -> Bool {
-    var next = entity.parent
-    while let parent = next {
-      let above = stored.entities[parent]
-      guard property.index < above.properties.count else { return false }
-      if match.successors[parent] != nil { return true }
-      next = above.parent
-    }
-    return false
   }
 }
 

@@ -130,6 +130,26 @@ extension ModelMatch {
     }
   }
 
+  /// The stored entity at which the loss of a property is told: the topmost one that loses it as well, and whose children
+  /// are still those that lose it.
+  func teller(of property: Int, lostBy owner: Int) -> Int {
+    guard let successor = successors[owner] else { return owner }
+    return stored.lineage(of: owner).last { entity in
+      guard property < stored.entities[entity].properties.count, let parent = successors[entity] else { return false }
+      return entity == owner || current.isEntity(successor, within: parent) && !isKept(property, of: entity)
+    } ?? owner
+  }
+
+  private func isKept(_ property: Int, of entity: Int) -> Bool {
+    guard let successor = successors[entity], let number = properties[entity].firstIndex(of: property) else {
+      return false
+    }
+    guard let old = stored.entities[entity].properties[property].attribute,
+      let new = current.entities[successor].properties[number].attribute
+    else { return true }
+    return ValueConversion(from: old, in: stored, to: new, in: current).reach != .never
+  }
+
   /// The current property that has the name of a stored one, and neither its values nor those of another.
   func replacement(of property: Property, in entity: Int) -> Property? {
     guard let named = current.entities[entity].property(named: property.name) else { return nil }

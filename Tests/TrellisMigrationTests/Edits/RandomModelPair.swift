@@ -53,12 +53,18 @@ struct RandomModelPair {
       let (before, after) = (stored.properties(entity.id), current.properties(entity.id))
       let continued = Set(after.flatMap(\.origins))
       for property in after where !property.isTransient {
-        if property.origins.contains(where: { origin in before.contains { $0.id == origin } }) { continue }
-        let names = Set([property.name] + property.formerNames)
-        let isCaptured = before.contains { old in
-          !old.isTransient && !continued.contains(old.id) && names.contains(old.name)
-            && (old.link == nil) == (property.link == nil)
+        let same = before.filter { !$0.isTransient && ($0.link == nil) == (property.link == nil) }
+        if let origin = same.first(where: { property.origins.contains($0.id) }) {
+          // A former name that was another sibling's may be one that this entity uses for something else.
+          let settled = same.first { $0.name == property.name }?.formerNames ?? []
+          let former = property.formerNames.first { name in
+            !settled.contains(name) && same.contains { $0.name == name }
+          }
+          if let former, former != origin.name { return false }
+          continue
         }
+        let names = Set([property.name] + property.formerNames)
+        let isCaptured = same.contains { !continued.contains($0.id) && names.contains($0.name) }
         if isCaptured { return false }
       }
     }

@@ -310,6 +310,7 @@ extension Expectation {
   /// What a store has otherwise than expected.
   func differences(_ contents: StoreContents) -> [String] {
     var found: [String] = []
+    var new: (uuids: Set<StoredValue>, count: Int, times: Set<StoredValue>) = ([], 0, [])
     for key in Set(rows.keys).union(contents.rows.keys).sorted() {
       guard let expected = rows[key], let row = contents.rows[key] else {
         found.append("row \(key) is \(rows[key] == nil ? "there" : "gone")")
@@ -323,8 +324,15 @@ extension Expectation {
           continue
         }
         if !wanted.allows(value) { found.append("row \(key).\(name) is \(value), not \(wanted)") }
+        if wanted == .now { new.times.insert(value) }
+        if wanted == .newUUID {
+          new.uuids.insert(value)
+          new.count += 1
+        }
       }
     }
+    if new.uuids.count < new.count { found.append("rows have the same new UUID") }
+    if new.times.count > 1 { found.append("the time is not the same for all rows") }
     for link in links { found += link.differences(contents.links[link.name]) }
     let names = Set(links.map(\.name))
     found += contents.links.keys.filter { !names.contains($0) }.sorted().map { "link \($0) is too much" }
