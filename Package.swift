@@ -130,6 +130,12 @@ if !isResolvedDependency {
       ],
       exclude: ["JSON/Golden"], swiftSettings: settings),
     .testTarget(
+      name: "TrellisMigrationTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisStorage", "TrellisModel", "TrellisModelFile", "TrellisJSON", "CSQLite",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "TrellisGeneratorTests",
       dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisModelFile", "TrellisGenerator"],
       swiftSettings: settings),

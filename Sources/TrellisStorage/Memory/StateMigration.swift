@@ -160,8 +160,10 @@ struct StoredPair: Hashable {
     switch link.first.home {
     case .joinTable(let table, _):
       let (forward, backward) = (snapshot.state.forward[table], snapshot.state.backward[table])
+      // The pair in the other direction of a relationship that is its own inverse is one of the same table.
+      let others = link.isSymmetric ? forward : backward
       forward.links.forEach { pair, place in
-        let inverse = backward.links[Link(from: pair.to, to: pair.from)] ?? nil
+        let inverse = others.links[Link(from: pair.to, to: pair.from)] ?? nil
         pairs.append(StoredPair(owner: pair.from, partner: pair.to, place: place, inverse: inverse))
         return true
       }
@@ -186,7 +188,7 @@ struct StoredPair: Hashable {
 struct CollectedPairs {
   private(set) var all: [StoredPair] = []
   private(set) var byOwner: [Int64: [StoredPair]] = [:]
-  /// The number of pairs of two kept objects that the current link cannot have.
+  /// The number of pairs of two kept objects that are too many for the current link.
   let lost: Int
 
   init(_ move: LinkMove, _ migration: Migration, _ snapshot: Snapshot, _ kept: [Int64: Int]) {
@@ -200,11 +202,12 @@ struct CollectedPairs {
       for pair in pairs { insert(source.isReversed ? pair.reversed : pair) }
       if move.link.isSymmetric { for pair in pairs { insert(source.isReversed ? pair : pair.reversed) } }
     }
-    var pairs = Array(found.values)
-    let before = pairs.count { kept[$0.owner] != nil && kept[$0.partner] != nil }
-    pairs.removeAll { !Self.isPossible($0, move.link, migration.current, kept) }
+    var pairs = found.values.filter { Self.isPossible($0, move.link, migration.current, kept) }
+    // What leads to nothing is no loss.
+    func count() -> Int { pairs.count { kept[$0.partner] != nil } }
+    let before = count()
     Self.reduce(&pairs, move)
-    lost = move.mayLose ? before - pairs.count : 0
+    lost = before - count()
     if move.link.isFirstOrdered && !move.keepsFirstPlaces(migration.storedLinks) {
       Self.number(&pairs, of: \.owner, by: \.place, then: \.partner)
     }
@@ -351,7 +354,7 @@ struct MemoryMigrationCounts: MigrationCounts {
       case .values(let number):
         guard let column = migration.stored.entities[loss.entity].properties[number].column else { continue }
         count += self.count(owner) { !$0.value(column).isNull }
-      case .pairs(let number): count += pairs(number, of: owner)
+      case .pairs(let number): count += pairs(number, of: owner, with: loss.partners)
       }
     }
     return count
@@ -368,13 +371,19 @@ struct MemoryMigrationCounts: MigrationCounts {
     return count
   }
 
-  private func pairs(_ number: Int, of entity: Int) -> Int {
+  private func pairs(_ number: Int, of entity: Int, with partners: [Int]) -> Int {
     guard let relationship = migration.stored.entities[entity].properties[number].relationship,
       let (link, isSecond) = migration.storedLinks.link(of: relationship)
     else { return 0 }
+    guard let other = partners.first else { return 0 }
     let root = migration.stored.entities[entity].root
+    let otherRoot = migration.stored.entities[other].root
     return StoredPair.all(of: migration.storedLinks.all[link], in: snapshot).count { pair in
-      snapshot.state.row(root, isSecond ? pair.partner : pair.owner)?.entity == entity
+      let (own, other) = isSecond ? (pair.partner, pair.owner) : (pair.owner, pair.partner)
+      guard snapshot.state.row(root, own)?.entity == entity, let found = snapshot.state.row(otherRoot, other) else {
+        return false
+      }
+      return partners.contains(found.entity)
     }
   }
 }

@@ -17,8 +17,9 @@ struct LinkList: Sendable {
     var joinTable: Int? { if case .joinTable(let table, _) = first.home { table } else { nil } }
     /// Whether the first end's list of partners has an order.
     var isFirstOrdered: Bool { first.isOrdered }
-    /// Whether the second end's list of partners has an order.
-    var isSecondOrdered: Bool { second?.isOrdered ?? false }
+    /// Whether the second end's list of partners has an order of its own. A relationship that is its own inverse has the
+    /// place among the members of each object with the pair in that direction.
+    var isSecondOrdered: Bool { !isSymmetric && second?.isOrdered ?? false }
   }
 
   let all: [Link]

@@ -113,11 +113,9 @@ struct LinkMove: Sendable {
   /// Whether objects of the first end, or of the second, may have more stored partners than the current model allows.
   let mayReduceFirst: Bool
   let mayReduceSecond: Bool
-  /// Whether the pairs of an end may be with objects that cannot be partners any more, although they are kept.
-  let mayLosePartners: Bool
 
-  /// Whether pairs may be lost without a deleted object.
-  var mayLose: Bool { mayReduceFirst || mayReduceSecond || mayLosePartners }
+  /// Whether pairs may be lost that both objects could have.
+  var mayLose: Bool { mayReduceFirst || mayReduceSecond }
 }
 
 /// A part of the stored model that the current model does not have.
@@ -136,12 +134,24 @@ package struct Loss: Hashable, Sendable {
   package let subject: Subject
   /// The stored entities whose rows lose something: the entity itself, and descendants.
   package let owners: [Int]
+  /// The stored entities of the lost partners; empty if no pairs are lost. Only pairs of two kept objects count.
+  package var partners: [Int] = []
   /// Whether the current model allows the loss.
   package let isConsented: Bool
   /// The name of the new entity or property that it may have become; nil if none is likely.
   package let likelyName: String?
   /// Whether the current model has a property of the same name that cannot take the values.
   package let isReplaced: Bool
+  /// The current property that shows the other pairs of the relationship; nil if the relationship is gone.
+  package var remaining: RelationshipNumber?
+
+  /// The order of losses: by entity, then by property.
+  var rank: [Int] {
+    switch subject {
+    case .rows: [entity, -1] + owners
+    case .values(let number), .pairs(let number): [entity, number, isConsented ? 0 : 1] + owners + partners
+    }
+  }
 }
 
 extension RowMove {

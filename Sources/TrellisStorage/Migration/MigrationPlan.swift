@@ -399,6 +399,7 @@ private struct MigrationPlanner {
     case .values(let number): (name, nouns) = (entity.properties[number].name, ("value", "values"))
     case .pairs(let number): (name, nouns) = (entity.properties[number].name, ("link", "links"))
     }
+    if let remaining = loss.remaining { return planRemaining(loss, remaining, count) }
     let subject = loss.subject == .rows ? name : "\(owner).\(name)"
     if count == 0 { return add(subject, "gone; there are no \(nouns.many)", .none) }
     let found = count.map { Self.count($0, nouns.one, nouns.many) }
@@ -414,7 +415,23 @@ private struct MigrationPlanner {
       .asks(
         MigrationPlan.Question(
           isLoss: true,
-          answer: (rename ?? "") + "\(rename == nil ? "Write" : "write") \"removed\": [\"\(name)\"] in \(place) if "
-            + "\(nouns.many == "rows" ? "they" : "its \(nouns.many)") may go.")))
+          answer: (rename ?? "") + "\(rename == nil ? "Write" : "write") "
+            + (loss.isReplaced ? "\"convert\": \"lossy\" at \(subject)" : "\"removed\": [\"\(name)\"] in \(place)")
+            + " if \(nouns.many == "rows" ? "they" : "its \(nouns.many)") may go.")))
+  }
+
+  /// A relationship that stays, but not with all of its partners.
+  private mutating func planRemaining(_ loss: Loss, _ remaining: RelationshipNumber, _ count: Int?) {
+    guard count != 0, let relationship = match.current.relationship(remaining) else { return }
+    let subject = "\(relationship.entityName).\(relationship.name)"
+    if loss.isConsented || allowsLoss {
+      return add(subject, "not with all of its former objects", .loses(count: count))
+    }
+    let pairs = count.map { Self.count($0, "link has", "links have") } ?? "links may have"
+    add(
+      subject, "not with all of its former objects, and \(pairs) no place",
+      .asks(
+        MigrationPlan.Question(
+          isLoss: true, answer: "Write \"convert\": \"lossy\" at \(subject) if they may go, or choose in a step.")))
   }
 }

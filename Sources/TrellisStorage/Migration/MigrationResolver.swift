@@ -41,8 +41,7 @@ struct MigrationResolver {
       && !reducesSecond && !losesPartners
     return LinkMove(
       link: link, sources: sources, way: sources.isEmpty ? .new : isCopied ? .copied : .collected,
-      mayReduceFirst: reducesFirst, mayReduceSecond: reducesSecond,
-      mayLosePartners: ends.contains { mayLosePartners($0, link) })
+      mayReduceFirst: reducesFirst, mayReduceSecond: reducesSecond)
   }
 
   /// The stored links that a relationship continues, seen from it.
@@ -93,17 +92,9 @@ struct MigrationResolver {
   private func areKept(_ entity: Int, within ancestor: Int) -> Bool {
     stored.entities[entity].subtree.allSatisfy { member in
       stored.entities[member].isAbstract
-        || (match.successors[member].map { current.isEntity($0, within: ancestor) } ?? false)
-    }
-  }
-
-  /// Whether pairs are lost although both of their objects are kept.
-  private func mayLosePartners(_ ends: Ends, _ link: LinkList.Link) -> Bool {
-    // The owners are those that declare the current relationship; others keep their pairs by other links, or lose them
-    // as a property.
-    stored.entities[ends.partnerEntity].subtree.contains { member in
-      guard !stored.entities[member].isAbstract, let successor = match.successors[member] else { return false }
-      return !current.isEntity(successor, within: link.first.destination)
+        || (match.successors[member].map {
+          !current.entities[$0].isAbstract && current.isEntity($0, within: ancestor)
+        } ?? false)
     }
   }
 
@@ -155,8 +146,9 @@ struct MigrationResolver {
     case .new: return .new(.null)
     case .collected: return isPlace ? .place(link) : .partner(link)
     case .copied:
-      guard let old = match.properties[origin.index][number].map({ origin.properties[$0] })?.relationship,
-        case .column(let reference, let place) = old.home
+      // The end with the column may be new, and only the other one continue the link.
+      guard let old = links[link].sources.first.map({ storedLinks.all[$0.link].first }),
+        stored.isEntity(origin.index, within: old.entity), case .column(let reference, let place) = old.home
       else { return .new(.null) }
       let column = isPlace ? place : reference
       return column.map { .stored(StoredColumn(column: $0)) } ?? .new(.null)
@@ -226,14 +218,13 @@ struct MigrationResolver {
   /// Everything of the stored model that has no place, in the order of the stored model.
   func findLosses(_ rows: [RowMove?], _ links: [LinkMove]) -> [Loss] {
     var losses: [Loss] = []
-    for entity in stored.entities {
-      if rows[entity.index] == nil {
-        if !entity.isAbstract { losses.append(lostRows(of: entity)) }
-        if match.successors[entity.index] == nil { continue }
-      }
-      for property in entity.properties { losses += lost(property, of: entity, rows, links) }
+    for entity in stored.entities where rows[entity.index] == nil && !entity.isAbstract {
+      losses.append(lostRows(of: entity))
     }
-    return losses
+    losses += findLostValues(rows)
+    let pairs = LostPairs(match, storedLinks, links, rows)
+    losses += storedLinks.all.indices.flatMap(pairs.losses)
+    return losses.sorted { $0.rank.lexicographicallyPrecedes($1.rank) }
   }
 
   private func lostRows(of entity: Entity) -> Loss {
@@ -242,79 +233,38 @@ struct MigrationResolver {
       likelyName: match.likelyName(of: entity), isReplaced: false)
   }
 
-  private func lost(_ property: Property, of entity: Entity, _ rows: [RowMove?], _ links: [LinkMove]) -> [Loss] {
-    // A loss is told once, at the topmost entity that is kept.
-    guard let successor = match.successors[entity.index], !isTold(property, above: entity) else { return [] }
-    let owners = entity.subtree.filter { rows[$0] != nil && !isKept(property, of: stored.entities[$0], rows, links) }
-    guard !owners.isEmpty else { return [] }
-    let subject: Loss.Subject
-    switch property {
-    case .attribute(let attribute):
-      if attribute.column == nil { return [] }
-      subject = .values(property.index)
-    case .relationship(let relationship):
-      guard !relationship.isTransient, isToldAtThisEnd(relationship) else { return [] }
-      subject = .pairs(property.index)
+  /// The attributes without a place. Each entity consents for itself, because not all of them may have values.
+  private func findLostValues(_ rows: [RowMove?]) -> [Loss] {
+    struct Told: Hashable {
+      let entity: Int
+      let property: Int
+      let isConsented: Bool
     }
-    return [
-      Loss(
-        entity: entity.index, subject: subject, owners: owners,
-        isConsented: owners.allSatisfy { owner in
-          match.successors[owner].map { consents(to: property, of: owner, in: $0) } ?? true
-        }, likelyName: match.likelyName(of: property, in: successor),
-        isReplaced: current.entities[successor].property(named: property.name) != nil)
-    ]
-  }
-
-  private func consents(to property: Property, of owner: Int, in successor: Int) -> Bool {
-    if match.consentsToLosing(property.name, of: successor) { return true }
-    // The other end may say so as well.
-    guard let relationship = property.relationship, let inverse = stored.inverse(of: relationship),
-      let other = match.successors[relationship.destination]
-    else { return false }
-    return match.consentsToLosing(inverse.name, of: other)
-  }
-
-  /// Whether a parent that is kept inherits the property as well, so that the loss belongs to the parent.
-  private func isTold(_ property: Property, above entity: Entity) -> Bool {
-    var next = entity.parent
-    while let parent = next {
-      let above = stored.entities[parent]
-      guard property.index < above.properties.count else { return false }
-      if match.successors[parent] != nil { return true }
-      next = above.parent
-    }
-    return false
-  }
-
-  private func isKept(_ property: Property, of entity: Entity, _ rows: [RowMove?], _ links: [LinkMove]) -> Bool {
-    switch property {
-    case .attribute(let attribute):
-      guard let column = attribute.column else { return true }
-      return rows[entity.index]?.columns.contains { source in
-        if case .stored(let stored) = source { stored.column == column } else { false }
-      } ?? false
-    case .relationship(let relationship):
-      guard let (number, isSecond) = storedLinks.link(of: relationship) else { return true }
-      guard let successor = match.successors[entity.index] else { return true }
-      // The pairs of a link to objects that are all deleted go with those objects.
-      let destination = stored.entities[relationship.destination]
-      if destination.subtree.allSatisfy({ rows[$0] == nil }) { return true }
-      return links.contains { move in
-        move.sources.contains { source in
-          guard source.link == number else { return false }
-          let end = source.isReversed == isSecond ? move.link.first.entity : move.link.first.destination
-          return current.isEntity(successor, within: end)
-        }
+    var owners: [Told: [Int]] = [:]
+    for entity in stored.entities {
+      guard let move = rows[entity.index] else { continue }
+      for case .attribute(let attribute) in entity.properties {
+        guard let column = attribute.column, !move.isKept(column) else { continue }
+        let told = Told(
+          entity: match.teller(of: attribute.index, lostBy: entity.index), property: attribute.index,
+          isConsented: match.consentsToLosing(.attribute(attribute), of: move.entity))
+        owners[told, default: []].append(entity.index)
       }
     }
+    return owners.map { told, owners in
+      let property = stored.entities[told.entity].properties[told.property]
+      let successor = match.successors[told.entity]
+      return Loss(
+        entity: told.entity, subject: .values(told.property), owners: owners, isConsented: told.isConsented,
+        likelyName: successor.flatMap { match.likelyName(of: property, in: $0) },
+        isReplaced: successor.flatMap { match.replacement(of: property, in: $0) } != nil)
+    }
   }
+}
 
-  /// Whether this end reports the loss of its link: the first end, unless its entity is gone.
-  private func isToldAtThisEnd(_ relationship: Relationship) -> Bool {
-    guard let (number, isSecond) = storedLinks.link(of: relationship) else { return false }
-    if !isSecond { return true }
-    let first = storedLinks.all[number].first
-    return stored.entities[first.entity].subtree.allSatisfy { match.successors[$0] == nil }
+extension RowMove {
+  /// Whether the values of a stored column have a place.
+  fileprivate func isKept(_ column: Int) -> Bool {
+    columns.contains { if case .stored(let stored) = $0 { stored.column == column } else { false } }
   }
 }

@@ -20,15 +20,21 @@ package struct ModelMatch: Sendable {
   package init(from stored: Model, to current: Model) {
     self.stored = stored
     self.current = current
-    origins = Self.match(
+    let origins = Self.match(
       current.description.entities.map { NamedThing($0.name, $0.renamedFrom) },
       stored.description.entities.map { NamedThing($0.name, $0.renamedFrom) })
     var successors = [Int?](repeating: nil, count: stored.entities.count)
     for (entity, origin) in origins.enumerated() { if let origin { successors[origin] = entity } }
+    self.origins = origins
     self.successors = successors
     properties = zip(stored.entities, successors).map { origin, successor in
       guard let successor else { return [] }
-      return Self.match(Self.named(current.entities[successor]), Self.named(origin))
+      // What an entity calls its former names is about its own former properties, and not about those of an entity that
+      // became its child later.
+      let current = Self.named(current.entities[successor]) { declaring in
+        origins[declaring].map { stored.isEntity(origin.index, within: $0) } ?? true
+      }
+      return Self.match(current, Self.named(origin) { _ in true })
     }
   }
 
@@ -44,25 +50,30 @@ package struct ModelMatch: Sendable {
     let formerNames: [String]
     /// What it is stored as; nil if nothing of it is stored. Only things of one kind match.
     let kind: Kind?
+    /// Whether a former name counts more than the present name of another one.
+    let isRelated: Bool
 
     enum Kind { case entity, attribute, relationship }
 
-    init(_ name: String, _ formerNames: [String], _ kind: Kind? = .entity) {
+    init(_ name: String, _ formerNames: [String], _ kind: Kind? = .entity, isRelated: Bool = true) {
       self.name = name
       self.formerNames = formerNames
       self.kind = kind
+      self.isRelated = isRelated
     }
   }
 
-  private static func named(_ entity: Entity) -> [NamedThing] {
+  private static func named(_ entity: Entity, _ isRelated: (_ declaring: Int) -> Bool) -> [NamedThing] {
     entity.properties.map { property in
       switch property {
       case .attribute(let attribute):
         NamedThing(
-          attribute.name, attribute.description.renamedFrom, attribute.column == nil ? nil : .attribute)
+          attribute.name, attribute.description.renamedFrom, attribute.column == nil ? nil : .attribute,
+          isRelated: isRelated(attribute.entity))
       case .relationship(let relationship):
         NamedThing(
-          relationship.name, relationship.description.renamedFrom, relationship.isTransient ? nil : .relationship)
+          relationship.name, relationship.description.renamedFrom, relationship.isTransient ? nil : .relationship,
+          isRelated: isRelated(relationship.entity))
       }
     }
   }
@@ -72,20 +83,27 @@ package struct ModelMatch: Sendable {
     for (number, thing) in stored.enumerated() where thing.kind != nil { numbers[thing.name] = number }
     var origins = [Int?](repeating: nil, count: current.count)
     var taken: Set<Int> = []
-    // Renames first: a name that was used again belongs to something new.
-    for (index, thing) in current.enumerated() where thing.kind != nil {
-      let settled = numbers[thing.name].map { Set(stored[$0].formerNames) } ?? []
-      let former = thing.formerNames.lazy.filter { !settled.contains($0) }.compactMap { numbers[$0] }
-      guard let origin = former.first(where: { stored[$0].kind == thing.kind && !taken.contains($0) }) else { continue }
-      taken.insert(origin)
-      origins[index] = origin
+    func matchFormerNames(_ isRelated: Bool) {
+      for (index, thing) in current.enumerated()
+      where thing.kind != nil && thing.isRelated == isRelated && origins[index] == nil {
+        let settled = numbers[thing.name].map { Set(stored[$0].formerNames) } ?? []
+        let former = thing.formerNames.lazy.filter { !settled.contains($0) }.compactMap { numbers[$0] }
+        guard let origin = former.first(where: { stored[$0].kind == thing.kind && !taken.contains($0) }) else {
+          continue
+        }
+        taken.insert(origin)
+        origins[index] = origin
+      }
     }
+    // Renames first: a name that was used again belongs to something new.
+    matchFormerNames(true)
     for (index, thing) in current.enumerated() where thing.kind != nil && origins[index] == nil {
       guard let origin = numbers[thing.name], stored[origin].kind == thing.kind, taken.insert(origin).inserted else {
         continue
       }
       origins[index] = origin
     }
+    matchFormerNames(false)
     return origins
   }
 }
@@ -99,6 +117,44 @@ extension ModelMatch {
   /// Whether the current entity or one of its parents allows that stored values of a former property are deleted.
   func consentsToLosing(_ property: String, of entity: Int) -> Bool {
     current.lineage(of: entity).contains { current.description.entities[$0].removed.contains(property) }
+  }
+
+  /// Whether the model allows that values or pairs of a stored property are lost: it is removed, or its name is that of
+  /// a property which cannot take them and says so.
+  func consentsToLosing(_ property: Property, of entity: Int) -> Bool {
+    if consentsToLosing(property.name, of: entity) { return true }
+    switch replacement(of: property, in: entity) {
+    case .attribute(let attribute)?: return attribute.description.isLossy
+    case .relationship(let relationship)?: return relationship.description.isLossy
+    case nil: return false
+    }
+  }
+
+  /// The stored entity at which the loss of a property is told: the topmost one that loses it as well, and whose children
+  /// are still those that lose it.
+  func teller(of property: Int, lostBy owner: Int) -> Int {
+    guard let successor = successors[owner] else { return owner }
+    return stored.lineage(of: owner).last { entity in
+      guard property < stored.entities[entity].properties.count, let parent = successors[entity] else { return false }
+      return entity == owner || current.isEntity(successor, within: parent) && !isKept(property, of: entity)
+    } ?? owner
+  }
+
+  private func isKept(_ property: Int, of entity: Int) -> Bool {
+    guard let successor = successors[entity], let number = properties[entity].firstIndex(of: property) else {
+      return false
+    }
+    guard let old = stored.entities[entity].properties[property].attribute,
+      let new = current.entities[successor].properties[number].attribute
+    else { return true }
+    return ValueConversion(from: old, in: stored, to: new, in: current).reach != .never
+  }
+
+  /// The current property that has the name of a stored one, and neither its values nor those of another.
+  func replacement(of property: Property, in entity: Int) -> Property? {
+    guard let named = current.entities[entity].property(named: property.name) else { return nil }
+    guard let origin = origin(of: named.index, in: entity) else { return named }
+    return origin.index == property.index ? named : nil
   }
 }
 

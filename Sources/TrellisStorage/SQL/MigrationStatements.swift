@@ -84,8 +84,7 @@ package struct MigrationStatements {
 
   /// Counts the collected pairs of two objects that are kept.
   package func countKeptPairs(_ number: Int) -> String {
-    "SELECT count(*) FROM \(Self.pairs(number)) WHERE \(liveRows(within: nil, "owner")) "
-      + "AND \(liveRows(within: nil, "partner"))"
+    "SELECT count(*) FROM \(Self.pairs(number)) WHERE \(liveRows(within: nil, "partner"))"
   }
 
   /// Removes the pairs with objects that cannot be at their end any more.
@@ -158,10 +157,7 @@ package struct MigrationStatements {
   package var renameTables: [MigrationStatement] {
     var renames: [(from: String, to: String)] = []
     for root in stored.entities where root.parent == nil {
-      guard let successor = migration.match.successors[root.index], current.entities[successor].parent == nil else {
-        continue
-      }
-      let name = current.entities[successor].name
+      let name = renamed(root.index)
       if name != root.name { renames.append((root.name, name)) }
     }
     // By way of a third name, because names may be swapped, or differ in case only.
@@ -173,10 +169,11 @@ package struct MigrationStatements {
     MigrationStatement("ALTER TABLE \(SQLName.quoted(old)) RENAME TO \(SQLName.quoted(new))")
   }
 
-  /// The name of a stored root entity's table after ``renameTables``.
+  /// The name of a stored root entity's table after ``renameTables``. Another table may get the name of one that is not
+  /// kept.
   private func renamed(_ root: Int) -> String {
     guard let successor = migration.match.successors[root], current.entities[successor].parent == nil else {
-      return stored.entities[root].name
+      return "_gone.\(root)"
     }
     return current.entities[successor].name
   }
@@ -331,7 +328,8 @@ package struct MigrationStatements {
     var copied: String?
     switch move.way {
     case .new: return nil
-    case .collected: source = (["owner", "partner", "place", "inverse"], Self.pairs(number))
+    case .collected:
+      source = (["owner", "partner", "place", move.link.isSymmetric ? nil : "inverse"], Self.pairs(number))
     case .copied:
       guard let (_, from) = copiedLink(of: table), let number = migration.storedLinks.all[from.link].joinTable else {
         return nil
@@ -362,6 +360,7 @@ enum StoredPairs {
     switch link.first.home {
     case .joinTable(let number, _):
       let table = stored.joinTables[number]
+      if link.isSymmetric { return symmetricSelection(table) }
       return selection(
         SQLName.quoted(table.first.column), SQLName.quoted(table.partnerColumn), table.first.orderColumn,
         table.second?.orderColumn, table.name)
@@ -374,6 +373,18 @@ enum StoredPairs {
     case .inverseColumn, .transient:
       return "SELECT NULL AS owner, NULL AS partner, NULL AS place, NULL AS inverse WHERE 0"
     }
+  }
+
+  /// The place of the owner among the members of the partner is with the pair in the other direction.
+  private static func symmetricSelection(_ table: JoinTable) -> String {
+    let name = SQLName.quoted(table.name)
+    let (owner, partner) = (SQLName.quoted(table.first.column), SQLName.quoted(table.partnerColumn))
+    let pairs = "SELECT p.\(owner) AS owner, p.\(partner) AS partner"
+    guard let place = table.first.orderColumn.map(SQLName.quoted) else {
+      return "\(pairs), NULL AS place, NULL AS inverse FROM main.\(name) AS p"
+    }
+    return "\(pairs), p.\(place) AS place, (SELECT r.\(place) FROM main.\(name) AS r WHERE r.\(owner) = p.\(partner) "
+      + "AND r.\(partner) = p.\(owner)) AS inverse FROM main.\(name) AS p"
   }
 
   private static func selection(
@@ -395,7 +406,7 @@ extension LinkMove {
     let link = stored.all[source.link]
     // The pairs of a link that becomes its own inverse come from both of its ends.
     if self.link.isSymmetric && !link.isSymmetric { return false }
-    return source.isReversed == ofSecond ? link.isFirstOrdered : link.isSecondOrdered
+    return link.isSymmetric || source.isReversed == ofSecond ? link.isFirstOrdered : link.isSecondOrdered
   }
 }
 

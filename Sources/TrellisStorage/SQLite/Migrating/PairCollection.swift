@@ -8,21 +8,22 @@ struct PairCollection {
 
   /// Collects and reduces the pairs of a link.
   ///
-  /// - Returns: the number of pairs of two kept objects that the current link cannot have.
+  /// - Returns: the number of pairs of two kept objects that are too many for the current link.
   func collect(_ number: Int) throws(StoreError) -> Int {
     let move = statements.migration.links[number]
-    for statement in statements.collectPairs(number) { try database.run(statement, doing: "collect links") }
+    for statement in statements.collectPairs(number) + statements.filterPairs(number) {
+      try database.run(statement, doing: "collect links")
+    }
     guard move.mayLose else {
-      try filterAndReduce(number)
+      try reduce(number)
       return 0
     }
     let before = try database.number(statements.countKeptPairs(number))
-    try filterAndReduce(number)
-    return before - (try database.number("SELECT count(*) FROM \(MigrationStatements.pairs(number))"))
+    try reduce(number)
+    return before - (try database.number(statements.countKeptPairs(number)))
   }
 
-  private func filterAndReduce(_ number: Int) throws(StoreError) {
-    for statement in statements.filterPairs(number) { try database.run(statement, doing: "collect links") }
+  private func reduce(_ number: Int) throws(StoreError) {
     let move = statements.migration.links[number]
     if move.link.isSymmetric && !move.link.first.isToMany { try matchPartners(number) }
     for statement in statements.reducePairs(number) { try database.run(statement, doing: "collect links") }

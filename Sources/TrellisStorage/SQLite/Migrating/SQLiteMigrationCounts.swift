@@ -30,7 +30,7 @@ struct SQLiteMigrationCounts: MigrationCounts {
       case .values(let number):
         guard let column = model.entities[loss.entity].properties[number].column else { continue }
         count += try self.count(owner, ["\(name(column, owner)) IS NOT NULL"])
-      case .pairs(let number): count += try pairs(number, of: owner)
+      case .pairs(let number): count += try pairs(number, of: owner, with: loss.partners)
       }
     }
     return count
@@ -49,17 +49,21 @@ struct SQLiteMigrationCounts: MigrationCounts {
       "SELECT count(*) FROM \(SQLName.quoted(model.entities[stored.root].name))\(condition)")
   }
 
-  /// The pairs of a relationship that the rows of an entity have.
-  private func pairs(_ number: Int, of entity: Int) throws(StoreError) -> Int {
+  /// The pairs of a relationship that the rows of an entity have with rows of others.
+  private func pairs(_ number: Int, of entity: Int, with partners: [Int]) throws(StoreError) -> Int {
     guard let relationship = model.entities[entity].properties[number].relationship,
       let (link, isSecond) = migration.storedLinks.link(of: relationship)
     else { return 0 }
-    let stored = model.entities[entity]
-    let table = SQLName.quoted(model.entities[stored.root].name)
-    let own = stored.isInHierarchy ? " WHERE \(SQLName.entity) = \(SQLName.literal(stored.name))" : ""
     let pairs = StoredPairs.selection(of: migration.storedLinks.all[link], in: model)
+    let (own, other) = isSecond ? ("partner", "owner") : ("owner", "partner")
+    let others = partners.map { "\(other) IN \(keys(of: $0))" }.joined(separator: " OR ")
     return try database.number(
-      "SELECT count(*) FROM (\(pairs)) WHERE \(isSecond ? "partner" : "owner") IN (SELECT \(SQLName.id) FROM \(table)\(own))"
-    )
+      "SELECT count(*) FROM (\(pairs)) WHERE \(own) IN \(keys(of: entity)) AND (\(others))")
+  }
+
+  private func keys(of entity: Int) -> String {
+    let stored = model.entities[entity]
+    let own = stored.isInHierarchy ? " WHERE \(SQLName.entity) = \(SQLName.literal(stored.name))" : ""
+    return "(SELECT \(SQLName.id) FROM \(SQLName.quoted(model.entities[stored.root].name))\(own))"
   }
 }

@@ -1,0 +1,478 @@
+import TrellisModel
+import TrellisTestSupport
+
+/// Changes a model by chance. Identities tell what became of what.
+struct ModelEdits {
+  enum Edit: String, CaseIterable {
+    case addAttribute, addLink, addEntity, renameEntity, renameProperty, renameBothEnds, swapEntities, swapProperties
+    case reuseName, becomeMany, addInverse, removeKey, addKey, removeIndex, addIndex, changeFlags, changeRules, addCase
+    case reorder, becomeOptional, becomeOrdered
+    // What follows may lose something, or has another result in one step than in many.
+    case removeProperty, removeEntity, changeType, becomeRequired, becomeOne, becomeUnordered, removeInverse
+    case splitEnds, changeEndOptionality, changeParent, insertParent, changeAbstract, moveUp, moveDown, uniteSiblings
+    case changeDestination, replaceProperty, becomeStored, joinEnds
+
+    /// Whether the result of several models in a row is that of the last one.
+    var isForChains: Bool {
+      // A key that is added only now needs values that were unique from the start.
+      if self == .addKey { return false }
+      let last = Edit.allCases.firstIndex(of: .becomeOrdered) ?? 0
+      return (Edit.allCases.firstIndex(of: self) ?? 0) <= last || self == .removeProperty || self == .removeEntity
+        || self == .insertParent
+    }
+  }
+
+  let stored: PlainModel
+  var maker: RandomModel
+  private(set) var log: [String] = []
+  private var isChain = false
+
+  private var model: PlainModel {
+    get { maker.model }
+    set { maker.model = newValue }
+  }
+
+  /// Begins with the stored model: every property continues itself.
+  init(_ stored: PlainModel, _ maker: RandomModel) {
+    self.stored = stored
+    self.maker = maker
+    self.maker.model = stored.asItself
+  }
+
+  mutating func edit(_ count: Int, isChain: Bool) {
+    self.isChain = isChain
+    let all = Edit.allCases.filter { !isChain || $0.isForChains }
+    var done = 0
+    for _ in 0..<(count * 8) where done < count {
+      let edit = all[maker.random.below(all.count)]
+      let before = model
+      if apply(edit) && !model.entities.isEmpty {
+        log.append(edit.rawValue)
+        done += 1
+      } else {
+        model = before
+      }
+    }
+  }
+
+  // MARK: Choices
+
+  private mutating func entity() -> PlainEntity? { maker.some(model.entities) }
+
+  private mutating func attribute(_ isWanted: (PlainProperty) -> Bool = { _ in true }) -> PlainProperty? {
+    maker.some(model.entities.flatMap(\.properties).filter { $0.attribute != nil && !$0.isTransient && isWanted($0) })
+  }
+
+  private mutating func end(_ isWanted: (PlainLink) -> Bool) -> PlainProperty? {
+    maker.some(
+      model.entities.flatMap(\.properties).filter { $0.link.map(isWanted) ?? false && !$0.isTransient })
+  }
+
+  private mutating func rename(_ id: Int, to name: String) {
+    let stored = stored
+    model.change(id) { property in
+      for origin in property.origins {
+        guard let old = stored.property(origin)?.name, old == property.name, old != name,
+          !property.formerNames.contains(old)
+        else { continue }
+        property.formerNames.insert(old, at: 0)
+      }
+      property.formerNames.removeAll { $0 == name }
+      property.name = name
+    }
+  }
+
+  private mutating func rename(entity id: Int, to name: String) {
+    let old = model[id].name
+    if stored.contains(id), stored[id].name == old, !model[id].formerNames.contains(old) {
+      model[id].formerNames.insert(old, at: 0)
+    }
+    model[id].formerNames.removeAll { $0 == name }
+    model[id].name = name
+  }
+
+  // MARK: Edits
+
+  private mutating func apply(_ edit: Edit) -> Bool {
+    switch edit {
+    case .addAttribute: return addAttribute()
+    case .addLink:
+      maker.addLink()
+      return true
+    case .addEntity: return addEntity()
+    case .renameEntity:
+      guard let entity = entity() else { return false }
+      rename(entity: entity.id, to: maker.naming.entity(&maker.random))
+      return true
+    case .renameProperty: return renameProperty()
+    case .renameBothEnds: return renameBothEnds()
+    case .swapEntities: return swapEntities()
+    case .swapProperties: return swapProperties()
+    case .reuseName: return reuseName()
+    case .becomeMany, .becomeOne: return changeCount(edit == .becomeMany)
+    case .becomeOrdered, .becomeUnordered:
+      guard let end = end({ $0.isToMany && $0.isOrdered == (edit == .becomeUnordered) }) else { return false }
+      model.change(end.id) { $0.link?.isOrdered = edit == .becomeOrdered }
+      return true
+    case .addInverse: return addInverse()
+    case .removeInverse, .splitEnds: return removeInverse(keepsBoth: edit == .splitEnds)
+    case .joinEnds: return joinEnds()
+    case .changeEndOptionality:
+      guard let end = end({ !$0.isToMany }) else { return false }
+      model.change(end.id) { $0.link?.isOptional.toggle() }
+      return true
+    case .removeKey, .addKey, .removeIndex, .addIndex: return changeKeys(edit)
+    case .changeFlags: return changeFlags()
+    case .changeRules: return changeRules()
+    case .addCase:
+      let number = maker.naming.id()
+      model.enums[0].cases.append(.init("case\(number)", .text("case\(number)")))
+      return true
+    case .reorder:
+      maker.reorder()
+      return true
+    case .becomeOptional, .becomeRequired:
+      guard let property = attribute({ $0.attribute?.isOptional == (edit == .becomeRequired) }) else { return false }
+      model.change(property.id) { $0.attribute?.isOptional = edit == .becomeOptional }
+      return true
+    case .changeType: return changeType()
+    case .removeProperty:
+      guard let property = maker.some(model.entities.flatMap(\.properties)) else { return false }
+      // A name that was used again would be taken for the removed property.
+      guard !model.entities.flatMap(\.properties).contains(where: { property.formerNames.contains($0.name) }) else {
+        return false
+      }
+      model.remove(property: property.id)
+      return true
+    case .removeEntity: return removeEntity()
+    case .changeParent: return changeParent()
+    case .insertParent: return insertParent()
+    case .changeAbstract:
+      guard let entity = entity() else { return false }
+      model[entity.id].isAbstract.toggle()
+      return true
+    case .moveUp: return moveUp()
+    case .moveDown: return moveDown()
+    case .uniteSiblings: return uniteSiblings()
+    case .changeDestination: return changeDestination()
+    case .replaceProperty: return replaceProperty()
+    case .becomeStored:
+      guard let property = maker.some(model.entities.flatMap(\.properties).filter(\.isTransient)) else { return false }
+      model.change(property.id) { $0.isTransient = false }
+      return true
+    }
+  }
+
+  private mutating func addAttribute() -> Bool {
+    guard let entity = entity() else { return false }
+    maker.addAttribute(to: entity.id, named: maker.naming.property(&maker.random))
+    return true
+  }
+
+  private mutating func addEntity() -> Bool {
+    let entity = maker.addEntity()
+    maker.addAttribute(to: entity)
+    if maker.chance(50) { maker.addLink(from: entity) }
+    return true
+  }
+
+  private mutating func renameProperty() -> Bool {
+    guard let property = maker.some(model.entities.flatMap(\.properties)) else { return false }
+    if maker.chance(20), property.name.lowercased() == property.name, property.origins.count < 2 {
+      // Only the case differs.
+      let name = property.name.prefix(1) + property.name.dropFirst().prefix(1).uppercased() + property.name.dropFirst(2)
+      rename(property.id, to: String(name))
+    } else {
+      rename(property.id, to: maker.naming.property(&maker.random))
+    }
+    return true
+  }
+
+  private mutating func renameBothEnds() -> Bool {
+    guard let end = end({ $0.inverse != nil }), let inverse = end.link?.inverse else { return false }
+    for id in Set([end.id, inverse]).sorted() { rename(id, to: maker.naming.property(&maker.random)) }
+    return true
+  }
+
+  private mutating func swapEntities() -> Bool {
+    guard let first = entity(), let second = entity(), first.id != second.id, first.formerNames.isEmpty,
+      second.formerNames.isEmpty, stored.contains(first.id), stored.contains(second.id)
+    else { return false }
+    rename(entity: first.id, to: second.name)
+    rename(entity: second.id, to: first.name)
+    return true
+  }
+
+  private mutating func swapProperties() -> Bool {
+    guard let entity = entity() else { return false }
+    let fit = entity.properties.filter { $0.formerNames.isEmpty && $0.origins.count == 1 }
+    guard let first = maker.some(fit), let second = maker.some(fit), first.id != second.id else { return false }
+    guard (first.link == nil) == (second.link == nil) else { return false }
+    rename(first.id, to: second.name)
+    rename(second.id, to: first.name)
+    return true
+  }
+
+  private mutating func reuseName() -> Bool {
+    guard let property = maker.some(model.entities.flatMap(\.properties).filter { !$0.origins.isEmpty }),
+      property.formerNames.isEmpty, let owner = model.owner(property.id)
+    else { return false }
+    rename(property.id, to: maker.naming.property(&maker.random))
+    if maker.chance(60) {
+      maker.addAttribute(to: owner, named: property.name)
+    } else {
+      maker.addLink(from: owner, named: property.name)
+    }
+    return true
+  }
+
+  // MARK: Links
+
+  private mutating func changeCount(_ isToMany: Bool) -> Bool {
+    guard let end = end({ $0.isToMany != isToMany }) else { return false }
+    let isOrdered = isToMany && maker.chance(40)
+    model.change(end.id) {
+      $0.link?.isToMany = isToMany
+      $0.link?.isOrdered = isOrdered
+      $0.link?.maximum = nil
+    }
+    return true
+  }
+
+  private mutating func addInverse() -> Bool {
+    guard let end = end({ $0.inverse == nil }), let link = end.link, let owner = model.owner(end.id) else {
+      return false
+    }
+    var other = PlainProperty(id: maker.naming.id(), origins: [], name: maker.naming.property(&maker.random))
+    other.link = maker.link(to: owner)
+    other.link?.inverse = end.id
+    // One of many would be chosen, and another one without the step in between.
+    if isChain { other.link?.isToMany = true }
+    if owner == link.destination && !isChain && maker.chance(20) {
+      model.change(end.id) { $0.link?.inverse = end.id }
+    } else {
+      model.change(end.id) { $0.link?.inverse = other.id }
+      model[link.destination].properties.append(other)
+    }
+    return true
+  }
+
+  private mutating func removeInverse(keepsBoth: Bool) -> Bool {
+    guard let end = end({ $0.inverse != nil }), let inverse = end.link?.inverse else { return false }
+    if inverse == end.id || keepsBoth {
+      for id in [end.id, inverse] { model.change(id) { $0.link?.inverse = nil } }
+    } else {
+      model.remove(property: inverse)
+    }
+    return true
+  }
+
+  /// Two one-way relationships become the two ends of one.
+  private mutating func joinEnds() -> Bool {
+    guard let end = end({ $0.inverse == nil }), let link = end.link, let owner = model.owner(end.id) else {
+      return false
+    }
+    let back = model[link.destination].properties.filter {
+      $0.id != end.id && !$0.isTransient && $0.link.map { $0.inverse == nil && $0.destination == owner } ?? false
+    }
+    guard let other = maker.some(back) else { return false }
+    model.change(end.id) { $0.link?.inverse = other.id }
+    model.change(other.id) { $0.link?.inverse = end.id }
+    return true
+  }
+
+  private mutating func changeDestination() -> Bool {
+    guard let end = end({ _ in true }), let link = end.link else { return false }
+    let related = (model.lineage(link.destination) + model.subtree(link.destination)).filter { $0 != link.destination }
+    guard let destination = maker.some(related) else { return false }
+    guard link.inverse != end.id else { return false }
+    model.change(end.id) { $0.link?.destination = destination }
+    if let inverse = link.inverse, let other = model.property(inverse) {
+      // The other end follows.
+      model[link.destination].properties.removeAll { $0.id == inverse }
+      model[destination].properties.append(other)
+    }
+    return true
+  }
+
+  // MARK: Keys and rules
+
+  private mutating func changeKeys(_ edit: Edit) -> Bool {
+    guard let entity = entity() else { return false }
+    switch edit {
+    case .addKey: maker.addUniqueKey(to: entity.id)
+    case .addIndex: maker.addIndex(to: entity.id)
+    case .removeKey:
+      if entity.uniqueKeys.isEmpty { return false }
+      model[entity.id].uniqueKeys.removeFirst()
+    default:
+      if entity.indexes.isEmpty { return false }
+      model[entity.id].indexes.removeFirst()
+    }
+    return true
+  }
+
+  private mutating func changeFlags() -> Bool {
+    guard let property = attribute({ $0.attribute?.type == .data || $0.attribute?.type == .string }) else {
+      return false
+    }
+    model.change(property.id) {
+      if $0.attribute?.type == .data { $0.attribute?.isExternal.toggle() } else { $0.attribute?.isSearchable.toggle() }
+    }
+    return true
+  }
+
+  private mutating func changeRules() -> Bool {
+    guard let end = end({ _ in true }) else { return false }
+    let rule = [DeleteRule.nullify, .cascade, .deny, .noAction][maker.random.below(4)]
+    let maximum = maker.chance(30) ? 200 : nil
+    model.change(end.id) {
+      $0.link?.rule = rule
+      if $0.link?.isToMany == true { $0.link?.maximum = maximum }
+    }
+    return true
+  }
+
+  // MARK: Attributes
+
+  private mutating func changeType() -> Bool {
+    guard let property = attribute({ !$0.origins.isEmpty }), let attribute = property.attribute,
+      property.origins.allSatisfy({ stored.property($0)?.attribute?.type == attribute.type }),
+      let type = maker.some(PlainValues.targets(attribute.type, model.enums))
+    else { return false }
+    var changed = attribute
+    changed.type = type
+    changed.isExternal = false
+    changed.isSearchable = false
+    changed.backfill = nil
+    changed.defaultValue = maker.chance(40) ? PlainValues.constant(type, model.enums, &maker.random) : nil
+    model.change(property.id) { $0.attribute = changed }
+    return true
+  }
+
+  /// An attribute is replaced by a relationship of the same name, or the other way around.
+  private mutating func replaceProperty() -> Bool {
+    guard let property = maker.some(model.entities.flatMap(\.properties)), let owner = model.owner(property.id),
+      property.formerNames.isEmpty
+    else { return false }
+    model.remove(property: property.id)
+    if property.link == nil {
+      maker.addLink(from: owner, named: property.name)
+    } else {
+      maker.addAttribute(to: owner, named: property.name)
+    }
+    return true
+  }
+}
+
+// MARK: - Hierarchies
+
+extension ModelEdits {
+  private mutating func removeEntity() -> Bool {
+    guard model.entities.count > 1, let entity = maker.some(model.entities) else { return false }
+    if model.entities.contains(where: { entity.formerNames.contains($0.name) }) { return false }
+    for other in model.entities.flatMap(\.properties) where other.link?.destination == entity.id {
+      model.remove(property: other.id)
+    }
+    for property in model[entity.id].properties { model.remove(property: property.id) }
+    for place in model.entities.indices where model.entities[place].parent == entity.id {
+      model.entities[place].parent = entity.parent
+    }
+    model.entities.removeAll { $0.id == entity.id }
+    return true
+  }
+
+  private mutating func changeParent() -> Bool {
+    guard let entity = maker.some(model.entities) else { return false }
+    let subtree = model.subtree(entity.id)
+    let fit = model.entities.map(\.id).filter { !subtree.contains($0) && $0 != entity.parent }
+    let parent = entity.parent != nil && maker.chance(40) ? nil : maker.some(fit)
+    guard parent != entity.parent else { return false }
+    model[entity.id].parent = parent
+    dropUnreachable()
+    return true
+  }
+
+  /// Keys and indexes with properties that an entity does not have any more.
+  private mutating func dropUnreachable() {
+    for entity in model.entities {
+      let known = Set(model.properties(entity.id).map(\.id))
+      model[entity.id].uniqueKeys.removeAll { !known.isSuperset(of: $0) }
+      model[entity.id].indexes.removeAll { !known.isSuperset(of: $0.map(\.property)) }
+    }
+  }
+
+  private mutating func insertParent() -> Bool {
+    guard let entity = maker.some(model.entities) else { return false }
+    let parent = PlainEntity(
+      id: maker.naming.id(), name: maker.naming.entity(&maker.random), parent: entity.parent,
+      isAbstract: maker.chance(60))
+    model.entities.insert(parent, at: maker.random.below(model.entities.count + 1))
+    model[entity.id].parent = parent.id
+    if maker.chance(50) { maker.addAttribute(to: parent.id, named: maker.naming.property(&maker.random)) }
+    return true
+  }
+
+  private mutating func moveUp() -> Bool {
+    guard let entity = maker.some(model.entities.filter { $0.parent != nil && !$0.properties.isEmpty }),
+      let parent = entity.parent, let property = maker.some(entity.properties)
+    else { return false }
+    return move(property, from: entity.id, to: parent)
+  }
+
+  /// Moves a property. If it has an inverse, that leads to the new entity from then on.
+  private mutating func move(_ property: PlainProperty, from entity: Int, to target: Int) -> Bool {
+    if property.link?.inverse == property.id { return false }
+    model[entity].properties.removeAll { $0.id == property.id }
+    model[target].properties.append(property)
+    if let inverse = property.link?.inverse { model.change(inverse) { $0.link?.destination = target } }
+    dropUnreachable()
+    return true
+  }
+
+  private mutating func moveDown() -> Bool {
+    guard let entity = maker.some(model.entities.filter { !$0.properties.isEmpty }),
+      let property = maker.some(entity.properties)
+    else { return false }
+    let children = model.entities.map(\.id).filter { model[$0].parent == entity.id }
+    guard let only = maker.some(children) else { return false }
+    if property.attribute != nil || property.link?.inverse == nil, maker.chance(70) {
+      model.remove(property: property.id)
+      for child in children where child == only || maker.chance(70) {
+        var copy = PlainProperty(
+          id: maker.naming.id(), origins: property.origins, name: property.name, formerNames: property.formerNames)
+        (copy.attribute, copy.link, copy.isTransient) = (property.attribute, property.link, property.isTransient)
+        model[child].properties.append(copy)
+      }
+      dropUnreachable()
+      return true
+    }
+    return move(property, from: entity.id, to: only)
+  }
+
+  /// Properties of two children become one of their parent.
+  private mutating func uniteSiblings() -> Bool {
+    guard let entity = maker.some(model.entities.filter { $0.parent != nil }), let parent = entity.parent,
+      let sibling = maker.some(model.entities.filter { $0.parent == parent && $0.id != entity.id })
+    else { return false }
+    let own = entity.properties.filter { $0.formerNames.isEmpty && $0.origins.count == 1 && $0.link?.inverse == nil }
+    guard let first = maker.some(own) else { return false }
+    let fit = sibling.properties.filter { other in
+      guard other.formerNames.isEmpty, other.origins.count == 1 else { return false }
+      if let attribute = first.attribute { return other.attribute?.type == attribute.type }
+      return first.link.flatMap { link in
+        other.link.map { $0.inverse == nil && $0.destination == link.destination }
+      } ?? false
+    }
+    guard let second = maker.some(fit) else { return false }
+    var united = PlainProperty(
+      id: maker.naming.id(), origins: Set(first.origins + second.origins).sorted(), name: first.name,
+      formerNames: first.name == second.name ? [] : [second.name])
+    (united.attribute, united.link) = (first.attribute, first.link)
+    model.remove(property: first.id)
+    model.remove(property: second.id)
+    model[parent].properties.append(united)
+    dropUnreachable()
+    return true
+  }
+}

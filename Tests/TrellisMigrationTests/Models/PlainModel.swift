@@ -1,0 +1,192 @@
+import TrellisModel
+
+/// A model whose entities and properties have identities, which stay when everything else changes: what became of what is
+/// then known without any names.
+struct PlainModel {
+  var enums: [EnumDescription] = []
+  var entities: [PlainEntity] = []
+  var removed: [String] = []
+
+  static let codableType = "Place"
+
+  subscript(_ entity: Int) -> PlainEntity {
+    get { entities[number(of: entity)] }
+    set { entities[number(of: entity)] = newValue }
+  }
+
+  private func number(of entity: Int) -> Int {
+    entities.firstIndex { $0.id == entity } ?? entities.startIndex
+  }
+
+  func contains(_ entity: Int) -> Bool { entities.contains { $0.id == entity } }
+
+  // MARK: Hierarchies
+
+  /// The entity and its ancestors, the entity first.
+  func lineage(_ entity: Int) -> [Int] {
+    var line = [entity]
+    while let parent = self[line[line.count - 1]].parent { line.append(parent) }
+    return line
+  }
+
+  func subtree(_ entity: Int) -> [Int] { entities.map(\.id).filter { lineage($0).contains(entity) } }
+
+  func isEntity(_ entity: Int, within ancestor: Int) -> Bool { lineage(entity).contains(ancestor) }
+
+  // MARK: Properties
+
+  /// The properties of an entity's rows, inherited ones included.
+  func properties(_ entity: Int) -> [PlainProperty] { lineage(entity).reversed().flatMap { self[$0].properties } }
+
+  /// The entity that declares a property; nil if there is no such property.
+  func owner(_ property: Int) -> Int? {
+    entities.first { $0.properties.contains { $0.id == property } }?.id
+  }
+
+  func property(_ property: Int) -> PlainProperty? {
+    for entity in entities { if let found = entity.properties.first(where: { $0.id == property }) { return found } }
+    return nil
+  }
+
+  mutating func change(_ property: Int, _ body: (inout PlainProperty) -> Void) {
+    for entity in entities.indices {
+      for place in entities[entity].properties.indices where entities[entity].properties[place].id == property {
+        body(&entities[entity].properties[place])
+      }
+    }
+  }
+
+  /// Takes a property away, with all that needs it.
+  mutating func remove(property: Int) {
+    for entity in entities.indices {
+      entities[entity].properties.removeAll { $0.id == property }
+      entities[entity].uniqueKeys.removeAll { $0.contains(property) }
+      entities[entity].indexes.removeAll { $0.contains { $0.property == property } }
+      for place in entities[entity].properties.indices
+      where entities[entity].properties[place].link?.inverse == property {
+        entities[entity].properties[place].link?.inverse = nil
+      }
+    }
+  }
+
+  // MARK: Links
+
+  /// The end that the store has first: the to-one with a column, or the first end of a join table.
+  func firstEnd(_ end: PlainProperty) -> PlainProperty {
+    guard let link = end.link, let inverse = link.inverse, inverse != end.id, let other = property(inverse),
+      let otherLink = other.link
+    else { return end }
+    if link.isToMany != otherLink.isToMany { return link.isToMany ? other : end }
+    if !link.isToMany && link.isOptional != otherLink.isOptional { return link.isOptional ? other : end }
+    func rank(_ end: PlainProperty) -> (String, String) { (owner(end.id).map { self[$0].name } ?? "", end.name) }
+    return rank(end) < rank(other) ? end : other
+  }
+
+  /// The first ends of all stored links.
+  var links: [PlainProperty] {
+    entities.flatMap(\.properties).filter { $0.link != nil && !$0.isTransient && firstEnd($0).id == $0.id }
+  }
+
+  /// Whether the references of a link may lead to nothing.
+  func isLeftAlone(_ first: PlainProperty) -> Bool {
+    guard let link = first.link, !link.isToMany, let inverse = link.inverse else { return false }
+    return property(inverse)?.link?.rule == .noAction
+  }
+
+  /// The model as one in which every property continues itself.
+  var asItself: PlainModel {
+    var model = self
+    for entity in model.entities.indices {
+      for place in model.entities[entity].properties.indices {
+        // What is only in memory leaves nothing to continue.
+        let property = model.entities[entity].properties[place]
+        model.entities[entity].properties[place].origins = property.isTransient ? [] : [property.id]
+      }
+    }
+    return model
+  }
+
+  // MARK: Description
+
+  var description: ModelDescription {
+    ModelDescription(
+      name: "Random", enums: enums, codableTypes: [Self.codableType], entities: entities.map(described),
+      removed: removed)
+  }
+
+  private func described(_ entity: PlainEntity) -> EntityDescription {
+    func name(_ id: Int) -> String { property(id)?.name ?? "" }
+    return EntityDescription(
+      entity.name, parent: entity.parent.map { self[$0].name }, isAbstract: entity.isAbstract,
+      attributes: entity.properties.compactMap(describedAttribute),
+      relationships: entity.properties.compactMap(describedRelationship),
+      uniqueKeys: entity.uniqueKeys.map { $0.map(name) },
+      indexes: entity.indexes.map { index in
+        IndexDescription(index.map { .init(name($0.property), descending: $0.isDescending) })
+      }, renamedFrom: entity.formerNames, removed: entity.removed)
+  }
+
+  private func describedAttribute(_ property: PlainProperty) -> AttributeDescription? {
+    guard var attribute = property.attribute else { return nil }
+    attribute.name = property.name
+    attribute.renamedFrom = property.formerNames
+    attribute.isTransient = property.isTransient
+    attribute.isLossy = property.isLossy && !property.isTransient
+    return attribute
+  }
+
+  private func describedRelationship(_ property: PlainProperty) -> RelationshipDescription? {
+    guard let link = property.link else { return nil }
+    return RelationshipDescription(
+      property.name, to: self[link.destination].name, inverse: link.inverse.flatMap { self.property($0)?.name },
+      deleteRule: link.rule, toMany: link.isToMany, ordered: link.isOrdered, maxCount: link.maximum,
+      optional: link.isOptional, transient: property.isTransient, renamedFrom: property.formerNames,
+      lossy: property.isLossy && !property.isTransient)
+  }
+}
+
+/// An entity with an identity.
+struct PlainEntity {
+  let id: Int
+  var name: String
+  var parent: Int?
+  var isAbstract = false
+  var formerNames: [String] = []
+  var removed: [String] = []
+  var properties: [PlainProperty] = []
+  var uniqueKeys: [[Int]] = []
+  var indexes: [[(property: Int, isDescending: Bool)]] = []
+}
+
+/// A property with an identity.
+struct PlainProperty {
+  let id: Int
+  /// The properties of the stored model that this one continues. Each row has at most one of them.
+  var origins: [Int]
+  var name: String
+  var formerNames: [String] = []
+  var isTransient = false
+  var isLossy = false
+  /// The attribute, apart from its name; nil for a relationship.
+  var attribute: AttributeDescription?
+  /// The relationship; nil for an attribute.
+  var link: PlainLink?
+
+  /// The constant that rows without a value get.
+  var filling: DefaultValue? {
+    if case .value(let value)? = attribute?.backfill { return value }
+    return attribute?.defaultValue
+  }
+}
+
+/// A relationship.
+struct PlainLink {
+  var destination: Int
+  /// The other end; its own identity if it is its own inverse.
+  var inverse: Int?
+  var rule = DeleteRule.nullify
+  var isToMany = false
+  var isOrdered = false
+  var isOptional = true
+  var maximum: Int?
+}

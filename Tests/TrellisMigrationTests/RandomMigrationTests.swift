@@ -1,0 +1,35 @@
+import Testing
+import TrellisTestSupport
+
+/// Every migration of a random store brings what was meant, in a file as in memory.
+///
+/// `TRELLIS_MIGRATION_EPISODES` is the number of migrations, `TRELLIS_MIGRATION_SEED` the first seed.
+@Suite("Migrations by chance") struct RandomMigrationTests {
+  private static let episodes: Int = TestSettings.number("TRELLIS_MIGRATION_EPISODES", or: 150)
+  private static let first: UInt64 = TestSettings.number("TRELLIS_MIGRATION_SEED", or: 1)
+
+  @Test("rows, values and links become what they were meant to become, and nothing else")
+  func answered() throws { try run(dropsAnswers: false) }
+
+  @Test("without an answer nothing is lost and nothing changes")
+  func unanswered() throws { try run(dropsAnswers: true) }
+
+  private func run(dropsAnswers: Bool) throws {
+    var (valid, refused, failed) = (0, 0, 0)
+    for seed in Self.first..<(Self.first + UInt64(Self.episodes)) {
+      guard let episode = Episode(seed: seed, dropsAnswers: dropsAnswers) else { continue }
+      valid += 1
+      if episode.isRefused { refused += 1 }
+      var faults: [String]
+      do { faults = try episode.run() } catch { faults = ["\(error)"] }
+      if faults.isEmpty { continue }
+      failed += 1
+      if failed > 20 { continue }
+      let told = failed == 1 ? "\n" + episode.told : ""
+      Issue.record("seed \(seed) [\(episode.pair.edits)]:\n  \(faults.prefix(6).joined(separator: "\n  "))\(told)")
+    }
+    print("\(valid) of \(Self.episodes) migrations, \(refused) of them refused, \(failed) failures")
+    #expect(failed == 0)
+    #expect(valid * 3 > Self.episodes)
+  }
+}
