@@ -126,7 +126,8 @@ if !isResolvedDependency {
     .testTarget(
       name: "TrellisStorageTests",
       dependencies: [
-        "TrellisJSON", "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "CSQLite", "TrellisModel", "TrellisModelFile",
+        "TrellisJSON", "TrellisTestSupport", "TrellisStoreTesting", "TrellisStorage", "CSQLite", "TrellisModel",
+        "TrellisModelFile",
       ],
       exclude: ["JSON/Golden"], swiftSettings: settings),
     .testTarget(

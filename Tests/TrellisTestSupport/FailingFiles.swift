@@ -9,6 +9,7 @@ package final class FailingFiles: FileOperations {
     var tried = 0
     var failing: Int?
     var isForEver = false
+    var freeSpace: Int?
   }
 
   private let system = SystemFiles()
@@ -17,6 +18,14 @@ package final class FailingFiles: FileOperations {
   package func fail(at step: Int?, forEver: Bool) {
     plan.withLock { $0 = Plan(failing: step, isForEver: forEver) }
   }
+
+  /// The number of free bytes that the disk claims to have; nil for the truth.
+  package var freeSpace: Int? {
+    get { plan.withLock { $0.freeSpace } }
+    set { plan.withLock { $0.freeSpace = newValue } }
+  }
+
+  package func freeSpace(beside path: String) -> Int? { freeSpace ?? system.freeSpace(beside: path) }
 
   package var tried: Int { plan.withLock { $0.tried } }
 

@@ -309,21 +309,6 @@ private struct DuplicateRows {
   }
 }
 
-/// The error of a migration to a model with a unique key that stored rows violate.
-enum DuplicateRefusal {
-  static func error(
-    _ store: String, _ entity: String, _ properties: [String], count: Int, examples: [String]
-  ) -> StoreError {
-    let what = count == 1 ? "one value is" : "\(count) values are"
-    return StoreError(
-      .notUnique,
-      "\(store) cannot be migrated: \(entity).\(properties.joined(separator: ", ")) is unique in this model, and "
-        + "\(what) stored more than once: \(examples.joined(separator: "; "))\(count > examples.count ? "; …" : "").",
-      remedy: "Nothing was changed. Make the values unique with the former program, or unite the rows in a step.",
-      entity: entity, properties: properties)
-  }
-}
-
 // MARK: - Memory migration counts
 
 /// The counts of a state in memory for the plan of its migration.

@@ -43,9 +43,10 @@ package final class Migration: Sendable {
 
   /// Whether the stored data is valid for the current model as it is: every row, column and link stays where it is.
   package var isIdentity: Bool {
-    TextBytes.areEqual(stored.storageSignature, current.storageSignature) && losses.isEmpty && rows.allSatisfy {
-      $0?.isIdentity(from: stored, to: current) ?? true
-    } && links.allSatisfy { $0.isIdentity(storedLinks, stored, current) }
+    TextBytes.areEqual(stored.storageSignature, current.storageSignature) && losses.isEmpty
+      && rows.allSatisfy {
+        $0?.isIdentity(from: stored, to: current) ?? true
+      } && links.allSatisfy { $0.isIdentity(storedLinks, stored, current) }
   }
 }
 
@@ -171,4 +172,27 @@ extension LinkMove {
     guard let table = link.joinTable, let old = storedLinks.all[source.link].joinTable else { return true }
     return stored.joinTables[old].name == current.joinTables[table].name
   }
+}
+
+// MARK: - Places
+
+extension LinkMove {
+  /// Whether the stored places of partners among those of an object stay as they are.
+  func keepsFirstPlaces(_ stored: LinkList) -> Bool { keepsPlaces(stored, ofSecond: false) }
+  /// Whether the stored places of objects among those of a partner stay as they are.
+  func keepsSecondPlaces(_ stored: LinkList) -> Bool { keepsPlaces(stored, ofSecond: true) }
+
+  private func keepsPlaces(_ stored: LinkList, ofSecond: Bool) -> Bool {
+    guard sources.count == 1, let source = sources.first else { return false }
+    let link = stored.all[source.link]
+    // The pairs of a link that becomes its own inverse come from both of its ends.
+    if self.link.isSymmetric && !link.isSymmetric { return false }
+    return link.isSymmetric || source.isReversed == ofSecond ? link.isFirstOrdered : link.isSecondOrdered
+  }
+}
+
+/// The places that a migration gives to pairs without one.
+enum PairPlaces {
+  /// The distance between two places. Contexts number in the same way, so that insertions fit in between.
+  static let gap: Int64 = 1_024
 }

@@ -84,12 +84,6 @@ public struct MigrationPlan: Sendable {
       if case .loses(let count) = step.risk { count != 0 } else { false }
     }
   }
-
-  /// The statements that change a SQLite file, in their order, without the counts and checks around them. Values are
-  /// parameters.
-  ///
-  /// - Complexity: linear in the size of both models.
-  public var sql: [String] { MigrationStatements(migration, now: 0).all.map(\.text) }
 }
 
 // MARK: - Text
@@ -244,7 +238,8 @@ private struct MigrationPlanner {
     }
     if changes.isEmpty { return }
     let risk: MigrationPlan.Risk =
-      lost > 0 ? .loses(count: counts == nil ? nil : lost)
+      lost > 0
+      ? .loses(count: counts == nil ? nil : lost)
       : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
     add(subject, changes.joined(separator: ", "), risk)
   }

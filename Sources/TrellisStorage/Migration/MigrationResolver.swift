@@ -29,7 +29,9 @@ struct MigrationResolver {
 
   private func move(_ link: LinkList.Link) -> LinkMove {
     var sources = sources(of: link.first, isSecond: false)
-    if sources.isEmpty, let second = link.second, !link.isSymmetric { sources = self.sources(of: second, isSecond: true) }
+    if sources.isEmpty, let second = link.second, !link.isSymmetric {
+      sources = self.sources(of: second, isSecond: true)
+    }
     let ends = sources.map { Ends(storedLinks.all[$0.link], $0.isReversed) }
     let isUnion = ends.count > 1
     let reducesFirst = !link.first.isToMany && (isUnion || ends.contains { $0.hasManyPartners })

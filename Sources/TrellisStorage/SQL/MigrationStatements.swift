@@ -103,7 +103,8 @@ package struct MigrationStatements {
   /// A condition: the key is that of a stored row that becomes an object of a current entity.
   private func liveRows(within entity: Int?, _ key: String) -> String {
     var names: [Int: [String]] = [:]
-    for move in migration.rows.compactMap(\.self) where entity.map({ current.isEntity(move.entity, within: $0) }) ?? true {
+    for move in migration.rows.compactMap(\.self)
+    where entity.map({ current.isEntity(move.entity, within: $0) }) ?? true {
       names[stored.entities[move.origin].root, default: []].append(stored.entities[move.origin].name)
     }
     let terms = names.sortedByKey.map { root, names in
@@ -337,7 +338,8 @@ package struct MigrationStatements {
       let old = stored.joinTables[number]
       let ends = [old.first.column, old.partnerColumn].map(SQLName.quoted)
       let places = [old.first.orderColumn, old.second?.orderColumn].map { $0.map(SQLName.quoted) }
-      let columns = (from.isReversed ? Array(ends.reversed()) : ends).map(Optional.some)
+      let columns =
+        (from.isReversed ? Array(ends.reversed()) : ends).map(Optional.some)
         + (from.isReversed ? Array(places.reversed()) : places)
       source = (columns, SQLName.quoted(Self.asidePairs(number)))
       copied = old.name
@@ -395,25 +397,12 @@ enum StoredPairs {
   }
 }
 
-extension LinkMove {
-  /// Whether the stored places of partners among those of an object stay as they are.
-  func keepsFirstPlaces(_ stored: LinkList) -> Bool { keepsPlaces(stored, ofSecond: false) }
-  /// Whether the stored places of objects among those of a partner stay as they are.
-  func keepsSecondPlaces(_ stored: LinkList) -> Bool { keepsPlaces(stored, ofSecond: true) }
-
-  private func keepsPlaces(_ stored: LinkList, ofSecond: Bool) -> Bool {
-    guard sources.count == 1, let source = sources.first else { return false }
-    let link = stored.all[source.link]
-    // The pairs of a link that becomes its own inverse come from both of its ends.
-    if self.link.isSymmetric && !link.isSymmetric { return false }
-    return link.isSymmetric || source.isReversed == ofSecond ? link.isFirstOrdered : link.isSecondOrdered
-  }
-}
-
-/// The places that a migration gives to pairs without one.
-enum PairPlaces {
-  /// The distance between two places. Contexts number in the same way, so that insertions fit in between.
-  static let gap: Int64 = 1_024
+extension MigrationPlan {
+  /// The statements that change a SQLite file, in their order, without the counts and checks around them. Values are
+  /// parameters.
+  ///
+  /// - Complexity: linear in the size of both models.
+  public var sql: [String] { MigrationStatements(migration, now: 0).all.map(\.text) }
 }
 
 /// The values that a statement binds.

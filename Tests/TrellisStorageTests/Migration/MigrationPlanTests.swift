@@ -60,7 +60,8 @@ import TrellisStorage
     let before = [entry([.init("mood", .string, optional: true)])]
     let after = [entry([.init("feeling", .string, optional: true)])]
     let asked = try plan(before, after)
-    #expect(told(asked) == ["Entry.feeling: string, new", "Entry.mood: has no place in this model, and there are 10 values"])
+    #expect(
+      told(asked) == ["Entry.feeling: string, new", "Entry.mood: has no place in this model, and there are 10 values"])
     #expect(
       answers(asked) == [
         "Write \"renamedFrom\": \"mood\" at Entry.feeling if it is now called so; write \"removed\": [\"mood\"] in Entry "
@@ -91,9 +92,10 @@ import TrellisStorage
     let plan = try plan([entry([.init("amount", .double)])], [entry([.init("amount", .uuid, optional: true)])])
     #expect(
       told(plan) == [
-        "Entry.amount: double → uuid, optional", "Entry.amount: cannot become what is now called so, and there are 10 values",
+        "Entry.amount: double → uuid, optional",
+        "Entry.amount: cannot become what is now called so, and there are 10 values",
       ])
-    #expect(answers(plan) == ["Write \"removed\": [\"amount\"] in Entry if its values may go."])
+    #expect(answers(plan) == ["Write \"convert\": \"lossy\" at Entry.amount if its values may go."])
   }
 
   @Test("an optional attribute may become required if every row has a value or there is a default")

@@ -34,7 +34,9 @@ import TrellisStorage
 
   @Test("a property is found by its name, and otherwise by its newest former name that is stored")
   func formerNames() throws {
-    let now = try model([entry([.init("caption", .string, renamedFrom: ["headline", "title"]), .init("stars", .int16)])])
+    let now = try model([
+      entry([.init("caption", .string, renamedFrom: ["headline", "title"]), .init("stars", .int16)])
+    ])
     for former in ["title", "headline", "caption"] {
       let match = try ModelMatch(from: model([entry([.init(former, .string)])]), to: now)
       #expect(told(match) == ["caption: \(former)", "stars: -"] && losses(match) == [])

@@ -38,7 +38,9 @@ struct SQLiteMigrationCounts: MigrationCounts {
 
   func lostPairs(of link: Int) throws -> Int { lostPairs[link] ?? 0 }
 
-  private func name(_ column: Int, _ entity: Int) -> String { SQLName.quoted(model.entities[entity].columns[column].name) }
+  private func name(_ column: Int, _ entity: Int) -> String {
+    SQLName.quoted(model.entities[entity].columns[column].name)
+  }
 
   private func count(_ entity: Int, _ conditions: [String]) throws(StoreError) -> Int {
     let stored = model.entities[entity]

@@ -100,7 +100,8 @@ struct FileMigration {
       throw error
     } catch {
       throw StoreError(
-        .internalError, "\(path) cannot be planned to migrate: \(error).", remedy: "Report this as a mistake in Trellis.")
+        .internalError, "\(path) cannot be planned to migrate: \(error).",
+        remedy: "Report this as a mistake in Trellis.")
     }
   }
 
@@ -176,7 +177,9 @@ struct FileMigration {
     do throws(StoreError) {
       try database.execute(index.statement, doing: "create an index")
     } catch {
-      if let key = index.uniqueKey, let refusal = try DuplicateSearch.refusal(of: key, model, database) { throw refusal }
+      if let key = index.uniqueKey, let refusal = try DuplicateSearch.refusal(of: key, model, database) {
+        throw refusal
+      }
       throw error
     }
   }
@@ -190,7 +193,8 @@ struct FileMigration {
     let found = try SchemaStructure(of: database).facts
     for part in parts where found[part.name] != expected[part.name] {
       throw StoreError(
-        .internalError, "The migration of \(path) would not make \(part.name) as the model has it; nothing was changed.",
+        .internalError,
+        "The migration of \(path) would not make \(part.name) as the model has it; nothing was changed.",
         remedy: "Report this as a mistake in Trellis, with both models.")
     }
   }
