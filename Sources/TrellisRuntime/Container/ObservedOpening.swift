@@ -22,15 +22,15 @@ extension PersistentContainer {
   ///   - store: The store, such as `.sqlite(at:)`.
   ///   - workers: As in ``init(model:store:workers:log:onError:)``.
   ///   - log: As in ``init(model:store:workers:log:onError:)``.
-  ///   - onError: As in ``init(model:store:workers:log:onError:)``.
   ///   - progress: Called about a hundred times during a migration, on the thread that migrates. It is not called if the
   ///     store need not be migrated.
+  ///   - onError: As in ``init(model:store:workers:log:onError:)``.
   /// - Throws: ``StoreError`` as the initializer, and with the code `cancelled` if the task is cancelled during a
   ///   migration.
   public static func opening(
     model: ObjectModel, store: StoreConfiguration, workers: Int = 1, log: QueryLog? = .fromEnvironment,
-    onError: @escaping @Sendable (ContextError) -> Void = PersistentContainer.printProblem,
-    progress: @escaping @Sendable (MigrationProgress) -> Void = { _ in }
+    progress: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
+    onError: @escaping @Sendable (ContextError) -> Void = PersistentContainer.printProblem
   ) async throws -> PersistentContainer {
     let observer = MigrationObserver { progress(MigrationProgress(fractionCompleted: $0)) }
     let observed = StoreConfiguration { try store.openObserved($0, observer) }
