@@ -204,6 +204,9 @@ if !isResolvedDependency {
     .executableTarget(
       name: "TrellisDocumentTimes", dependencies: ["TrellisJSON", "TrellisStorage", "TrellisModel"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
+    .executableTarget(
+      name: "TrellisMigrationTimes", dependencies: ["TrellisStorage", "TrellisModel", "CSQLite"],
+      path: "Tests/TrellisMigrationTimes", swiftSettings: settings),
     // A disk for SQLite that tells a test of each write and each sync, and fails where the test wants it.
     .target(name: "CTestDisk", dependencies: ["CSQLite"], path: "Tests/CTestDisk"),
     // Saves large data until it is killed.

@@ -114,6 +114,8 @@ struct LinkMove: Sendable {
   /// Whether objects of the first end, or of the second, may have more stored partners than the current model allows.
   let mayReduceFirst: Bool
   let mayReduceSecond: Bool
+  /// Whether a stored pair may be with an object that is deleted, or that cannot be at its end any more.
+  let isFiltered: Bool
 
   /// Whether pairs may be lost that both objects could have.
   var mayLose: Bool { mayReduceFirst || mayReduceSecond }

@@ -154,6 +154,8 @@ private struct MigrationPlanner {
   private let migration: Migration
   private let counts: (any MigrationCounts)?
   private let allowsLoss: Bool
+  /// The moves of rows of each current entity and of its descendants.
+  private let moves: [[RowMove]]
 
   private var match: ModelMatch { migration.match }
 
@@ -161,6 +163,11 @@ private struct MigrationPlanner {
     self.migration = migration
     self.counts = counts
     self.allowsLoss = allowsLoss
+    var moves: [[RowMove]] = migration.current.entities.map { _ in [] }
+    for move in migration.rows.compactMap(\.self) {
+      for entity in migration.current.lineage(of: move.entity) { moves[entity].append(move) }
+    }
+    self.moves = moves
   }
 
   private mutating func add(_ subject: String, _ text: String, _ risk: MigrationPlan.Risk) {
@@ -209,11 +216,6 @@ private struct MigrationPlanner {
     return match.properties[origin][attribute.index] == match.properties[former.index][attribute.index]
   }
 
-  /// The moves of rows of the current entity and of its descendants that inherit the attribute from it.
-  private func moves(of attribute: Attribute, _ entity: Entity) -> [RowMove] {
-    migration.rows.compactMap(\.self).filter { match.current.isEntity($0.entity, within: entity.index) }
-  }
-
   private mutating func plan(
     _ attribute: Attribute, _ column: Int, _ subject: String, _ entity: Entity, _ former: Entity
   ) throws {
@@ -231,7 +233,7 @@ private struct MigrationPlanner {
     }
     var rewritten = 0
     var lost = 0
-    for move in moves(of: attribute, entity) {
+    for move in moves[entity.index] {
       let rows = try plan(move, column, attribute, subject, &changes, &lost)
       guard let rows else { return }
       rewritten += rows

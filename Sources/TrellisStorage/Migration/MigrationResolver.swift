@@ -43,7 +43,7 @@ struct MigrationResolver {
       && !reducesSecond && !losesPartners
     return LinkMove(
       link: link, sources: sources, way: sources.isEmpty ? .new : isCopied ? .copied : .collected,
-      mayReduceFirst: reducesFirst, mayReduceSecond: reducesSecond)
+      mayReduceFirst: reducesFirst, mayReduceSecond: reducesSecond, isFiltered: losesPartners)
   }
 
   /// The stored links that a relationship continues, seen from it.

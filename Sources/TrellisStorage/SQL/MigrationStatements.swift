@@ -55,7 +55,30 @@ package struct MigrationStatements {
 
   /// The links that are collected, by their numbers.
   package var collectedLinks: [Int] {
-    migration.links.indices.filter { migration.links[$0].way == .collected }
+    migration.links.indices.filter { migration.links[$0].way == .collected && passedOn(migration.links[$0]) == nil }
+  }
+
+  /// The selection of a link's pairs from the former tables, if they become rows of a join table without being collected
+  /// before: none of them is lost, and their places stay.
+  private func passedOn(_ move: LinkMove) -> (pairs: String, isReversed: Bool, table: String)? {
+    guard move.way == .collected, !move.isFiltered, !move.mayReduceFirst, !move.mayReduceSecond,
+      move.link.joinTable != nil, move.sources.count == 1, let source = move.sources.first
+    else { return nil }
+    let link = migration.storedLinks.all[source.link]
+    guard !link.isSymmetric, !move.link.isSymmetric,
+      !move.link.isFirstOrdered || move.keepsFirstPlaces(migration.storedLinks),
+      !move.link.isSecondOrdered || move.keepsSecondPlaces(migration.storedLinks)
+    else { return nil }
+    let table: (name: String, aside: String)
+    if let number = link.joinTable {
+      guard !isKept(stored.joinTables[number]) else { return nil }
+      table = (stored.joinTables[number].name, Self.asidePairs(number))
+    } else {
+      let root = stored.entities[link.first.entity].root
+      guard !tables.values.contains(where: { $0.keptRoot == root }) else { return nil }
+      table = (stored.entities[root].name, Self.aside(root))
+    }
+    return (StoredPairs.selection(of: link, in: stored, table: table.aside), source.isReversed, table.name)
   }
 
   /// Collects the stored pairs of a link.
@@ -90,6 +113,7 @@ package struct MigrationStatements {
   /// Removes the pairs with objects that cannot be at their end any more.
   package func filterPairs(_ number: Int) -> [MigrationStatement] {
     let move = migration.links[number]
+    guard move.isFiltered else { return [] }
     let table = Self.pairs(number)
     let owners = liveRows(within: move.link.first.entity, "owner")
     let partners = liveRows(within: move.link.first.destination, "partner")
@@ -330,7 +354,13 @@ package struct MigrationStatements {
     switch move.way {
     case .new: return nil
     case .collected:
-      source = (["owner", "partner", "place", move.link.isSymmetric ? nil : "inverse"], Self.pairs(number))
+      let columns = ["owner", "partner", "place", move.link.isSymmetric ? nil : "inverse"]
+      if let (pairs, isReversed, table) = passedOn(move) {
+        source = (isReversed ? ["partner", "owner", "inverse", "place"] : columns, "(\(pairs))")
+        copied = table
+      } else {
+        source = (columns, Self.pairs(number))
+      }
     case .copied:
       guard let (_, from) = copiedLink(of: table), let number = migration.storedLinks.all[from.link].joinTable else {
         return nil
@@ -358,20 +388,21 @@ package struct MigrationStatements {
 
 /// The stored pairs of a link: owner, partner, place of the partner, place of the owner (`inverse`).
 enum StoredPairs {
-  static func selection(of link: LinkList.Link, in stored: Model) -> String {
+  /// - Parameter table: the name of the table that has the pairs, if it is another one than in the stored model.
+  static func selection(of link: LinkList.Link, in stored: Model, table name: String? = nil) -> String {
     switch link.first.home {
     case .joinTable(let number, _):
       let table = stored.joinTables[number]
       if link.isSymmetric { return symmetricSelection(table) }
       return selection(
         SQLName.quoted(table.first.column), SQLName.quoted(table.partnerColumn), table.first.orderColumn,
-        table.second?.orderColumn, table.name)
+        table.second?.orderColumn, name ?? table.name)
     case .column(let column, let order):
       let entity = stored.entities[link.first.entity]
-      let name = SQLName.quoted(entity.columns[column].name)
+      let reference = SQLName.quoted(entity.columns[column].name)
       return selection(
-        SQLName.id, name, nil, order.map { entity.columns[$0].name }, stored.entities[entity.root].name)
-        + " WHERE \(name) IS NOT NULL"
+        SQLName.id, reference, nil, order.map { entity.columns[$0].name }, name ?? stored.entities[entity.root].name)
+        + " WHERE \(reference) IS NOT NULL"
     case .inverseColumn, .transient:
       return "SELECT NULL AS owner, NULL AS partner, NULL AS place, NULL AS inverse WHERE 0"
     }

@@ -52,6 +52,11 @@ struct KeptTable {
     !entityNames.isEmpty || !removed.isEmpty || !corrections.isEmpty || additions.contains { !$0.fillings.isEmpty }
   }
 
+  /// Whether the columns of an index are the same ones under the same names.
+  func keepsColumns(of index: PlannedIndex) -> Bool {
+    index.columns.allSatisfy { column in !renames.contains { $0.from == column.name || $0.to == column.name } }
+  }
+
   /// Whether the table is as it was.
   var isUnchanged: Bool { renames.isEmpty && additions.isEmpty && !becomesHierarchy && !writesRows }
 

@@ -298,7 +298,8 @@ private struct IndexChanges {
     var present = try Self.present(in: database)
     let model = migration.current
     var wanted: [(name: String, created: Created, isKept: Bool)] = IndexPlan(model).all.map { index in
-      let isKept = if case .kept(let table)? = statements.tables[index.root] { table.renames.isEmpty } else { false }
+      let isKept =
+        if case .kept(let table)? = statements.tables[index.root] { table.keepsColumns(of: index) } else { false }
       return (index.name, Created(statement: index.statement, uniqueKey: index.isUnique ? index : nil), isKept)
     }
     let schema = SchemaStatements(model)
