@@ -185,29 +185,33 @@ enum NameClashes {
     }
   }
 
-  /// Checks that no two claim the same former name, and that a name in `removed` belongs to none. A former name may be
-  /// the name of another entity, property or case now: names can be swapped and used again.
+  /// Checks that no two claim the same former name, and that a name in `removed` belongs to nothing that is stored. A
+  /// former name may be the name of another entity, property or case now: names can be swapped and used again.
   private static func checkRenames(_ draft: Draft, _ findings: Findings) {
-    checkRenames(draft.entities.map { ($0.name, $0.renamedFrom) }, draft.removed, things: "entities", findings)
+    // The rows of an entity that has become abstract, and the values of a property that has become transient, go.
+    checkRenames(
+      draft.entities.map { ($0.name, $0.renamedFrom, $0.isAbstract?.value != true) }, draft.removed, things: "entities",
+      findings)
     for enumeration in draft.enums {
       checkRenames(
-        enumeration.cases.map { ($0.name, $0.renamedFrom) }, [], things: "cases of '\(enumeration.name.value)'",
+        enumeration.cases.map { ($0.name, $0.renamedFrom, true) }, [], things: "cases of '\(enumeration.name.value)'",
         findings)
     }
     for entity in draft.entities {
       let properties =
-        entity.attributes.map { ($0.name, $0.renamedFrom) } + entity.relationships.map { ($0.name, $0.renamedFrom) }
+        entity.attributes.map { ($0.name, $0.renamedFrom, !$0.description.isTransient) }
+        + entity.relationships.map { ($0.name, $0.renamedFrom, !$0.description.isTransient) }
       checkRenames(properties, entity.removed, things: "properties of '\(entity.name.value)'", findings)
     }
   }
 
   private static func checkRenames(
-    _ all: [(name: Located<String>, former: [Located<String>])], _ removed: [Located<String>], things: String,
-    _ findings: Findings
+    _ all: [(name: Located<String>, former: [Located<String>], isStored: Bool)], _ removed: [Located<String>],
+    things: String, _ findings: Findings
   ) {
     guard !removed.isEmpty || all.contains(where: { !$0.former.isEmpty }) else { return }
     var claimed: [String: Int] = [:]
-    for (name, names) in all {
+    for (name, names, _) in all {
       for former in names {
         if former.value == name.value {
           findings.error(
@@ -225,7 +229,7 @@ enum NameClashes {
       }
     }
     var present: [String: Int] = [:]
-    for (name, _) in all { present[name.value] = name.offset }
+    for (name, _, isStored) in all where isStored { present[name.value] = name.offset }
     for name in removed {
       guard let other = present[name.value] ?? claimed[name.value] else { continue }
       findings.error(

@@ -42,8 +42,38 @@ package struct StateMigration {
   /// - Throws: ``StoreError``.
   package func plan(allowsLoss: Bool) throws -> MigrationPlan {
     let counts = MemoryMigrationCounts(
-      migration: migration, snapshot: snapshot, lostPairs: pairs.mapValues(\.lost))
+      migration: migration, snapshot: snapshot, lostPairs: pairs.mapValues(\.lost), duplicates: try duplicates())
     return try MigrationPlan(migration, counts: counts, allowsLoss: allowsLoss)
+  }
+
+  /// The values that each new unique key would hold for several rows.
+  private func duplicates() throws -> [NewKey: NewKey.Duplicates] {
+    guard !migration.newKeys.isEmpty else { return [:] }
+    let operands = try preparedOperands()
+    var found: [NewKey: NewKey.Duplicates] = [:]
+    for key in migration.newKeys {
+      var rows: [[StoredValue]: [Int64]] = [:]
+      for table in snapshot.state.tables {
+        try table.forEach { number, row in
+          guard let move = migration.rows[row.entity], current.isEntity(move.entity, within: key.entity) else {
+            return true
+          }
+          let values = try key.columns.map { try value(move.columns[$0], of: row, operands) }
+          if !values.contains(where: \.isNull) { rows[values, default: []].append(number) }
+          return true
+        }
+      }
+      let groups = rows.values.filter { $0.count > 1 }.map { $0.sorted() }.sorted { $0[0] < $1[0] }
+      found[key] = NewKey.Duplicates(
+        count: groups.count,
+        rows: groups.prefix(NewKey.Duplicates.shownValues).map { Array($0.prefix(NewKey.Duplicates.shownRows)) })
+    }
+    return found
+  }
+
+  private func preparedOperands() throws -> [PreparedOperand] {
+    var preparation = PredicatePreparation()
+    return try migration.expressions.map { try preparation.operand($0.operand) }
   }
 
   /// The state for the current model.
@@ -55,8 +85,7 @@ package struct StateMigration {
   package func migrated(_ layout: Layout, of store: String) throws -> MemoryState {
     var state = MemoryState(layout)
     var duplicates = DuplicateRows(layout)
-    var preparation = PredicatePreparation()
-    let operands = try migration.expressions.map { try preparation.operand($0.operand) }
+    let operands = try preparedOperands()
     for table in snapshot.state.tables {
       try table.forEach { _, row in
         guard let move = migration.rows[row.entity] else { return true }
@@ -316,6 +345,9 @@ struct MemoryMigrationCounts: MigrationCounts {
   let migration: Migration
   let snapshot: Snapshot
   let lostPairs: [Int: Int]
+  let duplicates: [NewKey: NewKey.Duplicates]
+
+  func duplicates(of key: NewKey) -> NewKey.Duplicates { duplicates[key] ?? NewKey.Duplicates() }
 
   func rows(of entity: Int) -> Int { count(entity) { _ in true } }
 

@@ -17,6 +17,8 @@ package final class Migration: Sendable {
   let faults: [BackfillFault]
   /// What the stored model has and the current one does not account for, or consents to lose.
   package let losses: [Loss]
+  /// The unique keys that the stored rows may violate.
+  let newKeys: [NewKey]
   let storedLinks: LinkList
   let currentLinks: LinkList
 
@@ -35,6 +37,7 @@ package final class Migration: Sendable {
     expressions = resolver.expressions
     faults = resolver.faults
     losses = resolver.findLosses(rows, links)
+    newKeys = NewKey.all(match, rows)
   }
 
   package convenience init(from stored: Model, to current: Model) {

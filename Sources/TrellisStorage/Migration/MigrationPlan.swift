@@ -146,6 +146,8 @@ package protocol MigrationCounts {
   func lost(_ loss: Loss) throws -> Int
   /// The pairs of two kept objects that the current link cannot have, by the current link's number.
   func lostPairs(of link: Int) throws -> Int
+  /// The values that a unique key would hold for several rows.
+  func duplicates(of key: NewKey) throws -> NewKey.Duplicates
 }
 
 /// Collects the steps of a plan.
@@ -181,12 +183,14 @@ private struct MigrationPlanner {
       guard let origin = match.origins[entity.index] else {
         add(entity.name, "new", .none)
         try planRelationships(of: entity)
+        try planKeys(of: entity)
         continue
       }
       let former = match.stored.entities[origin]
       if let text = change(of: entity, from: former) { add(entity.name, text, .none) }
       for case .attribute(let attribute) in entity.properties { try plan(attribute, of: entity, from: former) }
       try planRelationships(of: entity)
+      try planKeys(of: entity)
     }
   }
 
@@ -377,6 +381,25 @@ private struct MigrationPlanner {
       changes.append(relationship.inverse == nil ? "without an inverse" : "with an inverse")
     }
     return changes
+  }
+
+  // MARK: Unique keys
+
+  private mutating func planKeys(of entity: Entity) throws {
+    for key in migration.newKeys where key.entity == entity.index {
+      let subject = "\(entity.name).\(key.properties.map { entity.properties[$0].name }.joined(separator: ", "))"
+      guard let duplicates = try counts?.duplicates(of: key), duplicates.count > 0 else {
+        add(subject, "unique", .none)
+        continue
+      }
+      let examples = duplicates.rows.map { rows in rows.map { "\(entity.name)/\($0)" }.joined(separator: " and ") }
+      let values = Self.count(duplicates.count, "value is", "values are")
+      add(
+        subject,
+        "unique, and \(values) stored more than once: \(examples.joined(separator: "; "))"
+          + (duplicates.count > examples.count ? "; …" : ""),
+        .impossible("Make the values unique with the former program, or unite the rows in a step."))
+    }
   }
 
   // MARK: Losses

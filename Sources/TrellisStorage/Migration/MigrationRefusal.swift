@@ -21,15 +21,22 @@ extension MigrationPlan {
     guard let first = questions.first else { return nil }
     var lines = questions.prefix(Self.shown).map { "  \($0.subject): \($0.text). \($0.answer)" }
     if questions.count > Self.shown { lines.append("  and \(questions.count - Self.shown) more") }
-    let isLoss = questions.contains { step in
-      if case .asks(let question) = step.risk { question.isLoss } else { false }
+    var code = StoreError.Code.notUnique
+    for step in questions {
+      guard case .asks(let question) = step.risk else { continue }
+      if question.isLoss {
+        code = .dataLoss
+        break
+      }
+      code = .unanswered
     }
     let name = migration.current.name
     return StoreError(
-      isLoss ? .dataLoss : .unanswered,
-      "\(store) was made with another version of the model \(name), and the current one does not say what becomes of "
-        + "all of its data:\n\(lines.joined(separator: "\n"))\n",
-      remedy: "Nothing was changed. Write the answers in the model file of \(name).",
+      code,
+      "\(store) was made with another version of the model \(name), and cannot be migrated to the current one as it "
+        + "is:\n\(lines.joined(separator: "\n"))\n",
+      remedy: code == .notUnique
+        ? "Nothing was changed." : "Nothing was changed. Write the answers in the model file of \(name).",
       entity: String(first.subject.prefix { $0 != "." }),
       properties: first.subject.contains(".") ? [String(first.subject.drop { $0 != "." }.dropFirst())] : [])
   }

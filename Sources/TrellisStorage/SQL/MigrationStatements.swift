@@ -275,6 +275,26 @@ package struct MigrationStatements {
       copying: stored.entities[source].name)
   }
 
+  /// Selects the keys of rows with the same values of a unique key, in a list for each of these values.
+  func duplicates(of key: NewKey) -> MigrationStatement {
+    var values = BoundValues(now: now)
+    let names = key.columns.indices.map { "v\($0)" }
+    let rows = migration.rows.compactMap(\.self).filter { current.isEntity($0.entity, within: key.entity) }
+      .map { move -> String in
+        let origin = stored.entities[move.origin]
+        let columns = zip(key.columns, names).map { column, name in
+          "\(expression(move.columns[column], origin, &values)) AS \(name)"
+        }
+        let condition = origin.isInHierarchy ? " WHERE o.\(SQLName.entity) = \(SQLName.literal(origin.name))" : ""
+        return "SELECT o.\(SQLName.id) AS k, \(columns.joined(separator: ", ")) FROM main."
+          + "\(SQLName.quoted(stored.entities[origin.root].name)) AS o\(condition)"
+      }
+    return MigrationStatement(
+      "SELECT group_concat(k, ' ') FROM (\(rows.joined(separator: " UNION ALL "))) "
+        + "WHERE \(names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) "
+        + "GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 ORDER BY min(k)", values.all)
+  }
+
   /// An expression that depends on the entity of the stored row.
   private func choice(_ moves: [RowMove], _ old: Entity, _ expression: (RowMove) -> String) -> String {
     let expressions = moves.map(expression)

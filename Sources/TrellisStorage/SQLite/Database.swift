@@ -140,8 +140,6 @@ struct OpenOptions: Sendable {
   var usesSearchIndex = true
   /// What happens to a file that was made with a former version of the model.
   var migration = MigrationPolicy.automatic
-  /// Whether opening waits for the migration by another program.
-  var waitsForMigration = true
   /// Follows a migration. Nil if nothing does.
   var observer: MigrationObserver?
 }

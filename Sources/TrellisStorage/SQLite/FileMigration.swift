@@ -66,12 +66,14 @@ struct FileMigration {
 
   /// Begins a write transaction. Another program may be migrating the file, which takes longer than a save.
   private func begin(_ database: Database) throws(StoreError) {
-    let end = ContinuousClock.now + .seconds(options.waitsForMigration ? Self.longestWait : 0)
+    let end = ContinuousClock.now + .seconds(Self.longestWait)
     while true {
       do throws(StoreError) {
         return try database.execute("BEGIN IMMEDIATE", doing: "migrate")
       } catch {
         guard error.code == .busy else { throw error }
+        try options.observer?.check(path)
+        trellis_sqlite3_sleep(10)
         guard ContinuousClock.now < end else {
           throw StoreError(
             .busy, "\(path) has to be migrated, and was held by another writer, which may be migrating it.",
@@ -93,7 +95,9 @@ struct FileMigration {
     let collection = PairCollection(database: database, statements: statements)
     var lostPairs: [Int: Int] = [:]
     for link in statements.collectedLinks { lostPairs[link] = try collection.collect(link) }
-    let counts = SQLiteMigrationCounts(database: database, migration: migration, lostPairs: lostPairs)
+    try ExpressionCollection(database: database, migration: migration).collectAll()
+    let counts = SQLiteMigrationCounts(
+      database: database, migration: migration, statements: statements, lostPairs: lostPairs)
     do {
       return try MigrationPlan(migration, counts: counts, allowsLoss: options.migration.mode == .losing)
     } catch let error as StoreError {
@@ -111,7 +115,6 @@ struct FileMigration {
     let plan = try plan(migration, statements, database)
     if let problem = functions.problem { throw problem }
     try plan.check(options.migration, path)
-    try ExpressionCollection(database: database, migration: migration).collectAll()
     let sizes = try TableSizes(statements, database)
     try checkSpace(sizes, copies: plan.loses, database)
     if plan.loses { try backUp(migration) }

@@ -54,12 +54,24 @@ extension Database {
   /// Runs one statement of a migration.
   func run(_ statement: MigrationStatement, doing: String) throws(StoreError) {
     statistics.run += 1
-    let prepared = try prepare(statement.text)
+    let prepared = try prepare(statement)
     defer { _ = trellis_sqlite3_finalize(prepared.pointer) }
-    for (place, value) in statement.values.enumerated() {
-      try check(try bind(value, .plain, Int32(truncatingIfNeeded: place + 1), prepared.pointer), doing: "bind a value")
-    }
     while try step(prepared.pointer, doing: doing) {}
+  }
+
+  /// Prepares a statement of a migration with its values. The caller finalizes it.
+  func prepare(_ statement: MigrationStatement) throws(StoreError) -> Statement {
+    let prepared = try prepare(statement.text)
+    do throws(StoreError) {
+      for (place, value) in statement.values.enumerated() {
+        let code = try bind(value, .plain, Int32(truncatingIfNeeded: place + 1), prepared.pointer)
+        try check(code, doing: "bind a value")
+      }
+    } catch {
+      _ = trellis_sqlite3_finalize(prepared.pointer)
+      throw error
+    }
+    return prepared
   }
 
   /// The number in the first column of the first row; 0 if there is none.

@@ -1,9 +1,11 @@
+internal import CSQLite
 import TrellisModel
 
 /// The counts of a file for the plan of its migration.
 struct SQLiteMigrationCounts: MigrationCounts {
   let database: Database
   let migration: Migration
+  let statements: MigrationStatements
   /// The lost pairs of collected links, by the current link's number.
   let lostPairs: [Int: Int]
 
@@ -37,6 +39,20 @@ struct SQLiteMigrationCounts: MigrationCounts {
   }
 
   func lostPairs(of link: Int) throws -> Int { lostPairs[link] ?? 0 }
+
+  func duplicates(of key: NewKey) throws -> NewKey.Duplicates {
+    let question = statements.duplicates(of: key)
+    let statement = try database.prepare(question)
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    var duplicates = NewKey.Duplicates()
+    while try database.step(statement.pointer, doing: "look for duplicates") {
+      duplicates.count += 1
+      guard duplicates.rows.count < NewKey.Duplicates.shownValues else { continue }
+      let keys = database.text(of: statement.pointer)?.split(separator: " ").compactMap { Int64($0) } ?? []
+      duplicates.rows.append(Array(keys.sorted().prefix(NewKey.Duplicates.shownRows)))
+    }
+    return duplicates
+  }
 
   private func name(_ column: Int, _ entity: Int) -> String {
     SQLName.quoted(model.entities[entity].columns[column].name)

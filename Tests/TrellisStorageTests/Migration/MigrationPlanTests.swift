@@ -1,6 +1,7 @@
 import Testing
 import TrellisModel
-import TrellisStorage
+
+@testable import TrellisStorage
 
 @Suite("The plan of a migration") struct MigrationPlanTests {
   private struct Counts: MigrationCounts {
@@ -13,6 +14,9 @@ import TrellisStorage
     func misfits(_ source: StoredColumn, in entity: Int) -> Int { misfitCount }
     func lost(_ loss: Loss) -> Int { loss.subject == .rows ? rowCount : valueCount }
     func lostPairs(of link: Int) -> Int { misfitCount }
+    func duplicates(of key: NewKey) -> NewKey.Duplicates {
+      NewKey.Duplicates(count: misfitCount, rows: misfitCount > 0 ? [[4, 9]] : [])
+    }
   }
 
   private func plan(
@@ -107,6 +111,18 @@ import TrellisStorage
       told(try plan(before, after, Counts(valueCount: 7))) == ["Entry.title: required, and 3 rows have no value"])
     let filled = [entry([.init("title", .string, default: .value(.text("")))])]
     #expect(try plan(before, filled, Counts(valueCount: 7)).steps.map(\.risk) == [.rewrites(rows: 10)])
+  }
+
+  @Test("a new unique key is blocked by rows with the same values, which are named")
+  func uniqueKey() throws {
+    let before = [entry([.init("title", .string)])]
+    let after = [EntityDescription("Entry", attributes: [.init("title", .string)], uniqueKeys: [["title"]])]
+    #expect(told(try plan(before, after)) == ["Entry.title: unique"])
+    let blocked = try plan(before, after, Counts(misfitCount: 2))
+    #expect(
+      told(blocked) == ["Entry.title: unique, and 2 values are stored more than once: Entry/4 and Entry/9; …"])
+    #expect(blocked.refusal(of: "x")?.code == .notUnique)
+    #expect(try plan(after, after, Counts(misfitCount: 2)).steps == [])
   }
 
   @Test("a whole entity that is gone asks, and goes if the model says so")
