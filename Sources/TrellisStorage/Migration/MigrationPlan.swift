@@ -223,76 +223,76 @@ private struct MigrationPlanner {
   private mutating func plan(
     _ attribute: Attribute, _ column: Int, _ subject: String, _ entity: Entity, _ former: Entity
   ) throws {
-    var changes: [String] = []
-    let old = match.origin(of: attribute.index, in: entity.index)?.attribute
-    if let old {
-      if attribute.name != old.name { changes.append("renamed from \(old.name)") }
-      if attribute.type != old.type { changes.append("\(old.type.spelling) → \(attribute.type.spelling)") }
-      if old.isOptional != attribute.isOptional { changes.append(attribute.isOptional ? "optional" : "required") }
-      if old.description.isExternal != attribute.description.isExternal {
-        changes.append(attribute.description.isExternal ? "may be in files" : "in the row")
-      }
-    } else {
-      changes.append("\(attribute.type.spelling), new")
-    }
+    let changes = changes(of: attribute, in: entity)
     var rewritten = 0
-    var lost = 0
+    var lost: Int? = 0
     for move in moves[entity.index] {
-      let rows = try plan(move, column, attribute, subject, &changes, &lost)
-      guard let rows else { return }
-      rewritten += rows
+      switch try fate(of: attribute, move.columns[column], move.origin) {
+      case .unchanged: break
+      case .rewritten: rewritten += try counts?.rows(of: move.origin) ?? 1
+      case .loses(let count): lost = count.flatMap { count in lost.map { $0 + count } }
+      case .lacks(let rows): return ask(attribute, subject, changes, missing: rows, move.origin)
+      case .misfits(let count): return askForMisfits(attribute, subject, changes, count)
+      }
     }
     if changes.isEmpty { return }
     let risk: MigrationPlan.Risk =
-      lost > 0
-      ? .loses(count: counts == nil ? nil : lost)
-      : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
+      lost != 0 ? .loses(count: lost) : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
     add(subject, changes.joined(separator: ", "), risk)
   }
 
-  /// - Returns: the number of rewritten rows; nil if the attribute's step is a question, which was added.
-  private mutating func plan(
-    _ move: RowMove, _ column: Int, _ attribute: Attribute, _ subject: String, _ changes: inout [String],
-    _ lost: inout Int
-  ) throws -> Int? {
-    switch move.columns[column] {
-    case .partner, .place: return 0
+  private func changes(of attribute: Attribute, in entity: Entity) -> [String] {
+    guard let old = match.origin(of: attribute.index, in: entity.index)?.attribute else {
+      return ["\(attribute.type.spelling), new"]
+    }
+    var changes: [String] = []
+    if attribute.name != old.name { changes.append("renamed from \(old.name)") }
+    if attribute.type != old.type { changes.append("\(old.type.spelling) → \(attribute.type.spelling)") }
+    if old.isOptional != attribute.isOptional { changes.append(attribute.isOptional ? "optional" : "required") }
+    if old.description.isExternal != attribute.description.isExternal {
+      changes.append(attribute.description.isExternal ? "may be in files" : "in the row")
+    }
+    return changes
+  }
+
+  /// What becomes of an attribute's values in the rows of one stored entity. Numbers are nil without counts.
+  private enum Fate {
+    case unchanged
+    case rewritten
+    /// Values without a counterpart go, with consent.
+    case loses(Int?)
+    /// Rows have no value, and the model has none for them.
+    case lacks(rows: Int?)
+    /// Values have no counterpart, and the model does not consent to their loss.
+    case misfits(Int?)
+  }
+
+  private func fate(of attribute: Attribute, _ source: ColumnSource, _ origin: Int) throws -> Fate {
+    switch source {
+    case .partner, .place, .new(.null): return .unchanged
     case .new(let filling):
-      if filling == .null { return 0 }
-      let rows = try counts?.rows(of: move.origin)
-      if rows == 0 { return 0 }
-      guard filling == .unanswered else { return filling.isConstant ? 0 : rows ?? 1 }
-      let text = (changes + ["required"]).joined(separator: ", ")
-      ask(attribute, subject, text, missing: rows, move.origin)
-      return nil
+      let rows = try counts?.rows(of: origin)
+      if rows == 0 { return .unchanged }
+      if filling == .unanswered { return .lacks(rows: rows) }
+      return filling.isConstant ? .unchanged : .rewritten
     case .stored(let source):
-      var isWritten = source.conversion != nil || source.isInlined
-      if source.missing != .null {
-        let missing = try counts?.missing(column: source.column, in: move.origin)
-        if missing != 0 {
-          if source.missing == .unanswered {
-            ask(attribute, subject, changes.joined(separator: ", "), missing: missing, move.origin)
-            return nil
-          }
-          isWritten = true
-        }
-      }
+      let missing = source.missing == .null ? 0 : try counts?.missing(column: source.column, in: origin)
+      if missing != 0 && source.missing == .unanswered { return .lacks(rows: missing) }
       if let conversion = source.conversion, migration.conversions[conversion].reach == .counted {
-        let misfits = try counts?.misfits(source, in: move.origin)
-        if misfits != 0, counts != nil || !attribute.description.isLossy {
-          guard attribute.description.isLossy || allowsLoss, counts != nil, source.misfit != .unanswered else {
-            if counts == nil && !attribute.description.isLossy { return 1 }
-            askForMisfits(attribute, subject, changes, misfits ?? 0)
-            return nil
-          }
-          lost += misfits ?? 0
-        }
+        let misfits = try counts?.misfits(source, in: origin)
+        let isAllowed = (attribute.description.isLossy || allowsLoss) && source.misfit != .unanswered
+        if misfits != 0 { return isAllowed ? .loses(misfits) : .misfits(misfits) }
       }
-      return isWritten ? try counts?.rows(of: move.origin) ?? 1 : 0
+      return missing != 0 || source.conversion != nil || source.isInlined ? .rewritten : .unchanged
     }
   }
 
-  private mutating func ask(_ attribute: Attribute, _ subject: String, _ text: String, missing: Int?, _ origin: Int) {
+  private mutating func ask(
+    _ attribute: Attribute, _ subject: String, _ changes: [String], missing: Int?, _ origin: Int
+  ) {
+    // A new attribute is not told to be required otherwise.
+    let isNew = match.properties[origin][attribute.index] == nil
+    let text = (changes + (isNew ? ["required"] : [])).joined(separator: ", ")
     let rows = missing.map { Self.count($0, "row has", "rows have") } ?? "rows may have"
     let fault = migration.faults.first { $0.origin == origin && $0.property == attribute.index }
     add(
@@ -304,8 +304,10 @@ private struct MigrationPlanner {
             ?? "Write \"backfill\" or \"default\" at \(subject), or make it optional.")))
   }
 
-  private mutating func askForMisfits(_ attribute: Attribute, _ subject: String, _ changes: [String], _ misfits: Int) {
-    let values = Self.count(misfits, "value has", "values have")
+  private mutating func askForMisfits(
+    _ attribute: Attribute, _ subject: String, _ changes: [String], _ misfits: Int?
+  ) {
+    let values = misfits.map { Self.count($0, "value has", "values have") } ?? "values may have"
     let isOptional = attribute.isOptional || attribute.description.defaultValue != nil
     add(
       subject, "\(changes.joined(separator: ", ")), and \(values) no counterpart",

@@ -31,13 +31,12 @@ package struct MigrationStatements {
   private var stored: Model { migration.stored }
   private var current: Model { migration.current }
 
-  /// - Parameter keepsFormerTables: whether no table is changed in place, because former rows are still to be read.
-  package init(_ migration: Migration, now: Int64, keepsFormerTables: Bool = false) {
+  package init(_ migration: Migration, now: Int64) {
     self.migration = migration
     self.now = now
     oldSchema = SchemaStatements(migration.stored)
     newSchema = SchemaStatements(migration.current)
-    tables = TableChanges(migration, oldSchema, newSchema, keepsFormerTables: keepsFormerTables).all
+    tables = TableChanges(migration, oldSchema, newSchema).all
   }
 
   /// Every statement that is known without the file, in the order in which they run.

@@ -128,7 +128,7 @@ struct TableChanges {
   let all: [Int: TableChange]
 
   init(
-    _ migration: Migration, _ oldSchema: SchemaStatements, _ newSchema: SchemaStatements, keepsFormerTables: Bool
+    _ migration: Migration, _ oldSchema: SchemaStatements, _ newSchema: SchemaStatements
   ) {
     var all: [Int: TableChange] = [:]
     let moves = migration.rows.compactMap(\.self)
@@ -137,7 +137,7 @@ struct TableChanges {
       let sources = Set(mine.map { migration.stored.entities[$0.origin].root }).sorted()
       let keeping = KeptTableCheck(
         migration: migration, oldSchema: oldSchema, newSchema: newSchema, root: root, moves: mine)
-      if !keepsFormerTables, let kept = keeping.keptTable() {
+      if let kept = keeping.keptTable() {
         all[root.index] = .kept(kept)
       } else {
         all[root.index] = .rebuilt(sources)
