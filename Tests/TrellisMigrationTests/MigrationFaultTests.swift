@@ -142,6 +142,16 @@ import TrellisTestSupport
       [Make.entity(1, "Book", parent: 4, []), Make.entity(4, "Thing", [Make.attribute(3, "text", .int64)])])
   }
 
+  @Test("an index of a table whose name is swapped with another one's is made again")
+  func swappedTables() throws {
+    let link = { (id: Int) in [Make.link(id, "next", to: 1)] }
+    try check(
+      [Make.entity(1, "Book", link(3)), Make.entity(2, "Film", link(4))],
+      [
+        Make.entity(1, "Film", formerNames: ["Book"], link(3)), Make.entity(2, "Book", formerNames: ["Film"], link(4)),
+      ])
+  }
+
   @Test("the pairs with rows of an entity that becomes abstract go with them if losses are allowed")
   func becomesAbstract() throws {
     let all = [

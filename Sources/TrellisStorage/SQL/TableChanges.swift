@@ -52,9 +52,12 @@ struct KeptTable {
     !entityNames.isEmpty || !removed.isEmpty || !corrections.isEmpty || additions.contains { !$0.fillings.isEmpty }
   }
 
-  /// Whether the columns of an index are the same ones under the same names.
-  func keepsColumns(of index: PlannedIndex) -> Bool {
-    index.columns.allSatisfy { column in !renames.contains { $0.from == column.name || $0.to == column.name } }
+  /// Whether an index is the same: of the table and the columns that had the same names before. Names can be swapped.
+  ///
+  /// - Parameter stored: the model of the file.
+  func keeps(_ index: PlannedIndex, of stored: Model) -> Bool {
+    stored.entities[origin].name == entity.name
+      && index.columns.allSatisfy { column in !renames.contains { $0.from == column.name || $0.to == column.name } }
   }
 
   /// Whether the table is as it was.

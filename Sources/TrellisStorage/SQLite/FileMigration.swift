@@ -302,7 +302,9 @@ private struct IndexChanges {
     let model = migration.current
     var wanted: [(name: String, created: Created, isKept: Bool)] = IndexPlan(model).all.map { index in
       let isKept =
-        if case .kept(let table)? = statements.tables[index.root] { table.keepsColumns(of: index) } else { false }
+        if case .kept(let table)? = statements.tables[index.root] { table.keeps(index, of: migration.stored) } else {
+          false
+        }
       return (index.name, Created(statement: index.statement, uniqueKey: index.isUnique ? index : nil), isKept)
     }
     let schema = SchemaStatements(model)
