@@ -174,6 +174,13 @@ if !isResolvedDependency {
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisStepTests",
+      dependencies: [
+        "TrellisTestSupport", "Trellis", "TrellisRuntime", "TrellisStorage", "TrellisModel", "TrellisModelFile",
+        "TrellisJSON",
+      ],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisLiveTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisRuntime"],
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),

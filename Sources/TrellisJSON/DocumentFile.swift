@@ -252,7 +252,7 @@ struct DocumentOpening {
       throw StoreError(
         .foreignFile, "\(file.path) is a SQLite database, and no JSON document.", remedy: "Open it with .sqlite(at:).")
     }
-    let needed = try DocumentReader.migration(of: bytes, file.path, to: document)
+    let needed = try DocumentReader.migration(of: bytes, file.path, to: document, policy)
     let loaded: LoadedDocument
     if let needed {
       observer?.begin(total: 2)
@@ -276,13 +276,14 @@ struct DocumentOpening {
     let found: (bytes: [UInt8], known: DocumentFile.Known)?
     do throws(FileProblem) { found = try file.read() } catch { throw cannotOpen(error.reason) }
     guard let bytes = found?.bytes, !bytes.isEmpty,
-      let needed = try DocumentReader.migration(of: bytes, file.path, to: document)
+      let needed = try DocumentReader.migration(of: bytes, file.path, to: document, policy)
     else { return nil }
     return try migration(needed).plan(bytes)
   }
 
   private func migration(_ needed: DocumentReader.NeededMigration) -> DocumentMigration {
-    DocumentMigration(needed, to: document, formerFolder: formerFolder, path: file.path, policy: policy)
+    DocumentMigration(
+      needed, to: document, formerFolder: formerFolder, path: file.path, policy: policy, observer: observer)
   }
 
   /// The folder of external data, which the former model may have, and the current one not.
@@ -337,7 +338,8 @@ struct DocumentOpening {
   private static let databaseStart = Array("SQLite format 3\u{0}".utf8)
 
   private func create(over empty: DocumentFile.Known?) throws(StoreError) -> Opened {
-    let loaded = LoadedDocument(state: MemoryState(document.layout), nextKey: 1)
+    var loaded = LoadedDocument(state: MemoryState(document.layout), nextKey: 1)
+    loaded.lineage.pass(policy.steps)
     let bytes = try DocumentWriter.text(loaded.state, nextKey: 1, loaded.lineage, document)
     do throws(DocumentFile.Failure) {
       return Opened(loaded: loaded, known: try file.replace(empty, by: bytes), size: bytes.count, lock: nil)

@@ -170,6 +170,13 @@ struct DocumentLineage: Sendable {
   /// The former models, the newest last.
   var former: [FormerModel] = []
 
+  /// Notes the versions of steps that the document does not need any more.
+  mutating func pass(_ steps: [CodedStep]) {
+    for step in steps where !former.contains(where: { $0.checksum == step.checksum }) {
+      former.append(FormerModel(checksum: step.checksum, description: Array(step.text.utf8)))
+    }
+  }
+
   /// The features to write.
   var writtenFeatures: StoreFeatures {
     var features = features

@@ -9,14 +9,18 @@ struct DocumentMigration {
   private let formerFolder: ExternalFolder
   private let path: String
   private let policy: MigrationPolicy
+  private let steps: [CodedStep]
+  private let observer: MigrationObserver?
 
   /// - Parameters:
   ///   - document: the layout of the current model.
   ///   - formerFolder: the folder of external data that the document has with the former model.
   init(
     _ needed: DocumentReader.NeededMigration, to document: DocumentLayout, formerFolder: ExternalFolder, path: String,
-    policy: MigrationPolicy
+    policy: MigrationPolicy, observer: MigrationObserver?
   ) {
+    steps = needed.steps
+    self.observer = observer
     migration = needed.migration
     formerModel = needed.former
     self.document = document
@@ -31,8 +35,16 @@ struct DocumentMigration {
     let plan = try plan(states)
     try plan.check(policy, path)
     loaded.losesData = plan.loses
-    loaded.state = try storeErrors { try states.migrated(document.layout, of: path) }
+    loaded.state = try storeErrors {
+      try states.migrated(document.layout, of: path, mayRepeat: !steps.isEmpty)
+    }
+    if !steps.isEmpty {
+      (loaded.state, loaded.nextKey) = try states.run(
+        steps, on: (loaded.state, loaded.nextKey), document.layout, policy, of: path
+      ) { try observer?.check(path) }
+    }
     loaded.lineage.former.append(formerModel)
+    loaded.lineage.pass(steps)
     return loaded
   }
 
@@ -40,7 +52,7 @@ struct DocumentMigration {
   func plan(_ bytes: [UInt8]) throws(StoreError) -> MigrationPlan { try plan(try read(bytes).states) }
 
   private func plan(_ states: StateMigration) throws(StoreError) -> MigrationPlan {
-    try storeErrors { try states.plan(allowsLoss: policy.mode == .losing) }
+    try storeErrors { try states.plan(allowsLoss: policy.mode == .losing, steps: steps) }
   }
 
   private func read(_ bytes: [UInt8]) throws(StoreError) -> (document: LoadedDocument, states: StateMigration) {

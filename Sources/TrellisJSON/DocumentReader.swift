@@ -45,23 +45,35 @@ struct DocumentReader {
   struct NeededMigration {
     let migration: Migration
     let former: DocumentLineage.FormerModel
+    let steps: [CodedStep]
   }
 
   /// The migration that a document needs before it is read with a model; nil if it can be read as it is.
   ///
   /// - Throws: ``StoreError`` if the document is damaged, foreign, of another model or of a newer one.
   static func migration(
-    of data: [UInt8], _ path: String, to document: DocumentLayout
+    of data: [UInt8], _ path: String, to document: DocumentLayout, _ policy: MigrationPolicy
   ) throws(StoreError) -> NeededMigration? {
-    let result = data.withUnsafeBufferPointer { bytes -> Result<NeededMigration?, StoreError> in
+    let result = data.withUnsafeBufferPointer { bytes -> Result<FoundModel?, StoreError> in
       do throws(DocumentFault) {
         var reader = DocumentReader(bytes, document)
-        return .success(try reader.readMigration(path))
+        return .success(try reader.readModel(path, forSteps: !policy.steps.isEmpty))
       } catch {
         return .failure(error.error(path, bytes))
       }
     }
-    return try result.get()
+    guard let found = try result.get() else { return nil }
+    let steps = try policy.steps(
+      for: found.model.checksum, former: found.lineage.former.map(\.checksum), to: document.model)
+    if found.migration.isIdentity && steps.isEmpty { return nil }
+    return NeededMigration(migration: found.migration, former: found.model, steps: steps)
+  }
+
+  /// The model of a document that is not the program's, and the models that the document had before.
+  private struct FoundModel {
+    let migration: Migration
+    let model: DocumentLineage.FormerModel
+    let lineage: DocumentLineage
   }
 
   private init(_ bytes: UnsafeBufferPointer<UInt8>, _ document: DocumentLayout) {
@@ -158,7 +170,8 @@ struct DocumentReader {
     lineage.former.removeAll { $0.checksum == document.model.checksum }
   }
 
-  private mutating func readMigration(_ path: String) throws(DocumentFault) -> NeededMigration? {
+  /// - Parameter forSteps: whether a model that is stored like the program's is of interest, too.
+  private mutating func readModel(_ path: String, forSteps: Bool) throws(DocumentFault) -> FoundModel? {
     try checkEncoding()
     try findSections()
     try checkFeatures(path)
@@ -175,9 +188,9 @@ struct DocumentReader {
     let isFormerModel = lineage.former.contains { TextBytes.areEqual($0.checksum, document.model.checksum) }
     if isFormerModel && !TextBytes.areEqual(signature, current) { throw try newerModel() }
     let migration = Migration(from: try storedModel(checksum), to: document.model)
-    if migration.isIdentity { return nil }
+    if migration.isIdentity && (isFormerModel || !forSteps) { return nil }
     if isFormerModel { throw try newerModel() }
-    return NeededMigration(migration: migration, former: try readPresentModel(checksum: checksum))
+    return FoundModel(migration: migration, model: try readPresentModel(checksum: checksum), lineage: lineage)
   }
 
   private func newerModel() throws(DocumentFault) -> DocumentFault {

@@ -23,7 +23,7 @@ public struct ModelFile {
     if let draft { NeighborClashes.check(draft, besides: neighbors, findings) }
     return ModelFileResult(
       path: path, description: findings.errorCount == 0 ? draft?.description : nil,
-      foundationPredicates: draft?.foundationPredicates ?? false,
+      foundationPredicates: draft?.foundationPredicates ?? false, migrates: draft?.migrates.map(\.value) ?? [],
       diagnostics: bytes.withUnsafeBufferPointer { findings.diagnostics(in: $0, path: path) },
       omittedErrorCount: findings.omittedErrorCount)
   }
@@ -71,6 +71,9 @@ public struct ModelFileResult: Sendable {
   /// Whether the file requests classes that work with `#Predicate`. It is not part of the description, because it does
   /// not affect the stored data.
   public let foundationPredicates: Bool
+  /// The numbers of the released versions whose rows steps of migrations read. They are not part of the description,
+  /// because they do not affect the stored data.
+  public let migrates: [Int]
   /// Errors and warnings, in the order of the file.
   public let diagnostics: [Diagnostic]
   /// The number of errors not included in ``diagnostics``.

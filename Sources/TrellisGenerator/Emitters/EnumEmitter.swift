@@ -7,12 +7,15 @@ import TrellisModel
 enum EnumEmitter {
   private static func isLarge(_ enumeration: EnumDescription) -> Bool { enumeration.cases.count > 128 }
 
-  static func emit(_ enumeration: EnumDescription, to writer: inout CodeWriter) {
+  /// - Parameter isFormer: whether the enum is one of a former version, which needs no description.
+  static func emit(_ enumeration: EnumDescription, isFormer: Bool = false, to writer: inout CodeWriter) {
     let rawType = enumeration.rawType == .string ? "Swift.String" : "Swift.Int64"
     let first = enumeration.cases.first.map { Identifier($0.name).member } ?? ""
     writer.blank()
-    writer.line("// MARK: - \(enumeration.name)")
-    writer.blank()
+    if !isFormer {
+      writer.line("// MARK: - \(enumeration.name)")
+      writer.blank()
+    }
     writer.doc(enumeration.doc)
     writer.block("public nonisolated enum \(enumeration.name): \(TypeName.modelEnum), Swift.CaseIterable") { writer in
       emitCases(of: enumeration, rawType: rawType, to: &writer)
@@ -22,6 +25,7 @@ enum EnumEmitter {
       emitRawValue(of: enumeration, rawType: rawType, to: &writer)
       writer.blank()
       emitInitialiser(of: enumeration, rawType: rawType, to: &writer)
+      if isFormer { return }
       writer.blank()
       // A case may have the name of a module. It shadows the module in expressions, but not in types.
       let type = TypeName.enumDescription

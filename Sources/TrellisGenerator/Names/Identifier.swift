@@ -95,6 +95,9 @@ extension Property {
 /// The types of Trellis as written in generated code: qualified by module, so that no type of the app can be meant
 /// instead.
 enum TypeName {
+  static let formerPlace = "TrellisRuntime.FormerPlace"
+  static let formerRow = "TrellisRuntime.FormerRow"
+  static let formerVersion = "TrellisRuntime.FormerVersion"
   static let attributeDescription = "TrellisModel.AttributeDescription"
   static let attributeRules = "TrellisModel.AttributeRules"
   static let entityDescription = "TrellisModel.EntityDescription"

@@ -22,6 +22,8 @@ struct Draft {
   var entities: [EntityDraft] = []
   var removed: [Located<String>] = []
   var foundationPredicates = false
+  /// The released versions whose rows steps of migrations read.
+  var migrates: [Located<Int>] = []
 
   /// Set by the grammar: keys of one object are unique.
   var entityNumbers: [String: Int] = [:]

@@ -17,7 +17,7 @@ struct GrammarReader {
       object, at: root.offset, owner: "the model",
       keys: [
         "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "entities", "removed",
-        "foundationPredicates",
+        "foundationPredicates", "migrates",
       ],
       required: ["model"],
       findings)
@@ -27,12 +27,29 @@ struct GrammarReader {
     draft.userInfo = keyed.userInfo()
     draft.codableTypes = keyed.texts("codableTypes")
     draft.foundationPredicates = keyed.isSet("foundationPredicates")
+    draft.migrates = keyed.list("migrates").compactMap(readVersion)
+    if let repeated = draft.migrates.indices.first(where: { index in
+      draft.migrates[..<index].contains { $0.value == draft.migrates[index].value }
+    }) {
+      findings.error(
+        .wrongType, at: draft.migrates[repeated].offset,
+        "Version \(draft.migrates[repeated].value) is in the list already; remove one.")
+    }
     draft.enums = readEnums(keyed)
     draft.entities = readEntities(keyed)
     draft.removed = keyed.texts("removed")
     for (number, entity) in draft.entities.enumerated() { draft.entityNumbers[entity.name.value] = number }
     for (number, enumeration) in draft.enums.enumerated() { draft.enumNumbers[enumeration.name.value] = number }
     return draft
+  }
+
+  /// The number of a released version.
+  private func readVersion(_ node: JSONNode) -> Located<Int>? {
+    if let number = node.integer.flatMap({ Int(exactly: $0) }), number > 0 { return Located(number, at: node.offset) }
+    findings.error(
+      .wrongType, at: node.offset, "\"migrates\" lists numbers of released versions, such as [3]; here is \(node.kind)."
+    )
+    return nil
   }
 
   /// Whether a count is within a limit; reports an error if it is not.

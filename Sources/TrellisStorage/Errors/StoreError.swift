@@ -26,6 +26,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let unanswered = Code(rawValue: "unanswered")
     /// The file has to be migrated, and was opened in a way that forbids it.
     public static let needsMigration = Code(rawValue: "needs-migration")
+    /// A step of a migration failed.
+    public static let stepFailed = Code(rawValue: "step-failed")
     /// The migration was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
     /// Another process migrated the file to another model while it was open.
@@ -48,6 +50,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let full = Code(rawValue: "disk-full")
     /// Reading or writing failed.
     public static let inputOutput = Code(rawValue: "input-output")
+    /// An object that a step of a migration asks for does not exist.
+    public static let missingObject = Code(rawValue: "missing-object")
     /// Two objects would have the same unique key.
     public static let notUnique = Code(rawValue: "not-unique")
     /// A reference would be dangling.

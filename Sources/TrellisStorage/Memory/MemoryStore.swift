@@ -71,6 +71,16 @@ public final class MemoryStore: Store, SnapshotSource {
   }
 
   private let shared: Locked<Shared>
+  /// Whether saves refuse a value of a unique key that another row has.
+  private let checksUniqueKeys: Bool
+
+  /// Creates a store for the steps of a migration, which may begin with rows that violate unique keys.
+  package init(_ state: MemoryState, nextKey: Int64, _ layout: Layout, name: String) {
+    self.name = name
+    self.layout = layout
+    checksUniqueKeys = false
+    shared = Locked(Shared(state: state, nextKey: nextKey))
+  }
 
   /// Creates an empty store.
   ///
@@ -80,6 +90,7 @@ public final class MemoryStore: Store, SnapshotSource {
     self.name = name
     let layout = Layout(model)
     self.layout = layout
+    checksUniqueKeys = true
     shared = Locked(Shared(state: MemoryState(layout)))
   }
 
@@ -107,9 +118,13 @@ public final class MemoryStore: Store, SnapshotSource {
     Snapshot(shared.withLock { $0.state }, layout)
   }
 
+  /// The state, and the next key that no row has.
+  package func contents() -> (state: MemoryState, nextKey: Int64) { shared.withLock { ($0.state, $0.nextKey) } }
+
   /// Reads the records first, without the lock, because they may be slow. Then checks and writes under one lock.
   package func save(_ request: SaveRequest) throws -> SaveOutcome {
-    let draft = try SaveDraft(request, layout)
+    var draft = try SaveDraft(request, layout)
+    draft.checksUniqueKeys = checksUniqueKeys
     return try shared.withLock { shared in
       let outcome = try Self.save(draft, to: &shared.state, layout)
       shared.nextKey = max(shared.nextKey, draft.highestKey &+ 1)

@@ -40,10 +40,12 @@ package struct StateMigration {
   }
 
   /// - Throws: ``StoreError``.
-  package func plan(allowsLoss: Bool) throws -> MigrationPlan {
+  ///
+  /// - Parameter steps: the steps in Swift that follow the rules.
+  package func plan(allowsLoss: Bool, steps: [CodedStep] = []) throws -> MigrationPlan {
     let counts = MemoryMigrationCounts(
       migration: migration, snapshot: snapshot, lostPairs: pairs.mapValues(\.lost), duplicates: try duplicates())
-    return try MigrationPlan(migration, counts: counts, allowsLoss: allowsLoss)
+    return try MigrationPlan(migration, counts: counts, allowsLoss: allowsLoss, steps: steps)
   }
 
   /// The values that each new unique key would hold for several rows.
@@ -81,8 +83,9 @@ package struct StateMigration {
   /// - Parameters:
   ///   - layout: the layout of the current model.
   ///   - store: the store's name.
+  ///   - mayRepeat: whether rows may have the same values of a unique key, because steps follow that change them.
   /// - Throws: ``StoreError``: `notUnique` if rows would have the same unique values, errors of files of external data.
-  package func migrated(_ layout: Layout, of store: String) throws -> MemoryState {
+  package func migrated(_ layout: Layout, of store: String, mayRepeat: Bool = false) throws -> MemoryState {
     var state = MemoryState(layout)
     var duplicates = DuplicateRows(layout)
     let operands = try preparedOperands()
@@ -92,7 +95,7 @@ package struct StateMigration {
         let moved = MemoryRow(
           key: row.key, version: row.version, entity: move.entity,
           values: try move.columns.map { try value($0, of: row, operands) })
-        duplicates.note(moved, state)
+        if !mayRepeat { duplicates.note(moved, state) }
         state.replace(nil, by: moved, layout)
         return true
       }
@@ -100,6 +103,42 @@ package struct StateMigration {
     if let refusal = duplicates.refusal(of: store) { throw refusal }
     for (number, move) in migration.links.enumerated() { movePairs(number, move, to: &state) }
     return state
+  }
+
+  /// Runs the steps of a migration.
+  ///
+  /// - Parameters:
+  ///   - migrated: the state for the current model, and its next key.
+  ///   - layout: the layout of the current model.
+  ///   - policy: the policy of the migration, which holds for the way to a step's version, too.
+  /// - Returns: the state after the steps, and its next key.
+  /// - Throws: ``StoreError``: `stepFailed`, or `notUnique` if rows have the same unique values after the steps.
+  package func run(
+    _ steps: [CodedStep], on migrated: (state: MemoryState, nextKey: Int64), _ layout: Layout,
+    _ policy: MigrationPolicy, of store: String, check: @escaping () throws -> Void
+  ) throws(StoreError) -> (state: MemoryState, nextKey: Int64) {
+    let current = MemoryStore(migrated.state, nextKey: migrated.nextKey, layout, name: store)
+    for step in steps {
+      let model = try step.model()
+      do {
+        let former = MemoryStore(
+          try state(of: model, policy, store), nextKey: migrated.nextKey, Layout(model), name: store)
+        try step.run(StepStores(former: former, formerModel: model, current: current, check: check))
+      } catch {
+        throw .stepFailed(step, of: store, error)
+      }
+    }
+    let contents = current.contents()
+    if let refusal = DuplicateRows.refusal(of: contents.state, layout, store) { throw refusal }
+    return contents
+  }
+
+  /// The stored rows as the rules bring them to a former version.
+  private func state(of model: Model, _ policy: MigrationPolicy, _ store: String) throws -> MemoryState {
+    let states = StateMigration(Migration(from: stored, to: model), of: snapshot, now: now)
+    let policy = MigrationPolicy(mode: policy.mode)
+    try states.plan(allowsLoss: policy.mode == .losing).check(policy, store)
+    return try states.migrated(Layout(model), of: store)
   }
 
   // MARK: Values
@@ -315,6 +354,21 @@ private struct DuplicateRows {
   private static let shown = 5
 
   init(_ layout: Layout) { self.layout = layout }
+
+  /// The error for the rows of a state that have the same values of a unique key; nil if there are none.
+  static func refusal(of state: MemoryState, _ layout: Layout, _ store: String) -> StoreError? {
+    var duplicates = DuplicateRows(layout)
+    // Each row is compared with those before it.
+    var seen = MemoryState(layout)
+    for table in state.tables {
+      table.forEach { _, row in
+        duplicates.note(row, seen)
+        seen.replace(nil, by: row, layout)
+        return true
+      }
+    }
+    return duplicates.refusal(of: store)
+  }
 
   mutating func note(_ row: MemoryRow, _ state: MemoryState) {
     for index in layout.valueIndexesOf[row.entity] {

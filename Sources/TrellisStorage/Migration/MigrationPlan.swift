@@ -57,15 +57,17 @@ public struct MigrationPlan: Sendable {
   /// - Parameters:
   ///   - counts: the counts of a store; nil for a plan without a store, which assumes that there are rows.
   ///   - allowsLoss: whether what has no place in the current model may go without the model's consent.
+  ///   - steps: the steps in Swift that follow the rules.
   /// - Throws: errors of the counts.
   package init(
-    _ migration: Migration, counts: (any MigrationCounts)? = nil, allowsLoss: Bool = false
+    _ migration: Migration, counts: (any MigrationCounts)? = nil, allowsLoss: Bool = false, steps: [CodedStep] = []
   ) throws {
     self.migration = migration
-    var planner = MigrationPlanner(migration, counts, allowsLoss)
+    var planner = MigrationPlanner(migration, counts, allowsLoss, hasSteps: !steps.isEmpty)
     try planner.planEntities()
     try planner.planLosses()
-    steps = planner.steps
+    for step in steps { planner.plan(step) }
+    self.steps = planner.steps
   }
 
   /// The steps without an answer. A migration begins only if there are none.
@@ -156,12 +158,15 @@ private struct MigrationPlanner {
   private let migration: Migration
   private let counts: (any MigrationCounts)?
   private let allowsLoss: Bool
+  /// Whether steps in Swift follow the rules.
+  private let hasSteps: Bool
   /// The moves of rows of each current entity and of its descendants.
   private let moves: [[RowMove]]
 
   private var match: ModelMatch { migration.match }
 
-  init(_ migration: Migration, _ counts: (any MigrationCounts)?, _ allowsLoss: Bool) {
+  init(_ migration: Migration, _ counts: (any MigrationCounts)?, _ allowsLoss: Bool, hasSteps: Bool) {
+    self.hasSteps = hasSteps
     self.migration = migration
     self.counts = counts
     self.allowsLoss = allowsLoss
@@ -400,8 +405,17 @@ private struct MigrationPlanner {
         subject,
         "unique, and \(values) stored more than once: \(examples.joined(separator: "; "))"
           + (duplicates.count > examples.count ? "; …" : ""),
-        .impossible("Make the values unique with the former program, or unite the rows in a step."))
+        // If the steps leave some of them, the migration fails when they have run.
+        hasSteps
+          ? .rewrites(rows: nil)
+          : .impossible("Make the values unique with the former program, or unite the rows in a step."))
     }
+  }
+
+  // MARK: Steps
+
+  mutating func plan(_ step: CodedStep) {
+    add("version \(step.number)", "a step in Swift reads its rows and writes objects", .rewrites(rows: nil))
   }
 
   // MARK: Losses

@@ -9,6 +9,13 @@ public struct MigrationPolicy: Sendable {
   }
 
   package let mode: Mode
+  /// The steps in Swift, in the order in which they were given.
+  package var steps: [CodedStep] = []
+
+  package init(mode: Mode, steps: [CodedStep] = []) {
+    self.mode = mode
+    self.steps = steps
+  }
 
   /// Migrates whatever the current model accounts for, and refuses the rest with an error that names the lines to
   /// write in the model. Nothing is lost without the model's consent; if something is, a copy of the store is written

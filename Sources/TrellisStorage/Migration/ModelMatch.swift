@@ -167,7 +167,7 @@ extension Model {
   }
 
   /// Whether an entity is another one or a descendant of it.
-  func isEntity(_ entity: Int, within ancestor: Int) -> Bool { lineage(of: entity).contains(ancestor) }
+  package func isEntity(_ entity: Int, within ancestor: Int) -> Bool { lineage(of: entity).contains(ancestor) }
 }
 
 // MARK: - Likely renames

@@ -320,7 +320,12 @@ package struct PlannedIndex: Sendable {
     condition = isPartial ? "\(SQLName.entity) IN (\(names))" : nil
   }
 
-  package var statement: String {
+  package var statement: String { statement(isUnique: isUnique) }
+
+  /// The statement of an index with the same name and rows that may hold a value more than once.
+  var statementOfStandIn: String { statement(isUnique: false) }
+
+  private func statement(isUnique: Bool) -> String {
     let list = columns.map { SQLName.quoted($0.name) + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
     let kind = isUnique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
     let rows = condition.map { " WHERE \($0)" } ?? ""

@@ -21,12 +21,14 @@ struct FileMigration {
     try database.execute(
       "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536; PRAGMA synchronous = FULL",
       doing: "prepare the connection")
+    // While a step writes, the former rows are read through another connection.
+    if !options.migration.steps.isEmpty { try database.execute("PRAGMA journal_mode = WAL", doing: "migrate") }
     try begin(database)
     do throws(StoreError) {
-      guard case .differs(let migration) = try Metadata.fit(of: model, in: database) else {
+      guard let need = try Metadata.need(of: model, options.migration, in: database) else {
         return try database.execute("ROLLBACK", doing: "migrate")
       }
-      try migrate(migration, database)
+      try migrate(need, database)
     } catch {
       try? database.execute("ROLLBACK", doing: "migrate")
       throw error
@@ -53,10 +55,10 @@ struct FileMigration {
     let database = try Database(path: path, options: options)
     try database.execute("BEGIN", doing: "read what the file is")
     defer { try? database.execute("ROLLBACK", doing: "read what the file is") }
-    guard case .differs(let migration) = try Metadata.fit(of: model, in: database) else { return nil }
-    let statements = MigrationStatements(migration, now: QueryClock.now)
-    _ = try MigrationFunctions.add(for: migration, folder, to: database)
-    return try plan(migration, statements, database)
+    guard let need = try Metadata.need(of: model, options.migration, in: database) else { return nil }
+    let statements = MigrationStatements(need.migration, now: QueryClock.now)
+    _ = try MigrationFunctions.add(for: need.migration, folder, to: database)
+    return try plan(need, statements, database)
   }
 
   // MARK: Waiting
@@ -90,8 +92,9 @@ struct FileMigration {
   }
 
   private func plan(
-    _ migration: Migration, _ statements: MigrationStatements, _ database: Database
+    _ need: Metadata.Need, _ statements: MigrationStatements, _ database: Database
   ) throws(StoreError) -> MigrationPlan {
+    let migration = need.migration
     let collection = PairCollection(database: database, statements: statements)
     var lostPairs: [Int: Int] = [:]
     for link in statements.collectedLinks { lostPairs[link] = try collection.collect(link) }
@@ -99,7 +102,8 @@ struct FileMigration {
     let counts = SQLiteMigrationCounts(
       database: database, migration: migration, statements: statements, lostPairs: lostPairs)
     do {
-      return try MigrationPlan(migration, counts: counts, allowsLoss: options.migration.mode == .losing)
+      return try MigrationPlan(
+        migration, counts: counts, allowsLoss: options.migration.mode == .losing, steps: need.steps)
     } catch let error as StoreError {
       throw error
     } catch {
@@ -109,10 +113,11 @@ struct FileMigration {
     }
   }
 
-  private func migrate(_ migration: Migration, _ database: Database) throws(StoreError) {
+  private func migrate(_ need: Metadata.Need, _ database: Database) throws(StoreError) {
+    let migration = need.migration
     let statements = MigrationStatements(migration, now: QueryClock.now)
     let functions = try MigrationFunctions.add(for: migration, folder, to: database)
-    let plan = try plan(migration, statements, database)
+    let plan = try plan(need, statements, database)
     if let problem = functions.problem { throw problem }
     try plan.check(options.migration, path)
     let sizes = try TableSizes(statements, database)
@@ -120,23 +125,38 @@ struct FileMigration {
     if plan.loses { try backUp(migration) }
     let watch = options.observer.map { MigrationWatch($0, database) }
     defer { watch?.end() }
-    try change(migration, statements, sizes, watch, database)
+    let indexes = try change(need, statements, sizes, watch, database)
     try options.observer?.check(path)
     if let problem = functions.problem { throw problem }
     try Metadata.beginLineage(in: database)
     try Metadata.writeModel(model, to: database)
-    try ModelLineage.add(ModelLineage.present(model), to: database)
+    try ModelLineage.add(ModelLineage.present(model), passing: need.steps, to: database)
+    if !need.steps.isEmpty {
+      watch?.begin(0, columns: 0)
+      try StepRun(path: path, model: model, options: options, stored: migration.stored).run(need.steps, database)
+      for index in indexes { try makeUnique(index, database) }
+    }
+    options.observer?.finish(sizes.work)
     try checkStructure(database)
     try database.execute("COMMIT", doing: "migrate")
     _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
   }
 
+  /// Applies the rules.
+  ///
+  /// - Returns: the unique indexes that steps have to make possible. Until then, others stand in for them.
   private func change(
-    _ migration: Migration, _ statements: MigrationStatements, _ sizes: TableSizes, _ watch: MigrationWatch?,
+    _ need: Metadata.Need, _ statements: MigrationStatements, _ sizes: TableSizes, _ watch: MigrationWatch?,
     _ database: Database
-  ) throws(StoreError) {
+  ) throws(StoreError) -> [IndexChanges.Created] {
+    let migration = need.migration
     options.observer?.begin(total: sizes.work)
-    try SearchRemoval.run(migration, statements, in: database)
+    // Steps change texts without marking them.
+    if need.steps.isEmpty {
+      try SearchRemoval.run(migration, statements, in: database)
+    } else {
+      try SearchOpening.removeAll(from: database)
+    }
     let indexes = try IndexChanges(migration, statements, in: database)
     for name in indexes.dropped {
       try database.execute("DROP INDEX \(SQLName.quoted(name))", doing: "drop an index")
@@ -154,8 +174,11 @@ struct FileMigration {
     }
     watch?.begin(0, columns: 0)
     try run(statements.dropFormer, database)
-    for index in indexes.created { try create(index, database) }
-    options.observer?.finish(sizes.work)
+    var missing: [IndexChanges.Created] = []
+    for index in indexes.created where try !create(index, mayStandIn: !need.steps.isEmpty, database) {
+      missing.append(index)
+    }
+    return missing
   }
 
   /// Asks for the space that the migration needs before it begins: the rebuilt tables in the log and in the file, and
@@ -176,15 +199,29 @@ struct FileMigration {
 
   // MARK: Indexes
 
-  private func create(_ index: IndexChanges.Created, _ database: Database) throws(StoreError) {
+  /// - Returns: whether the index was created. If it is unique and cannot be, and may have a stand-in, this is created.
+  private func create(
+    _ index: IndexChanges.Created, mayStandIn: Bool, _ database: Database
+  ) throws(StoreError) -> Bool {
     do throws(StoreError) {
       try database.execute(index.statement, doing: "create an index")
+      return true
     } catch {
-      if let key = index.uniqueKey, let refusal = try DuplicateSearch.refusal(of: key, model, database) {
-        throw refusal
+      guard let key = index.uniqueKey, let refusal = try DuplicateSearch.refusal(of: key, model, database) else {
+        throw error
       }
-      throw error
+      guard mayStandIn else { throw refusal }
+      // Steps find the rows with the same values by it.
+      try database.execute(key.statementOfStandIn, doing: "create an index")
+      return false
     }
+  }
+
+  /// Replaces the stand-in of a unique index.
+  private func makeUnique(_ index: IndexChanges.Created, _ database: Database) throws(StoreError) {
+    guard let key = index.uniqueKey else { return }
+    try database.execute("DROP INDEX \(SQLName.quoted(key.name))", doing: "drop an index")
+    _ = try create(index, mayStandIn: false, database)
   }
 
   // MARK: Checks

@@ -22,12 +22,13 @@ enum Metadata {
     var hasModels: Bool { features.compatible.contains(StoreFeatures.models) }
   }
 
-  static func write(_ model: Model, to database: Database) throws(StoreError) {
+  /// - Parameter steps: the steps that the file does not need, because it is newer than their versions.
+  static func write(_ model: Model, passing steps: [CodedStep], to database: Database) throws(StoreError) {
     try set(keys.format, .integer(Int64(FileHeader.format)), in: database)
     try set(keys.nextKey, .integer(1), in: database)
     try writeModel(model, to: database)
     try write(StoreFeatures.known, to: database)
-    try ModelLineage.add(ModelLineage.present(model), to: database)
+    try ModelLineage.add(ModelLineage.present(model), passing: steps, to: database)
   }
 
   private static func write(_ features: StoreFeatures, to database: Database) throws(StoreError) {
@@ -177,6 +178,41 @@ enum Metadata {
       remedy: "Open it with \(found), or write \"model\": \"\(found)\" in the model file if it is the same model.")
   }
 
+  /// What a file needs before a program can use it.
+  struct Need {
+    let migration: Migration
+    let steps: [CodedStep]
+  }
+
+  /// - Returns: nil if the file can be used as it is.
+  static func need(
+    of model: Model, _ policy: MigrationPolicy, in database: Database
+  ) throws(StoreError) -> Need? {
+    let head = try head(of: database)
+    return try need(of: model, policy, head, try fit(of: model, head, in: database), in: database)
+  }
+
+  static func need(
+    of model: Model, _ policy: MigrationPolicy, _ head: Head, _ fit: Fit, in database: Database
+  ) throws(StoreError) -> Need? {
+    let former: [String]
+    switch fit {
+    case .fits(let checksum):
+      // Data may have to change even if it is stored as before.
+      if policy.steps.isEmpty || TextBytes.areEqual(checksum, model.checksum) { return nil }
+      former = head.hasModels ? try ModelLineage.all(in: database).map(\.checksum) : []
+      if former.contains(model.checksum) { return nil }
+      let steps = try policy.steps(for: checksum, former: former, to: model)
+      if steps.isEmpty { return nil }
+      return Need(migration: Migration(from: try storedModel(checksum, in: database), to: model), steps: steps)
+    case .differs(let migration):
+      if policy.steps.isEmpty { return Need(migration: migration, steps: []) }
+      former = head.hasModels ? try ModelLineage.all(in: database).map(\.checksum) : []
+      let steps = try policy.steps(for: migration.stored.checksum, former: former, to: model)
+      return Need(migration: migration, steps: steps)
+    }
+  }
+
   // MARK: The current model
 
   /// The checksum of the file's current model.
@@ -209,8 +245,9 @@ enum Metadata {
 
   // MARK: Keys
 
-  /// Reserves keys permanently, in a transaction of its own.
+  /// Reserves keys permanently, in a transaction of its own unless one is open.
   static func reserve(_ count: Int64, in database: Database) throws(StoreError) -> Range<Int64> {
+    if trellis_sqlite3_get_autocommit(database.handle) == 0 { return try take(count, in: database) }
     try database.execute("BEGIN IMMEDIATE", doing: "reserve keys")
     do throws(StoreError) {
       let taken = try take(count, in: database)
@@ -308,6 +345,14 @@ extension Database {
 /// The models that a file has had, the first one first, in a separate table. They are never removed, so that data of an
 /// earlier model can always be interpreted.
 enum ModelLineage {
+  /// Adds a model, after the versions of the steps that the file does not need any more.
+  static func add(_ model: StoredModel, passing steps: [CodedStep], to database: Database) throws(StoreError) {
+    for step in steps {
+      try add(StoredModel(checksum: step.checksum, version: nil, since: nil, json: step.text), to: database)
+    }
+    try add(model, to: database)
+  }
+
   /// Adds a model, unless the file has had it before.
   static func add(_ model: StoredModel, to database: Database) throws(StoreError) {
     let statement = try database.prepare(

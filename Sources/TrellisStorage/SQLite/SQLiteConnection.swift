@@ -327,6 +327,8 @@ extension SQLiteConnection {
 extension SQLiteConnection {
   /// Begins a read transaction. The write-ahead log keeps its snapshot, independent of later commits.
   package func pin() throws {
+    // A transaction of a migration is a snapshot already.
+    if setup.isWithinTransaction { return }
     try database.execute("BEGIN", doing: "begin to read")
     do {
       // The snapshot begins with the first read of a transaction.
@@ -338,6 +340,7 @@ extension SQLiteConnection {
   }
 
   package func unpin() {
+    if setup.isWithinTransaction { return }
     // The transaction has written nothing that could be lost.
     try? database.execute("ROLLBACK", doing: "end reading")
   }

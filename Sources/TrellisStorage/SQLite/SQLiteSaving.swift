@@ -72,6 +72,7 @@ extension SQLiteConnection {
   // MARK: Transactions
 
   private func transaction(_ body: () throws -> Void) throws {
+    if setup.isWithinTransaction { return try savepoint(body) }
     try runFixed(.begin, "BEGIN IMMEDIATE", doing: "begin a save")
     do {
       // From here on no other connection commits, so the file's model stays the same until the end.
@@ -84,6 +85,20 @@ extension SQLiteConnection {
       externals?.forget()
       // SQLite rolls back by itself after some failures. A transaction that is still open would swallow later saves.
       if trellis_sqlite3_get_autocommit(database.handle) == 0 { refuseWrites() }
+      throw error
+    }
+  }
+
+  /// A save within a transaction of a migration, which commits or rolls back all of its saves.
+  private func savepoint(_ body: () throws -> Void) throws {
+    try database.execute("SAVEPOINT \"save\"", doing: "begin a save")
+    do {
+      try body()
+      try externals?.finish()
+      try database.execute("RELEASE \"save\"", doing: "save")
+    } catch {
+      try? database.execute("ROLLBACK TO \"save\"; RELEASE \"save\"", doing: "roll back")
+      externals?.forget()
       throw error
     }
   }

@@ -69,6 +69,22 @@ package final class SQLiteStore: Store {
     if !setup.options.isReadOnly, setup.folder?.isMarked == true { _ = try? collectExternalFiles() }
   }
 
+  /// Creates a store on the connection of a migration, within its transaction. It has no other connection, and is used
+  /// by the thread that migrates until it is closed.
+  init(within database: Database, path: String, model: Model, options: OpenOptions) {
+    name = path
+    setup = StoreSetup(
+      path: path, options: options, layout: TableLayout(model), marked: SearchPlan(),
+      fileModel: StoreSetup.FileModel(checksum: model.checksum), isImmutable: false, isWithinTransaction: true)
+    // Sound because the migration does not use its connection while a step uses this store.
+    nonisolated(unsafe) let connection = SQLiteConnection(setup, database, isFirst: true)
+    pool = ConnectionPool(connection, name: path, most: 1, sweepInterval: .seconds(3_600)) { () throws(StoreError) in
+      throw StoreError(
+        .unsupported, "A step of a migration read and wrote at the same time, in two contexts.",
+        remedy: "Use the context of the step, outside of the bodies of other contexts' reads.")
+    }
+  }
+
   static func path(of url: URL) throws(StoreError) -> String {
     guard url.isFileURL else {
       throw StoreError(
@@ -99,7 +115,7 @@ package final class SQLiteStore: Store {
   }
 
   private func bringDown(_ database: Database) {
-    guard !setup.options.isReadOnly else { return }
+    guard !setup.options.isReadOnly, !setup.isWithinTransaction else { return }
     // The data in a remaining log is safe: the next connection that opens the file reads it.
     try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)", doing: "close the file")
   }
@@ -145,7 +161,8 @@ extension SQLiteStore {
     _ durability: Durability, _ database: Database, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     let usual = setup.options.durability
-    guard usual != durability else { return try body() }
+    // The durability of a transaction is that of its commit.
+    guard usual != durability, !setup.isWithinTransaction else { return try body() }
     try database.execute("PRAGMA synchronous = \(Database.synchronous(durability))", doing: "prepare the connection")
     defer {
       let setting = "PRAGMA synchronous = \(Database.synchronous(usual))"

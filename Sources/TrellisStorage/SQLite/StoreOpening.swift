@@ -88,7 +88,7 @@ struct StoreOpening {
       ([SchemaStatements.metadata, SchemaStatements.models] + SchemaStatements(model).all).joined(separator: ";\n"),
       doing: "create the tables")
     let search = try SearchOpening(model: model, options: options, database: database).create()
-    try Metadata.write(model, to: database)
+    try Metadata.write(model, passing: options.migration.steps, to: database)
     // The store is created with a rollback journal, so that the file's first page identifies it from the start.
     try database.execute("COMMIT", doing: "create the store")
     try database.configure(options)
@@ -153,11 +153,10 @@ struct StoreOpening {
     // An own log, which is empty, must be removed when the file is closed.
     if hasLog { _ = trellis_sqlite3_db_config(database.handle, TRELLIS_SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     let head = try Metadata.head(of: database)
-    let checksum: String
-    switch try Metadata.fit(of: model, head, in: database) {
-    case .fits(let found): checksum = found
-    case .differs: return .formerModel(head.features.refusalOfWrites(to: path))
-    }
+    let fit = try Metadata.fit(of: model, head, in: database)
+    guard case .fits(let checksum) = fit,
+      try Metadata.need(of: model, options.migration, head, fit, in: database) == nil
+    else { return .formerModel(head.features.refusalOfWrites(to: path)) }
     if !options.isReadOnly, let refusal = head.features.refusalOfWrites(to: path) { return .onlyReadable(refusal) }
     let isSameModel = TextBytes.areEqual(checksum, model.checksum)
     var fileModel = StoreSetup.FileModel(checksum: checksum, hasLineage: head.hasModels)

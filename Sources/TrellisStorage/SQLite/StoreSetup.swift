@@ -42,11 +42,14 @@ final class StoreSetup: Sendable {
   let folder: ExternalFolder?
   /// Whether the file can be opened only as immutable.
   let isImmutable: Bool
+  /// Whether the connection is within a transaction of a migration, so that saves are savepoints.
+  let isWithinTransaction: Bool
 
   init(
     path: String, options: OpenOptions, layout: TableLayout, marked: SearchPlan, fileModel: FileModel,
-    isImmutable: Bool, refusalOfWrites: StoreError? = nil
+    isImmutable: Bool, refusalOfWrites: StoreError? = nil, isWithinTransaction: Bool = false
   ) {
+    self.isWithinTransaction = isWithinTransaction
     self.marked = marked
     self.path = path
     self.options = options

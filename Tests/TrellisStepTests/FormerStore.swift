@@ -1,0 +1,108 @@
+import Foundation
+import TrellisJSON
+import TrellisModel
+import TrellisModelFile
+import TrellisTestSupport
+import Testing
+import Trellis
+
+@testable import TrellisStorage
+
+/// Stores of the released versions of the journal.
+struct FormerStore {
+  let folder: TestFolder
+  let isDocument: Bool
+  let url: URL
+
+  init(isDocument: Bool) throws {
+    folder = try TestFolder()
+    self.isDocument = isDocument
+    url = folder.file(isDocument ? "journal.json" : "journal.sqlite")
+  }
+
+  func configuration(_ migration: MigrationPolicy = .automatic) -> StoreConfiguration {
+    isDocument
+      ? .json(at: url, filesAbove: 100, migration: migration)
+      : .sqlite(at: url, filesAbove: 100, migration: migration)
+  }
+
+  /// The model of a released version.
+  static func model(_ number: Int) throws -> Model {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Journal.history")
+    let path = folder.appending(path: ModelHistory.fileName(of: number))
+    let history = ModelHistory.version(
+      in: .init(path: path.path, bytes: Array(try Data(contentsOf: path))))
+    let version = try #require(try history?.get())
+    return try StoredModelReading.model(version.canonicalText, checksum: version.checksum, of: path.path)
+  }
+
+  func contents() throws -> Data { try Data(contentsOf: url) }
+
+  static let photo = [UInt8](repeating: 7, count: 500)
+
+  /// Notes of three persons, two of whom have the same name. The first note mentions the others.
+  func fill(version number: Int, notes count: Int = 3) throws {
+    let model = try Self.model(number)
+    let store = try configuration().open(model)
+    defer { store.close() }
+    _ = try store.reserveKeys(10_000)
+    let note = try #require(model.entity(named: "Note"))
+    let person = try #require(model.entity(named: "Person"))
+    var request = SaveRequest()
+    let people = ["Ada", "Ben", "Ada"].enumerated().map { place, name in
+      Record(person, key: Int64(1 + place), ["name": .text(name)])
+    }
+    var notes: [Record] = []
+    for place in 0..<count {
+      var values: [String: StoredValue] = ["author": .integer(Int64(1 + place % 3))]
+      if number == 1 {
+        values["title"] = .text("Note \(place)")
+        values["tagText"] = .text("sea sun")
+      } else {
+        values["headline"] = .text("Note \(place)")
+        values["tagList"] = .text(place == 1 ? "[]" : "[\"sea\",\"day \(place)\"]")
+        values["mood"] = .text("good")
+        if place == 0 { values["photo"] = .blob(Self.photo) }
+      }
+      notes.append(Record(note, key: Int64(10 + place), values))
+    }
+    request.inserts = [.init(entity: person.index, records: people), .init(entity: note.index, records: notes)]
+    if let letter = model.entity(named: "Letter") {
+      let values: [String: StoredValue] = [
+        "headline": .text("Letter"), "tagList": .text("[\"sun\"]"), "address": .text("Rome"), "author": .integer(2),
+        "Letter.headline": .text("Letter"), "Letter.address": .text("Rome"),
+      ]
+      request.inserts.append(.init(entity: letter.index, records: [Record(letter, key: 9, values)]))
+    }
+    let mentions = try #require(note.property(named: "mentions")?.relationship)
+    guard case .joinTable(let table, _) = mentions.home else { return }
+    var pairs = SaveRequest.Pairs(table: table)
+    pairs.added = [
+      .init(first: 10, partner: 2, place: 1_024), .init(first: 10, partner: 3, place: 2_048),
+    ]
+    request.pairs = [pairs]
+    try store.connect().save(request)
+  }
+}
+
+/// A row with values by the names of columns.
+final class Record: StoredRecord {
+  let storedKey: Int64
+  let storedVersion: Int64 = 0
+  private let entity: Entity
+  private let values: [StoredValue]
+
+  init(_ entity: Entity, key: Int64, _ values: [String: StoredValue]) {
+    self.entity = entity
+    storedKey = key
+    self.values = entity.columns.map { column in
+      values[column.name] ?? values[column.name.split(separator: ".").last.map(String.init) ?? ""] ?? .null
+    }
+  }
+
+  func writeRow(to row: RowWriter) {
+    for (column, value) in zip(entity.columns, values) { row.write(value, of: column, in: entity) }
+  }
+
+  func writeColumns(of properties: ColumnMask, to row: RowWriter) { writeRow(to: row) }
+}
