@@ -208,6 +208,10 @@ if !isResolvedDependency {
       name: "TrellisSaveLoop", dependencies: ["TrellisJSON", "Trellis"], path: "Tests/TrellisSaveLoop",
       swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
+    // Migrates a file; a test starts and kills it.
+    .executableTarget(
+      name: "TrellisMigrationProcess", dependencies: ["TrellisStorage", "TrellisModel", "TrellisModelFile"],
+      path: "Tests/TrellisMigrationProcess", swiftSettings: settings),
     .executableTarget(
       name: "TrellisDocumentTimes", dependencies: ["TrellisJSON", "TrellisStorage", "TrellisModel"],
       path: "Tests/TrellisDocumentTimes", swiftSettings: settings),
@@ -232,7 +236,8 @@ if !isResolvedDependency {
       name: "TrellisReliabilityTests",
       dependencies: [
         "TrellisJSON",
-        "TrellisTestSupport", "TrellisSaveLoop", "TrellisPictureLoop", "Trellis", "CSQLite", "CTestDisk",
+        "TrellisTestSupport", "TrellisSaveLoop", "TrellisPictureLoop", "TrellisMigrationProcess", "Trellis", "CSQLite",
+        "CTestDisk",
         "TrellisModel", "TrellisStorage", "TrellisModelFile",
       ],
       swiftSettings: settings,

@@ -17,7 +17,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting"]
 GROUPS = [
-    ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "CommandLine"]),
+    ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "MigrationSteps", "CommandLine"]),
     ("Work with objects", ["Fetching", "Predicates", "Searching", "Relationships", "DeleteRules", "Validation", "Undo"]),
     ("Several contexts", ["ChildContexts", "Conflicts", "LiveResults"]),
     ("Stores", ["SQLite", "JSONStore", "ExternalStorage", "Limits", "Reliability", "Performance", "WritingAStore"]),

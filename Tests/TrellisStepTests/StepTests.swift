@@ -25,6 +25,39 @@ import TrellisTestSupport
     }
   }
 
+  /// The samples of Docs/MigrationSteps.md, as they stand there.
+  private enum Samples {
+    static let steps = MigrationPolicy.automatic {
+      MigrationStep(upTo: JournalHistory.V2.self) { migration in
+        let context = migration.context
+        try migration.forEach(JournalHistory.V2.Note.self) { old in
+          let note = try migration.object(Note.self, for: old)
+          for name in old.tagList {
+            let tag = try context.first(Tag.where { $0.name == name }) ?? Tag(in: context, name: name)
+            note.tags.append(tag)
+          }
+        }
+        try migration.unite(Person.self, by: \.name)
+      }
+    }
+
+    static func opened(_ url: URL) throws -> PersistentContainer {
+      let container = try PersistentContainer(model: .journal, store: .sqlite(at: url, migration: steps))
+      return container
+    }
+  }
+
+  @Test("the samples of the guide are those here, and do what it says")
+  func guide() throws {
+    #expect(try GuideText("MigrationSteps.md").samples(missingFrom: #filePath) == [])
+    let store = try FormerStore(isDocument: false)
+    try store.fill(version: 2)
+    let container = try Samples.opened(store.url)
+    #expect(
+      try container.newContext().fetch(Tag.all.sorted { $0.name }).map(\.name) == ["day 0", "day 2", "sea", "sun"])
+    #expect(try container.newContext().count(Person.all) == 2)
+  }
+
   private func opened(_ store: FormerStore, _ policy: MigrationPolicy = steps) throws -> PersistentContainer {
     try PersistentContainer(model: .journal, store: store.configuration(policy))
   }

@@ -60,7 +60,8 @@ struct
     return ModelDescription(name: "Diary", entities: entities, removed: removedEntities)
   }
 
-  private static let formerRows =
+  static let formerModel = model([title, mood])
+  static let formerRows =
     "SELECT _id || title || ifnull(mood, '-') || ifnull(tag, '-') FROM Entry ORDER BY _id"
   private static let rowCount = 300
 
@@ -73,23 +74,25 @@ struct
     folder = try TestFolder()
     disk = try TestDisk(folder.url)
     url = folder.file("store")
-    former = try Model(Self.model([Self.title, Self.mood]))
+    former = try Model(Self.formerModel)
   }
 
   private var store: StoreConfiguration { .sqlite(at: url) }
 
+  private func makeFormer() throws -> Data { try Self.makeFormer(url, former, rowCount: Self.rowCount) }
+
   /// A store of the former model, with rows in every table.
-  private func makeFormer() throws -> Data {
-    let made = try store.open(former)
-    _ = try made.reserveKeys(10_000)
+  static func makeFormer(_ url: URL, _ former: Model, rowCount: Int) throws -> Data {
+    let made = try StoreConfiguration.sqlite(at: url).open(former)
+    _ = try made.reserveKeys(100_000)
     made.close()
     let file = try PlainSQLite(url)
-    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(Self.rowCount))"
-    _ = try file.rows("\(numbers) INSERT INTO Tag (_id, _version, name) SELECT 1000 + i, 1, i FROM n WHERE i < 9")
-    _ = try file.rows("\(numbers) INSERT INTO Draft (_id, _version, title) SELECT 2000 + i, 1, i FROM n")
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rowCount))"
+    _ = try file.rows("\(numbers) INSERT INTO Tag (_id, _version, name) SELECT 60000 + i, 1, i FROM n WHERE i < 9")
+    _ = try file.rows("\(numbers) INSERT INTO Draft (_id, _version, title) SELECT 70000 + i, 1, i FROM n")
     _ = try file.rows(
       "\(numbers) INSERT INTO Entry (_id, _version, title, mood, tag) SELECT i, 1, 'a title of some length ' || i, "
-        + "CASE i % 3 WHEN 0 THEN 'glad' END, CASE i % 4 WHEN 0 THEN 1001 + i % 8 END FROM n")
+        + "CASE i % 3 WHEN 0 THEN 'glad' END, CASE i % 4 WHEN 0 THEN 60001 + i % 8 END FROM n")
     _ = try file.rows("PRAGMA wal_checkpoint(TRUNCATE)", columns: 3)
     return try Data(contentsOf: url)
   }
@@ -155,7 +158,7 @@ struct
       #expect(reading?.code == .migratedByOthers)
       let saving = #expect(throws: StoreError.self) {
         var request = SaveRequest()
-        request.deletes = [.init(entity: 2, keys: [2001], versions: [1])]
+        request.deletes = [.init(entity: 2, keys: [70001], versions: [1])]
         _ = try connection.save(request)
       }
       #expect(saving?.code == .migratedByOthers)
