@@ -39,7 +39,8 @@ struct KilledMigrationTests {
   /// Starts a program that opens the file with the changed model.
   private func start(_ change: Change, _ name: String, rest: Int = 0) throws -> MigratingProcess {
     let model = folder.file("changed.model.json")
-    try Data(change.model.canonicalJSON().utf8).write(to: model)
+    // Another program may be reading it.
+    try Data(change.model.canonicalJSON().utf8).write(to: model, options: .atomic)
     return try MigratingProcess(url, model: model, words: folder.file(name), rest: rest)
   }
 
