@@ -27,7 +27,7 @@ public final class DataMigration<Version: FormerVersion> {
   /// - Parameters:
   ///   - type: The entity, such as `DiaryHistory.V3.Entry.self`.
   ///   - body: Receives each row. It may use the context.
-  /// - Throws: ``StoreError``; ``ContextError``; ``ValidationErrors`` of a save; errors of `body`.
+  /// - Throws: ``StoreError``; ``ContextError``; ``ValidationError`` of a save; errors of `body`.
   public func forEach<Row: FormerRow>(
     _ type: Row.Type, _ body: (Row) throws -> Void
   ) throws where Row.Version == Version {
@@ -104,7 +104,7 @@ public final class DataMigration<Version: FormerVersion> {
   ///   - keeping: Which object is kept.
   ///   - merge: Called before the relationships of an object move, for what becomes of its attributes.
   /// - Returns: the number of deleted objects.
-  /// - Throws: ``StoreError``; ``ContextError``; ``ValidationErrors`` of a save; errors of the closures.
+  /// - Throws: ``StoreError``; ``ContextError``; ``ValidationError`` of a save; errors of the closures.
   /// - Complexity: reads every object once; holds a value for each object.
   @discardableResult public func unite<Object: ManagedObject & FetchableObject, Value: Hashable>(
     _ type: Object.Type, by value: (Object) throws -> Value?, keeping: UnionSurvivor = .oldest,
