@@ -27,14 +27,19 @@ package struct ModelMatch: Sendable {
     for (entity, origin) in origins.enumerated() { if let origin { successors[origin] = entity } }
     self.origins = origins
     self.successors = successors
+    let model = current
     properties = zip(stored.entities, successors).map { origin, successor in
       guard let successor else { return [] }
       // What an entity calls its former names is about its own former properties, and not about those of an entity that
       // became its child later.
-      let current = Self.named(current.entities[successor]) { declaring in
+      let entity = model.entities[successor]
+      let current = Self.named(entity) { declaring in
         origins[declaring].map { stored.isEntity(origin.index, within: $0) } ?? true
       }
-      return Self.match(current, Self.named(origin) { _ in true })
+      return Self.match(current, Self.named(origin) { _ in true }) { new, old in
+        guard let new = entity.properties[new].attribute, let old = origin.properties[old].attribute else { return true }
+        return ValueConversion(from: old, in: stored, to: new, in: model).reach != .never
+      }
     }
   }
 
@@ -78,7 +83,10 @@ package struct ModelMatch: Sendable {
     }
   }
 
-  private static func match(_ current: [NamedThing], _ stored: [NamedThing]) -> [Int?] {
+  /// - Parameter canTake: whether a current thing can take the data of a stored one of the same name and kind.
+  private static func match(
+    _ current: [NamedThing], _ stored: [NamedThing], canTake: (Int, Int) -> Bool = { _, _ in true }
+  ) -> [Int?] {
     var numbers: [String: Int] = [:]
     for (number, thing) in stored.enumerated() where thing.kind != nil { numbers[thing.name] = number }
     var origins = [Int?](repeating: nil, count: current.count)
@@ -95,15 +103,21 @@ package struct ModelMatch: Sendable {
         origins[index] = origin
       }
     }
+    func matchNames(_ isWanted: (Int, Int) -> Bool) {
+      for (index, thing) in current.enumerated() where thing.kind != nil && origins[index] == nil {
+        guard let origin = numbers[thing.name], stored[origin].kind == thing.kind, !taken.contains(origin),
+          isWanted(index, origin)
+        else { continue }
+        taken.insert(origin)
+        origins[index] = origin
+      }
+    }
     // Renames first: a name that was used again belongs to something new.
     matchFormerNames(true)
-    for (index, thing) in current.enumerated() where thing.kind != nil && origins[index] == nil {
-      guard let origin = numbers[thing.name], stored[origin].kind == thing.kind, taken.insert(origin).inserted else {
-        continue
-      }
-      origins[index] = origin
-    }
+    matchNames(canTake)
     matchFormerNames(false)
+    // What is left of a name cannot take the data, but tells whether it may go.
+    matchNames { _, _ in true }
     return origins
   }
 }
