@@ -62,8 +62,7 @@ struct LostPairs {
       entity: kind.entity, subject: .pairs(kind.property), owners: owners, partners: kind.partners,
       isConsented: kind.isConsented,
       likelyName: kind.remaining == nil ? successor.flatMap { match.likelyName(of: property, in: $0) } : nil,
-      isReplaced: kind.remaining == nil
-        && successor.flatMap { match.replacement(of: property, in: $0) } != nil,
+      replacement: kind.remaining == nil ? successor.flatMap { match.replacement(of: property, in: $0)?.name } : nil,
       remaining: kind.remaining)
   }
 

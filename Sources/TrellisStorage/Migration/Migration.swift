@@ -146,8 +146,8 @@ package struct Loss: Hashable, Sendable {
   package let isConsented: Bool
   /// The name of the new entity or property that it may have become; nil if none is likely.
   package let likelyName: String?
-  /// Whether the current model has a property of the same name that cannot take the values.
-  package let isReplaced: Bool
+  /// The name of the current property that it became, and that cannot take the values; nil if there is none.
+  package let replacement: String?
   /// The current property that shows the other pairs of the relationship; nil if the relationship is gone.
   package var remaining: RelationshipNumber?
 

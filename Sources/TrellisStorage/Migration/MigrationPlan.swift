@@ -445,14 +445,17 @@ private struct MigrationPlanner {
       let target = loss.subject == .rows ? likely : "\(owner).\(likely)"
       return "Write \"renamedFrom\": \"\(name)\" at \(target) if it is now called so; "
     }
-    let text = loss.isReplaced ? "cannot become what is now called so" : "has no place in this model"
+    let text =
+      loss.replacement.map { $0 == name ? "cannot become what is now called so" : "cannot become \($0)" }
+      ?? "has no place in this model"
     add(
       subject, text + (found.map { ", and there \(count == 1 ? "is" : "are") \($0)" } ?? ""),
       .asks(
         MigrationPlan.Question(
           isLoss: true,
           answer: (rename ?? "") + "\(rename == nil ? "Write" : "write") "
-            + (loss.isReplaced ? "\"convert\": \"lossy\" at \(subject)" : "\"removed\": [\"\(name)\"] in \(place)")
+            + (loss.replacement.map { "\"convert\": \"lossy\" at \(owner).\($0)" }
+              ?? "\"removed\": [\"\(name)\"] in \(place)")
             + " if \(nouns.many == "rows" ? "they" : "its \(nouns.many)") may go.")))
   }
 

@@ -232,7 +232,7 @@ struct MigrationResolver {
   private func lostRows(of entity: Entity) -> Loss {
     Loss(
       entity: entity.index, subject: .rows, owners: [entity.index], isConsented: match.consentsToLosing(entity),
-      likelyName: match.likelyName(of: entity), isReplaced: false)
+      likelyName: match.likelyName(of: entity), replacement: nil)
   }
 
   /// The attributes without a place. Each entity consents for itself, because not all of them may have values.
@@ -259,7 +259,7 @@ struct MigrationResolver {
       return Loss(
         entity: told.entity, subject: .values(told.property), owners: owners, isConsented: told.isConsented,
         likelyName: successor.flatMap { match.likelyName(of: property, in: $0) },
-        isReplaced: successor.flatMap { match.replacement(of: property, in: $0) } != nil)
+        replacement: successor.flatMap { match.replacement(of: property, in: $0)?.name })
     }
   }
 }

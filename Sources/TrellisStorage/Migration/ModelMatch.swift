@@ -37,7 +37,9 @@ package struct ModelMatch: Sendable {
         origins[declaring].map { stored.isEntity(origin.index, within: $0) } ?? true
       }
       return Self.match(current, Self.named(origin) { _ in true }) { new, old in
-        guard let new = entity.properties[new].attribute, let old = origin.properties[old].attribute else { return true }
+        guard let new = entity.properties[new].attribute, let old = origin.properties[old].attribute else {
+          return true
+        }
         return ValueConversion(from: old, in: stored, to: new, in: model).reach != .never
       }
     }
@@ -164,8 +166,12 @@ extension ModelMatch {
     return ValueConversion(from: old, in: stored, to: new, in: current).reach != .never
   }
 
-  /// The current property that has the name of a stored one, and neither its values nor those of another.
+  /// The current property that a stored one became without its values: by a former name, or by its name if it has no
+  /// values of another.
   func replacement(of property: Property, in entity: Int) -> Property? {
+    if let origin = origins[entity], let number = properties[origin].firstIndex(of: property.index) {
+      return current.entities[entity].properties[number]
+    }
     guard let named = current.entities[entity].property(named: property.name) else { return nil }
     guard let origin = origin(of: named.index, in: entity) else { return named }
     return origin.index == property.index ? named : nil
