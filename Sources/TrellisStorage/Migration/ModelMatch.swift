@@ -20,28 +20,16 @@ package struct ModelMatch: Sendable {
   package init(from stored: Model, to current: Model) {
     self.stored = stored
     self.current = current
-    let origins = Self.match(
+    let origins = NameMatch.origins(
       current.description.entities.map { NamedThing($0.name, $0.renamedFrom) },
       stored.description.entities.map { NamedThing($0.name, $0.renamedFrom) })
     var successors = [Int?](repeating: nil, count: stored.entities.count)
     for (entity, origin) in origins.enumerated() { if let origin { successors[origin] = entity } }
     self.origins = origins
     self.successors = successors
-    let model = current
+    let matching = PropertyMatching(stored: stored, current: current, origins: origins)
     properties = zip(stored.entities, successors).map { origin, successor in
-      guard let successor else { return [] }
-      // What an entity calls its former names is about its own former properties, and not about those of an entity that
-      // became its child later.
-      let entity = model.entities[successor]
-      let current = Self.named(entity) { declaring in
-        origins[declaring].map { stored.isEntity(origin.index, within: $0) } ?? true
-      }
-      return Self.match(current, Self.named(origin) { _ in true }) { new, old in
-        guard let new = entity.properties[new].attribute, let old = origin.properties[old].attribute else {
-          return true
-        }
-        return ValueConversion(from: old, in: stored, to: new, in: model).reach != .never
-      }
+      successor.map { matching.origins(of: current.entities[$0], in: origin) } ?? []
     }
   }
 
@@ -50,77 +38,157 @@ package struct ModelMatch: Sendable {
     guard let origin = origins[entity], let number = properties[origin][property] else { return nil }
     return stored.entities[origin].properties[number]
   }
+}
 
-  /// Something with a name and former names.
-  private struct NamedThing {
-    let name: String
-    let formerNames: [String]
-    /// What it is stored as; nil if nothing of it is stored. Only things of one kind match.
-    let kind: Kind?
-    /// Whether a former name counts more than the present name of another one.
-    let isRelated: Bool
+// MARK: - Names
 
-    enum Kind { case entity, attribute, relationship }
+/// Something with a name and former names.
+private struct NamedThing {
+  let name: String
+  let formerNames: [String]
+  /// What it is stored as; nil if nothing of it is stored. Only things of one kind match.
+  let kind: Kind?
 
-    init(_ name: String, _ formerNames: [String], _ kind: Kind? = .entity, isRelated: Bool = true) {
-      self.name = name
-      self.formerNames = formerNames
-      self.kind = kind
-      self.isRelated = isRelated
-    }
+  enum Kind { case entity, attribute, relationship }
+
+  init(_ name: String, _ formerNames: [String], _ kind: Kind? = .entity) {
+    self.name = name
+    self.formerNames = formerNames
+    self.kind = kind
   }
 
-  private static func named(_ entity: Entity, _ isRelated: (_ declaring: Int) -> Bool) -> [NamedThing] {
-    entity.properties.map { property in
-      switch property {
-      case .attribute(let attribute):
-        NamedThing(
-          attribute.name, attribute.description.renamedFrom, attribute.column == nil ? nil : .attribute,
-          isRelated: isRelated(attribute.entity))
-      case .relationship(let relationship):
-        NamedThing(
-          relationship.name, relationship.description.renamedFrom, relationship.isTransient ? nil : .relationship,
-          isRelated: isRelated(relationship.entity))
-      }
+  init(_ property: Property) {
+    switch property {
+    case .attribute(let attribute):
+      self.init(attribute.name, attribute.description.renamedFrom, attribute.column == nil ? nil : .attribute)
+    case .relationship(let relationship):
+      self.init(
+        relationship.name, relationship.description.renamedFrom, relationship.isTransient ? nil : .relationship)
     }
   }
+}
 
-  /// - Parameter canTake: whether a current thing can take the data of a stored one of the same name and kind.
-  private static func match(
-    _ current: [NamedThing], _ stored: [NamedThing], canTake: (Int, Int) -> Bool = { _, _ in true }
-  ) -> [Int?] {
+/// Matches the things of two models by their names.
+private struct NameMatch {
+  private(set) var origins: [Int?]
+  private let current: [NamedThing]
+  private let stored: [NamedThing]
+  /// The stored things by name.
+  private let numbers: [String: Int]
+  private var taken: Set<Int> = []
+
+  init(_ current: [NamedThing], _ stored: [NamedThing]) {
     var numbers: [String: Int] = [:]
     for (number, thing) in stored.enumerated() where thing.kind != nil { numbers[thing.name] = number }
-    var origins = [Int?](repeating: nil, count: current.count)
-    var taken: Set<Int> = []
-    func matchFormerNames(_ isRelated: Bool) {
-      for (index, thing) in current.enumerated()
-      where thing.kind != nil && thing.isRelated == isRelated && origins[index] == nil {
-        let settled = numbers[thing.name].map { Set(stored[$0].formerNames) } ?? []
-        let former = thing.formerNames.lazy.filter { !settled.contains($0) }.compactMap { numbers[$0] }
-        guard let origin = former.first(where: { stored[$0].kind == thing.kind && !taken.contains($0) }) else {
-          continue
-        }
-        taken.insert(origin)
-        origins[index] = origin
-      }
+    self.numbers = numbers
+    self.current = current
+    self.stored = stored
+    origins = [Int?](repeating: nil, count: current.count)
+  }
+
+  /// Renames first: a name that was used again belongs to something new.
+  static func origins(_ current: [NamedThing], _ stored: [NamedThing]) -> [Int?] {
+    var match = NameMatch(current, stored)
+    match.matchFormerNames { _, _ in true }
+    match.matchNames()
+    return match.origins
+  }
+
+  /// - Parameter counts: whether the current thing may be the stored one under another name.
+  mutating func matchFormerNames(_ counts: (_ current: Int, _ stored: Int) -> Bool) {
+    for (index, thing) in current.enumerated()
+    where thing.kind != nil && !thing.formerNames.isEmpty && origins[index] == nil {
+      let settled = numbers[thing.name].map { Set(stored[$0].formerNames) } ?? []
+      let former = thing.formerNames.filter { !settled.contains($0) }.compactMap { numbers[$0] }
+      let origin = former.first { stored[$0].kind == thing.kind && !taken.contains($0) && counts(index, $0) }
+      guard let origin else { continue }
+      taken.insert(origin)
+      origins[index] = origin
     }
-    func matchNames(_ isWanted: (Int, Int) -> Bool) {
-      for (index, thing) in current.enumerated() where thing.kind != nil && origins[index] == nil {
-        guard let origin = numbers[thing.name], stored[origin].kind == thing.kind, !taken.contains(origin),
-          isWanted(index, origin)
-        else { continue }
-        taken.insert(origin)
-        origins[index] = origin
+  }
+
+  mutating func matchNames() {
+    for (index, thing) in current.enumerated() where thing.kind != nil && origins[index] == nil {
+      guard let origin = numbers[thing.name], stored[origin].kind == thing.kind, taken.insert(origin).inserted else {
+        continue
       }
+      origins[index] = origin
     }
-    // Renames first: a name that was used again belongs to something new.
-    matchFormerNames(true)
-    matchNames(canTake)
-    matchFormerNames(false)
-    // What is left of a name cannot take the data, but tells whether it may go.
-    matchNames { _, _ in true }
-    return origins
+  }
+}
+
+// MARK: - Property matching
+
+/// Matches the properties of the rows of one stored entity.
+///
+/// What an entity calls its former names is about its own former properties. It is about those of an entity below it, if
+/// the property has moved from there.
+private struct PropertyMatching {
+  let stored: Model
+  let current: Model
+  let origins: [Int?]
+
+  func origins(of entity: Entity, in origin: Entity) -> [Int?] {
+    var match = NameMatch(entity.properties.map(NamedThing.init), origin.properties.map(NamedThing.init))
+    match.matchFormerNames { isOwn(entity.properties[$0], $1, of: origin) }
+    let matched = match.origins
+    match.matchFormerNames { property, former in
+      let (property, former) = (entity.properties[property], origin.properties[former])
+      guard !hasOwnPast(property) else { return false }
+      // What has the former name now is new, unless the name tells more than the former name.
+      guard let named = entity.property(named: former.name), matched[named.index] == nil, isSameKind(named, former)
+      else { return true }
+      let (fits, namedFits) = (self.fits(former, property), self.fits(former, named))
+      return fits == namedFits ? !isGivenUp(former, to: property, beside: origin) : fits
+    }
+    match.matchNames()
+    match.matchFormerNames { _, _ in true }
+    return match.origins
+  }
+
+  /// Whether the stored property is one of the entity that declares the current one.
+  private func isOwn(_ property: Property, _ former: Int, of origin: Entity) -> Bool {
+    guard let declaring = origins[property.declaring] else { return false }
+    return stored.isEntity(origin.index, within: declaring) && former < stored.entities[declaring].properties.count
+  }
+
+  /// Whether the entity that declares a property has stored something under one of its names.
+  private func hasOwnPast(_ property: Property) -> Bool {
+    guard let declaring = origins[property.declaring] else { return false }
+    let thing = NamedThing(property)
+    return ([thing.name] + thing.formerNames).contains { name in
+      stored.entities[declaring].property(named: name).map { isSameKind($0, property) } ?? false
+    }
+  }
+
+  /// Whether the former name tells where the property of another entity is, which has nothing under that name any more.
+  private func isGivenUp(_ former: Property, to property: Property, beside origin: Entity) -> Bool {
+    current.entities[property.declaring].subtree.contains { entity in
+      guard let other = origins[entity], other != origin.index,
+        let found = stored.entities[other].property(named: former.name), isSameKind(found, former)
+      else { return false }
+      return current.entities[entity].property(named: former.name).map { !isSameKind($0, former) } ?? true
+    }
+  }
+
+  private func isSameKind(_ first: Property, _ second: Property) -> Bool {
+    NamedThing(first).kind == NamedThing(second).kind
+  }
+
+  /// Whether a property can take any values of a stored one.
+  private func fits(_ former: Property, _ property: Property) -> Bool {
+    guard let old = former.attribute, let new = property.attribute else { return true }
+    return ValueConversion(from: old, in: stored, to: new, in: current).reach != .never
+  }
+}
+
+extension Property {
+  /// The entity that declares the property.
+  fileprivate var declaring: Int {
+    switch self {
+    case .attribute(let attribute): attribute.entity
+    case .relationship(let relationship): relationship.entity
+    }
   }
 }
 

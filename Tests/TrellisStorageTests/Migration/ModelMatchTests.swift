@@ -120,6 +120,55 @@ import TrellisStorage
     #expect(told(match, 0) == ["name: -"] && told(match, 1) == ["name: name"] && losses(match) == [])
   }
 
+  @Test(
+    "a property that moves to an entity above gets a new name, and its former name is used again",
+    arguments: [
+      AttributeType.int64, .url,
+    ])
+  func movedAndReused(type: AttributeType) throws {
+    let before = try model([
+      EntityDescription("Animal"), EntityDescription("Dog", attributes: [.init("name", .url)]),
+    ])
+    let animal = EntityDescription("Animal", attributes: [.init("title", .url, renamedFrom: ["name"])])
+    let after = try model([
+      animal, EntityDescription("Dog", parent: "Animal", attributes: [.init("name", type, optional: true)]),
+    ])
+    #expect(told(ModelMatch(from: before, to: after), 1) == ["title: name", "name: -"])
+  }
+
+  @Test("a former name of a sibling's property that moved up is not that of a property which stays")
+  func siblingMoved() throws {
+    func dog(_ type: AttributeType) -> EntityDescription {
+      EntityDescription("Dog", parent: "Animal", attributes: [.init("name", type)])
+    }
+    for type in [AttributeType.data, .float] {
+      let before = try model([
+        EntityDescription("Animal"), dog(type),
+        EntityDescription("Cat", parent: "Animal", attributes: [.init("name", .data)]),
+      ])
+      let after = try model([
+        EntityDescription("Animal", attributes: [.init("title", .data, optional: true, renamedFrom: ["name"])]),
+        dog(type), EntityDescription("Cat", parent: "Animal"),
+      ])
+      let match = ModelMatch(from: before, to: after)
+      #expect(told(match, 1) == ["title: -", "name: name"] && told(match, 2) == ["title: name"])
+    }
+  }
+
+  @Test("what an entity calls its own former names is not about an entity that became its child")
+  func ownPast() throws {
+    let dog = EntityDescription("Dog", attributes: [.init("name", .string)])
+    for past in ["name", "title"] {
+      let before = try model([EntityDescription("Animal", attributes: [.init(past, .string)]), dog])
+      let after = try model([
+        EntityDescription("Animal", attributes: [.init("title", .string, renamedFrom: ["name"])]),
+        EntityDescription("Dog", parent: "Animal", attributes: dog.attributes),
+      ])
+      let match = ModelMatch(from: before, to: after)
+      #expect(told(match, 0) == ["title: \(past)"] && told(match, 1) == ["title: -", "name: name"])
+    }
+  }
+
   @Test("an inverse that is gone loses nothing while the other end holds the links")
   func oneWay() throws {
     let both = try model([
