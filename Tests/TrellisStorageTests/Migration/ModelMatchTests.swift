@@ -51,22 +51,6 @@ import TrellisStorage
     #expect(told(ModelMatch(from: after, to: after)) == ["a: a", "b: b"])
   }
 
-  @Test(
-    "a property that moves to a parent is found by its former name, if its name is used for what cannot take its values"
-  )
-  func movedAndReused() throws {
-    let before = try model([EntityDescription("Thing"), entry([.init("note", .data, optional: true)])])
-    func after(_ type: AttributeType) throws -> Model {
-      try model([
-        EntityDescription("Thing", attributes: [.init("memo", .data, optional: true, renamedFrom: ["note"])]),
-        EntityDescription("Entry", parent: "Thing", attributes: [.init("note", type, optional: true)]),
-      ])
-    }
-    #expect(told(try ModelMatch(from: before, to: after(.int64)), 1) == ["memo: note", "note: -"])
-    // What the parent calls its former name may be about another property of that name.
-    #expect(told(try ModelMatch(from: before, to: after(.data)), 1) == ["memo: -", "note: note"])
-  }
-
   @Test("a name that is used again belongs to a new property, from whatever version")
   func reused() throws {
     let first = try model([entry([.init("title", .string)])])
