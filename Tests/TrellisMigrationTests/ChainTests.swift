@@ -28,52 +28,48 @@ import TrellisTestSupport
   }
 }
 
-/// Three to five models in a row, the last of which tells all former names.
+/// Three to five models in a row.
 private struct Chain {
-  let models: [PlainModel]
-  let edits: [[String]]
+  let series: RandomSeries
   let graph: PlainGraph
-  /// The last model, as if it had been made from the first at once.
-  let last: PlainModel
+
+  var edits: [[String]] { series.pairs.map(\.edits) }
 
   init?(seed: UInt64) {
     var random = SeededGenerator(seed: seed &* 31)
-    let pairs = RandomModelPair.chain(seed: seed, length: 2 + random.below(3))
-    guard pairs.count >= 2, let first = pairs.first, let end = pairs.last else { return nil }
-    models = [first.stored] + pairs.map(\.current)
-    edits = pairs.map(\.edits)
-    last = Self.seen(end.current, through: pairs)
-    let unique = Set(models.flatMap(\.entities).flatMap(\.uniqueKeys).flatMap(\.self))
-    graph = PlainGraph(first.stored, unique: unique, targets: [:], &random)
-  }
-
-  /// The model with the origins of its properties in the first one.
-  private static func seen(_ model: PlainModel, through pairs: [RandomModelPair]) -> PlainModel {
-    var model = model
-    for property in model.entities.flatMap(\.properties) {
-      var origins = [property.id]
-      for pair in pairs.reversed() { origins = origins.flatMap { pair.current.property($0)?.origins ?? [] } }
-      model.change(property.id) { $0.origins = origins }
+    guard var series = RandomSeries(seed: seed) else { return nil }
+    let count = 2 + random.below(3)
+    for _ in 0..<count {
+      guard series.append({ $0.edit(1 + $0.maker.random.below(4), isChain: true) }) else { break }
     }
-    return model
+    if series.pairs.count < 2 { return nil }
+    self.series = series
+    let unique = Set(series.models.flatMap(\.entities).flatMap(\.uniqueKeys).flatMap(\.self))
+    graph = PlainGraph(series.first, unique: unique, targets: [:], &random)
   }
 
   func run() throws -> [String] {
-    let resolved = try models.map { try Model($0.description) }
-    guard let current = resolved.last else { return [] }
-    let expectation = Expectation(graph, last)
-    let (slow, quick) = (try MigratedStore(graph), try MigratedStore(graph))
-    for model in resolved.dropFirst().dropLast() { _ = try slow.open(model) }
-    let stepwise = try slow.contents(try slow.open(current), current)
+    var faults: [String] = []
+    let slow = try MigratedStore(graph)
+    var (graph, stepwise) = (graph, StoreContents(slow.stored))
+    for (number, pair) in series.pairs.enumerated() {
+      let model = try Model(pair.current.description)
+      stepwise = try slow.contents(try slow.open(model), model)
+      faults += Expectation(graph, pair.current).differences(stepwise).map { "step \(number): \($0)" }
+      graph = PlainGraph(stepwise, pair.current)
+    }
+    let quick = try MigratedStore(self.graph)
+    let current = try Model(series.last.description)
+    let expectation = Expectation(self.graph, series.model(series.pairs.count, from: 0))
     let jumped = try quick.contents(try quick.open(current), current)
-    let memory = quick.inMemory(current)
-    let inMemory = StoreContents(try memory.migrated(Layout(current), of: "memory"), current)
-    return expectation.differences(jumped).map { "jump: \($0)" }
-      + expectation.differences(stepwise).map { "stepwise: \($0)" }
-      + expectation.differences(inMemory).map { "memory: \($0)" }
+    let memory = try quick.inMemory(current).migrated(Layout(current), of: "memory")
+    faults += expectation.differences(jumped).map { "jump: \($0)" }
+    faults += expectation.differences(StoreContents(memory, current)).map { "memory: \($0)" }
+    let ambiguous = series.ambiguousLinks(of: series.pairs.count, from: 0)
+    return faults + expectation.differences(stepwise, except: ambiguous).map { "stepwise: \($0)" }
   }
 
   var told: String {
-    models.map { $0.description.canonicalJSON() }.joined(separator: "→ ")
+    series.models.map { $0.description.canonicalJSON() }.joined(separator: "→ ")
   }
 }

@@ -42,9 +42,26 @@ struct ModelEdits {
   mutating func edit(_ count: Int, isChain: Bool) {
     self.isChain = isChain
     let all = Edit.allCases.filter { !isChain || $0.isForChains }
+    edit(count) { all[$0.below(all.count)] }
+  }
+
+  /// Makes changes that may be part of a series, each of them as often as its share of all says.
+  mutating func edit(_ count: Int, among shares: [(edit: Edit, share: Int)]) {
+    isChain = true
+    let all = shares.reduce(0) { $0 + $1.share }
+    edit(count) { random in
+      var place = random.below(all)
+      return shares.first { entry in
+        defer { place -= entry.share }
+        return place < entry.share
+      }?.edit ?? .addAttribute
+    }
+  }
+
+  private mutating func edit(_ count: Int, _ choice: (inout SeededGenerator) -> Edit) {
     var done = 0
     for _ in 0..<(count * 8) where done < count {
-      let edit = all[maker.random.below(all.count)]
+      let edit = choice(&maker.random)
       let before = model
       if apply(edit) && !model.entities.isEmpty {
         log.append(edit.rawValue)

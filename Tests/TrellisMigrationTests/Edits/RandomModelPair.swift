@@ -30,7 +30,7 @@ struct RandomModelPair {
     addAnswers()
     dropUnsafeKeys()
     safeKeys = current.entities.flatMap(\.uniqueKeys).flatMap(\.self)
-    guard Self.isValid(current), isMeant else { return nil }
+    guard Self.isValid(current), Self.isMeant(stored, current) else { return nil }
   }
 
   /// Two given models, with the answers that they have.
@@ -48,7 +48,7 @@ struct RandomModelPair {
   // MARK: Meaning
 
   /// Whether no new property has a name, or a former name, that the stored entity uses for something that is gone.
-  private var isMeant: Bool {
+  static func isMeant(_ stored: PlainModel, _ current: PlainModel) -> Bool {
     for entity in stored.entities where current.contains(entity.id) {
       let (before, after) = (stored.properties(entity.id), current.properties(entity.id))
       let continued = Set(after.flatMap(\.origins))
@@ -75,18 +75,24 @@ struct RandomModelPair {
 
   /// Writes what the migration may lose, and what it has to fill.
   private mutating func addAnswers() {
-    for entity in stored.entities {
+    addConsents(toLossesOf: stored, seen: current)
+    for entity in current.entities { for property in entity.properties { addAnswers(property, entity.id) } }
+  }
+
+  /// Consents to the loss of what a model had.
+  ///
+  /// - Parameter seen: the current model with the origins of its properties in that model.
+  mutating func addConsents(toLossesOf model: PlainModel, seen: PlainModel) {
+    for entity in model.entities {
       guard current.contains(entity.id), !current[entity.id].isAbstract || entity.isAbstract else {
         consent([entity.name] + entity.formerNames)
-        if !current.contains(entity.id) { continue }
         continue
       }
-      let continued = Set(current.properties(entity.id).flatMap(\.origins))
-      for property in stored.properties(entity.id) where !continued.contains(property.id) && !property.isTransient {
-        consent([property.name] + property.formerNames, in: entity.id)
+      let continued = Set(seen.properties(entity.id).flatMap(\.origins))
+      for property in model.properties(entity.id) where !continued.contains(property.id) && !property.isTransient {
+        consent([property.name] + property.formerNames, in: entity.id, of: model, seen: seen)
       }
     }
-    for entity in current.entities { for property in entity.properties { addAnswers(property, entity.id) } }
   }
 
   private mutating func consent(_ names: [String]) {
@@ -96,10 +102,12 @@ struct RandomModelPair {
     }
   }
 
-  private mutating func consent(_ names: [String], in entity: Int) {
+  private mutating func consent(
+    _ names: [String], in entity: Int, of model: PlainModel, seen: PlainModel
+  ) {
     for name in names where !current.lineage(entity).contains(where: { current[$0].removed.contains(name) }) {
-      let known = Set(stored.properties(entity).map(\.id))
-      if let new = current.properties(entity).first(where: { $0.name == name && known.isDisjoint(with: $0.origins) }) {
+      let known = Set(model.properties(entity).map(\.id))
+      if let new = seen.properties(entity).first(where: { $0.name == name && known.isDisjoint(with: $0.origins) }) {
         // What has the name now says so.
         current.change(new.id) { $0.isLossy = true }
       }
@@ -198,23 +206,5 @@ struct RandomModelPair {
       for origin in property.origins { targets[origin] = property.attribute?.type }
     }
     return targets
-  }
-
-  /// The former names of the current model belong to these models in a row.
-  static func chain(seed: UInt64, length: Int) -> [RandomModelPair] {
-    var maker = RandomModel(seed: seed)
-    maker.make()
-    guard isValid(maker.model) else { return [] }
-    var pairs: [RandomModelPair] = []
-    var stored = maker.model
-    while pairs.count < length {
-      var edits = ModelEdits(stored, maker)
-      edits.edit(1 + maker.random.below(4), isChain: true)
-      guard let pair = RandomModelPair(edits) else { return pairs }
-      maker = edits.maker
-      stored = pair.current
-      pairs.append(pair)
-    }
-    return pairs
   }
 }

@@ -59,6 +59,29 @@ struct PlainGraph {
     for end in model.links { pairs[end.id] = makePairs(end, beyond: key, &random) }
   }
 
+  /// What a store holds.
+  ///
+  /// - Parameter model: the store's model.
+  init(_ contents: StoreContents, _ model: PlainModel) {
+    self.model = model
+    let entities = Dictionary(model.entities.map { ($0.name, $0.id) }) { first, _ in first }
+    for (key, found) in contents.rows {
+      guard let entity = entities[found.entity] else { continue }
+      var values: [Int: StoredValue] = [:]
+      for property in model.properties(entity) {
+        if let value = found.values[property.name], !value.isNull { values[property.id] = value }
+      }
+      rows[key] = Row(key: key, entity: entity, version: found.version, values: values)
+    }
+    for end in model.links {
+      guard let owner = model.owner(end.id) else { continue }
+      let isSymmetric = end.link?.inverse == end.id
+      pairs[end.id] = (contents.links["\(model[owner].name).\(end.name)"] ?? []).map { pair in
+        isSymmetric ? PlainPair(pair.owner, pair.partner, place: pair.place) : pair
+      }
+    }
+  }
+
   private func makePairs(_ end: PlainProperty, beyond: Int64, _ random: inout SeededGenerator) -> [PlainPair] {
     guard let link = end.link, let entity = model.owner(end.id) else { return [] }
     let owners = rows(within: entity)
