@@ -276,7 +276,7 @@ struct DocumentOpening {
     let found: (bytes: [UInt8], known: DocumentFile.Known)?
     do throws(FileProblem) { found = try file.read() } catch { throw cannotOpen(error.reason) }
     guard let bytes = found?.bytes, !bytes.isEmpty,
-      let needed = try DocumentReader.migration(of: bytes, file.path, to: document, policy)
+      let needed = try DocumentReader.migration(of: bytes, file.path, to: document, policy, tellsBounds: true)
     else { return nil }
     return try migration(needed).plan(bytes)
   }

@@ -49,10 +49,15 @@ struct DocumentMigration {
   }
 
   /// - Throws: ``StoreError`` if the document has a mistake.
-  func plan(_ bytes: [UInt8]) throws(StoreError) -> MigrationPlan { try plan(try read(bytes).states) }
+  func plan(_ bytes: [UInt8]) throws(StoreError) -> MigrationPlan? {
+    let plan = try plan(try read(bytes).states, countsBreaches: true)
+    return plan.steps.isEmpty && steps.isEmpty && migration.isIdentity ? nil : plan
+  }
 
-  private func plan(_ states: StateMigration) throws(StoreError) -> MigrationPlan {
-    try storeErrors { try states.plan(allowsLoss: policy.mode == .losing, steps: steps) }
+  private func plan(_ states: StateMigration, countsBreaches: Bool = false) throws(StoreError) -> MigrationPlan {
+    try storeErrors {
+      try states.plan(allowsLoss: policy.mode == .losing, steps: steps, countsBreaches: countsBreaches)
+    }
   }
 
   private func read(_ bytes: [UInt8]) throws(StoreError) -> (document: LoadedDocument, states: StateMigration) {

@@ -50,14 +50,16 @@ struct DocumentReader {
 
   /// The migration that a document needs before it is read with a model; nil if it can be read as it is.
   ///
+  /// - Parameter tellsBounds: whether a document that can be read as it is, but whose rows may break rules, needs one.
   /// - Throws: ``StoreError`` if the document is damaged, foreign, of another model or of a newer one.
   static func migration(
-    of data: [UInt8], _ path: String, to document: DocumentLayout, _ policy: MigrationPolicy
+    of data: [UInt8], _ path: String, to document: DocumentLayout, _ policy: MigrationPolicy,
+    tellsBounds: Bool = false
   ) throws(StoreError) -> NeededMigration? {
     let result = data.withUnsafeBufferPointer { bytes -> Result<FoundModel?, StoreError> in
       do throws(DocumentFault) {
         var reader = DocumentReader(bytes, document)
-        return .success(try reader.readModel(path, forSteps: !policy.steps.isEmpty))
+        return .success(try reader.readModel(path, tellsIdentity: tellsBounds || !policy.steps.isEmpty))
       } catch {
         return .failure(error.error(path, bytes))
       }
@@ -65,7 +67,9 @@ struct DocumentReader {
     guard let found = try result.get() else { return nil }
     let steps = try policy.steps(
       for: found.model.checksum, former: found.lineage.former.map(\.checksum), to: document.model)
-    if found.migration.isIdentity && steps.isEmpty { return nil }
+    if found.migration.isIdentity && steps.isEmpty && !(tellsBounds && !found.migration.newBounds.isEmpty) {
+      return nil
+    }
     return NeededMigration(migration: found.migration, former: found.model, steps: steps)
   }
 
@@ -171,7 +175,7 @@ struct DocumentReader {
   }
 
   /// - Parameter forSteps: whether a model that is stored like the program's is of interest, too.
-  private mutating func readModel(_ path: String, forSteps: Bool) throws(DocumentFault) -> FoundModel? {
+  private mutating func readModel(_ path: String, tellsIdentity: Bool) throws(DocumentFault) -> FoundModel? {
     try checkEncoding()
     try findSections()
     try checkFeatures(path)
@@ -188,7 +192,7 @@ struct DocumentReader {
     let isFormerModel = lineage.former.contains { TextBytes.areEqual($0.checksum, document.model.checksum) }
     if isFormerModel && !TextBytes.areEqual(signature, current) { throw try newerModel() }
     let migration = Migration(from: try storedModel(checksum), to: document.model)
-    if migration.isIdentity && (isFormerModel || !forSteps) { return nil }
+    if migration.isIdentity && (isFormerModel || !tellsIdentity) { return nil }
     if isFormerModel { throw try newerModel() }
     return FoundModel(migration: migration, model: try readPresentModel(checksum: checksum), lineage: lineage)
   }

@@ -98,6 +98,9 @@ import TrellisTestSupport
     }
     let constant = PlainValues.constant(type, model.enums, &random)
     model.change(id) {
+      if let constant, PlainValues.breaks(constant, $0.attribute?.rules ?? AttributeRules()) {
+        $0.attribute?.rules = AttributeRules()
+      }
       if constant == nil { $0.attribute?.isOptional = true } else { $0.attribute?.defaultValue = constant }
     }
   }

@@ -43,7 +43,7 @@ struct Episode {
     let store = try MigratedStore(graph)
     let before = store.bytes
     let memory = store.inMemory(current)
-    let memoryPlan = try memory.plan(allowsLoss: false)
+    let memoryPlan = try memory.plan(allowsLoss: false, countsBreaches: true)
     var faults: [String] = []
     if let filePlan = try store.plan(current) {
       faults += Self.differences(filePlan.steps, memoryPlan.steps)
@@ -57,6 +57,7 @@ struct Episode {
         let all = expectation.unconsented + expectation.unanswered + expectation.unfilled + expectation.duplicates
         return faults + ["silent: " + all.joined(separator: "; ")]
       }
+      faults += BoundExpectation(graph, pair.current, try store.contents(file, current)).faults(of: memoryPlan)
       faults += try compare(file, store, memory, current)
     } catch let error as StoreError {
       if store.bytes != before { faults.append("the refused migration changed the file") }

@@ -63,7 +63,7 @@ struct BatchUpdatePlan {
     let checked = entity.checkedAttributes.first { $0.index == attribute.index }
     if case .value(let constant) = value {
       for failure in checked?.failures(of: constant) ?? [] {
-        failures.append(Failure(property: attribute.name, rule: failure.rule, message: failure.message))
+        failures.append(Failure(property: attribute.name, rule: .init(failure.rule), message: failure.message))
       }
       return
     }

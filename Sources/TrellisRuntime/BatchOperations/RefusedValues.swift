@@ -147,7 +147,7 @@ extension BatchUpdate {
       }
       let checked = entity.checkedAttributes.first { $0.index == attribute.index }
       found += (checked?.failures(of: value) ?? []).map {
-        .init(property: attribute.name, rule: $0.rule, message: $0.message)
+        .init(property: attribute.name, rule: .init($0.rule), message: $0.message)
       }
     }
     return found

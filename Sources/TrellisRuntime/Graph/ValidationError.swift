@@ -92,6 +92,20 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
   }
 }
 
+extension ValidationFailure.Rule {
+  init(_ rule: ValueRule) {
+    self =
+      switch rule {
+      case .minimum: .minimum
+      case .maximum: .maximum
+      case .minimumLength: .minimumLength
+      case .maximumLength: .maximumLength
+      case .pattern: .pattern
+      case .notANumber: .notANumber
+      }
+  }
+}
+
 extension ValidationError: LocalizedError {
   public var errorDescription: String? { description }
 }

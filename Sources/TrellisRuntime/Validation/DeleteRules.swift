@@ -148,7 +148,7 @@ struct ObjectRules {
 
   private mutating func checkAttribute(_ attribute: CheckedAttribute, of object: ManagedObject, _ info: EntityInfo) {
     for failure in attribute.failures(of: object._value(attribute.index)) {
-      fail(object, attribute.name, failure.rule, failure.message)
+      fail(object, attribute.name, ValidationFailure.Rule(failure.rule), failure.message)
     }
   }
 

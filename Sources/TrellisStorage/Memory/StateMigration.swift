@@ -39,12 +39,16 @@ package struct StateMigration {
     return kept
   }
 
+  /// - Parameters:
+  ///   - steps: the steps in Swift that follow the rules.
+  ///   - countsBreaches: whether rows that break new bounds are counted, which only a reader of the plan needs.
   /// - Throws: ``StoreError``.
-  ///
-  /// - Parameter steps: the steps in Swift that follow the rules.
-  package func plan(allowsLoss: Bool, steps: [CodedStep] = []) throws -> MigrationPlan {
+  package func plan(
+    allowsLoss: Bool, steps: [CodedStep] = [], countsBreaches: Bool = false
+  ) throws -> MigrationPlan {
     let counts = MemoryMigrationCounts(
-      migration: migration, snapshot: snapshot, lostPairs: pairs.mapValues(\.lost), duplicates: try duplicates())
+      migration: migration, snapshot: snapshot, lostPairs: pairs.mapValues(\.lost), duplicates: try duplicates(),
+      breaches: countsBreaches ? try breaches() : nil)
     return try MigrationPlan(migration, counts: counts, allowsLoss: allowsLoss, steps: steps)
   }
 
@@ -71,6 +75,39 @@ package struct StateMigration {
         rows: groups.prefix(NewKey.Duplicates.shownValues).map { Array($0.prefix(NewKey.Duplicates.shownRows)) })
     }
     return found
+  }
+
+  /// The number of rows that break each new bound.
+  private func breaches() throws -> [Int] {
+    let attributes = migration.boundedAttributes
+    let operands = try preparedOperands()
+    return try migration.newBounds.enumerated().map { number, bound in
+      switch bound.subject {
+      case .values(let column):
+        guard let attribute = attributes[number] else { return 0 }
+        return try count(bound.origins) { row in
+          guard let move = migration.rows[row.entity] else { return false }
+          return !attribute.failures(of: try value(move.columns[column], of: row, operands)).isEmpty
+        }
+      case .partners(let link, let isSecond):
+        let property = current.entities[bound.entity].properties[bound.property]
+        guard let relationship = property.relationship else { return 0 }
+        var counts: [Int64: Int] = [:]
+        for pair in movedPairs(link) { counts[isSecond ? pair.partner : pair.owner, default: 0] += 1 }
+        return try count(bound.origins) { !relationship.allows(counts[$0.key] ?? 0) }
+      }
+    }
+  }
+
+  private func count(_ origins: [Int], _ isCounted: (MemoryRow) throws -> Bool) throws -> Int {
+    var count = 0
+    for table in snapshot.state.tables {
+      try table.forEach { _, row in
+        if origins.contains(row.entity), try isCounted(row) { count += 1 }
+        return true
+      }
+    }
+    return count
   }
 
   private func preparedOperands() throws -> [PreparedOperand] {
@@ -178,18 +215,22 @@ package struct StateMigration {
 
   // MARK: Pairs
 
+  /// The pairs that a current link gets.
+  private func movedPairs(_ number: Int) -> [StoredPair] {
+    let move = migration.links[number]
+    switch move.way {
+    case .new: return []
+    case .collected: return pairs[number]?.all ?? []
+    case .copied:
+      guard let source = move.sources.first else { return [] }
+      let stored = StoredPair.all(of: migration.storedLinks.all[source.link], in: snapshot)
+      return source.isReversed ? stored.map(\.reversed) : stored
+    }
+  }
+
   private func movePairs(_ number: Int, _ move: LinkMove, to state: inout MemoryState) {
     guard let table = move.link.joinTable else { return }
-    let moved: [StoredPair]
-    switch move.way {
-    case .new: return
-    case .collected: moved = pairs[number]?.all ?? []
-    case .copied:
-      guard let source = move.sources.first else { return }
-      let stored = StoredPair.all(of: migration.storedLinks.all[source.link], in: snapshot)
-      moved = source.isReversed ? stored.map(\.reversed) : stored
-    }
-    for pair in moved {
+    for pair in movedPairs(number) {
       state.setPair(
         table, first: pair.owner, partner: pair.partner, place: move.link.isFirstOrdered ? pair.place : nil,
         inversePlace: move.link.isSecondOrdered ? pair.inverse : nil)
@@ -400,6 +441,10 @@ struct MemoryMigrationCounts: MigrationCounts {
   let snapshot: Snapshot
   let lostPairs: [Int: Int]
   let duplicates: [NewKey: NewKey.Duplicates]
+  /// The number of rows that break each new bound; nil if they are not counted.
+  let breaches: [Int]?
+
+  func breaches(of bound: Int) -> Int? { breaches?[bound] }
 
   func duplicates(of key: NewKey) -> NewKey.Duplicates { duplicates[key] ?? NewKey.Duplicates() }
 

@@ -19,6 +19,8 @@ package final class Migration: Sendable {
   package let losses: [Loss]
   /// The unique keys that the stored rows may violate.
   let newKeys: [NewKey]
+  /// The rules that stored data may break.
+  package let newBounds: [NewBound]
   let storedLinks: LinkList
   let currentLinks: LinkList
 
@@ -38,6 +40,7 @@ package final class Migration: Sendable {
     faults = resolver.faults
     losses = resolver.findLosses(rows, links)
     newKeys = NewKey.all(match, rows)
+    newBounds = NewBound.all(match, rows, links, storedLinks, currentLinks)
   }
 
   package convenience init(from stored: Model, to current: Model) {

@@ -14,6 +14,8 @@ import TrellisModel
 ///   loses     Entry.mood      removed: 812 lost
 ///   asks      Entry.kind      string, new, required, and 1204 rows have no value
 ///             Write "backfill" or "default" at Entry.kind, or make it optional.
+///   warns     Entry.content   maxLength 500, and 3 rows break it
+///             They can be read; a save of a change of one of them is refused until it keeps the rule.
 /// ```
 public struct MigrationPlan: Sendable {
   /// What a step means for the stored data. Numbers are nil in a plan without a store.
@@ -24,6 +26,9 @@ public struct MigrationPlan: Sendable {
     case rewrites(rows: Int?)
     /// Values, links or rows are lost with the model's consent.
     case loses(count: Int?)
+    /// Rows break a rule of the current model that the stored model does not have. They are stored as they are and can be
+    /// read; a save of a change of such an object is refused until the object keeps the rule.
+    case warns(rows: Int?)
     /// The model does not say what becomes of the data.
     case asks(Question)
     /// Only a change of the data, by the former program or by a step in Swift, makes the migration possible. The text
@@ -66,6 +71,7 @@ public struct MigrationPlan: Sendable {
     var planner = MigrationPlanner(migration, counts, allowsLoss, hasSteps: !steps.isEmpty)
     try planner.planEntities()
     try planner.planLosses()
+    try planner.planBounds()
     for step in steps { planner.plan(step) }
     self.steps = planner.steps
   }
@@ -75,7 +81,7 @@ public struct MigrationPlan: Sendable {
     steps.filter { step in
       switch step.risk {
       case .asks, .impossible: true
-      case .none, .rewrites, .loses: false
+      case .none, .rewrites, .loses, .warns: false
       }
     }
   }
@@ -111,6 +117,7 @@ extension MigrationPlan.Risk {
     case .none: "safe"
     case .rewrites: "rewrites"
     case .loses: "loses"
+    case .warns: "warns"
     case .asks: "asks"
     case .impossible: "blocked"
     }
@@ -122,7 +129,7 @@ extension MigrationPlan.Step {
     switch risk {
     case .rewrites(let rows?): ": \(MigrationPlanner.count(rows, "row", "rows"))"
     case .loses(let count?): ": \(count) lost"
-    case .none, .rewrites, .loses, .asks, .impossible: ""
+    case .none, .rewrites, .loses, .warns, .asks, .impossible: ""
     }
   }
 
@@ -131,6 +138,8 @@ extension MigrationPlan.Step {
     switch risk {
     case .asks(let question): question.answer
     case .impossible(let reason): reason
+    case .warns:
+      "They can be read; a save of a change of one of them is refused until it keeps the rule."
     case .none, .rewrites, .loses: ""
     }
   }
@@ -150,6 +159,8 @@ package protocol MigrationCounts {
   func lostPairs(of link: Int) throws -> Int
   /// The values that a unique key would hold for several rows.
   func duplicates(of key: NewKey) throws -> NewKey.Duplicates
+  /// The rows that break a new bound, by its number; nil if they are not counted.
+  func breaches(of bound: Int) throws -> Int?
 }
 
 /// Collects the steps of a plan.
@@ -228,7 +239,10 @@ private struct MigrationPlanner {
   private mutating func plan(
     _ attribute: Attribute, _ column: Int, _ subject: String, _ entity: Entity, _ former: Entity
   ) throws {
-    let changes = changes(of: attribute, in: entity)
+    var changes = changes(of: attribute, in: entity)
+    // The same type converts values only if it is an enum with other cases.
+    let isToldByCases = changes.isEmpty
+    if isToldByCases { changes = ["other cases of \(attribute.type.spelling)"] }
     var rewritten = 0
     var lost: Int? = 0
     for move in moves[entity.index] {
@@ -240,7 +254,7 @@ private struct MigrationPlanner {
       case .misfits(let count): return askForMisfits(attribute, subject, changes, count)
       }
     }
-    if changes.isEmpty { return }
+    if isToldByCases && lost == 0 && rewritten == 0 { return }
     let risk: MigrationPlan.Risk =
       lost != 0 ? .loses(count: lost) : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
     add(subject, changes.joined(separator: ", "), risk)
@@ -409,6 +423,21 @@ private struct MigrationPlanner {
         hasSteps
           ? .rewrites(rows: nil)
           : .impossible("Make the values unique with the former program, or unite the rows in a step."))
+    }
+  }
+
+  // MARK: Bounds
+
+  mutating func planBounds() throws {
+    for (number, bound) in migration.newBounds.enumerated() {
+      let rows = try counts?.breaches(of: number)
+      if rows == 0 { continue }
+      let entity = match.current.entities[bound.entity]
+      let found = rows.map { Self.count($0, "row breaks", "rows break") } ?? "rows may break"
+      add(
+        "\(entity.name).\(entity.properties[bound.property].name)",
+        "\(bound.words.joined(separator: ", ")), and \(found) \(bound.words.count == 1 ? "it" : "them")",
+        .warns(rows: rows))
     }
   }
 

@@ -148,11 +148,14 @@ struct EnumConversion {
       if let former, taken.insert(former).inserted { successors[former] = current.rawValue }
     }
     let renamed = Set(new.cases.filter { current in current.renamedFrom.contains { taken.contains($0) } }.map(\.name))
+    let isSameType = old.rawType == new.rawType
     for stored in old.cases {
       let sameName = new.cases.first { $0.name == stored.name && !renamed.contains($0.name) }?.rawValue
-      let isSameType = old.rawType == new.rawType
-      let sameValue = isSameType ? new.cases.first { $0.rawValue == stored.rawValue }?.rawValue : nil
-      let kept = isSameType && new.unknown != .reject ? stored.rawValue : nil
+      let holder = isSameType ? new.cases.first { $0.rawValue == stored.rawValue } : nil
+      // A case that another stored case became says nothing of this one, though it has the raw value now.
+      let isTaken = holder.map { renamed.contains($0.name) || names.contains($0.name) } ?? false
+      let sameValue = isTaken ? nil : holder?.rawValue
+      let kept = isSameType && new.unknown != .reject && !isTaken ? stored.rawValue : nil
       if let value = successors[stored.name] ?? sameName ?? sameValue ?? kept {
         values[stored.rawValue] = value
       } else {

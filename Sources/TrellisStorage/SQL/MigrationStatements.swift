@@ -294,6 +294,51 @@ package struct MigrationStatements {
         + "GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 ORDER BY min(k)", values.all)
   }
 
+  /// Counts the rows that break a new bound.
+  func breaches(of number: Int) -> MigrationStatement {
+    let bound = migration.newBounds[number]
+    var values = BoundValues(now: now)
+    let moves = migration.rows.compactMap(\.self).filter { bound.origins.contains($0.origin) }
+    let rows = moves.map { move -> String in
+      let origin = stored.entities[move.origin]
+      let value =
+        switch bound.subject {
+        case .values(let column): expression(move.columns[column], origin, &values)
+        case .partners: "o.\(SQLName.id)"
+        }
+      let condition = origin.isInHierarchy ? " WHERE o.\(SQLName.entity) = \(SQLName.literal(origin.name))" : ""
+      return "SELECT \(value) AS v FROM main.\(SQLName.quoted(stored.entities[origin.root].name)) AS o\(condition)"
+    }
+    let all = rows.joined(separator: " UNION ALL ")
+    switch bound.subject {
+    case .values:
+      return MigrationStatement("SELECT count(*) FROM (\(all)) WHERE trellis_breaks(\(number), v)", values.all)
+    case .partners(let link, let isSecond):
+      guard let relationship = current.entities[bound.entity].properties[bound.property].relationship else {
+        return MigrationStatement("SELECT 0")
+      }
+      let end = isSecond ? "partner" : "owner"
+      return MigrationStatement(
+        "SELECT count(*) FROM (\(all)) LEFT JOIN (SELECT \(end) AS k, count(*) AS n FROM (\(pairs(ofMoved: link))) "
+          + "GROUP BY \(end)) ON k = v WHERE \(Self.isForbidden("ifnull(n, 0)", by: relationship))")
+    }
+  }
+
+  private static func isForbidden(_ count: String, by relationship: Relationship) -> String {
+    let mayBeEmpty = relationship.isToMany && relationship.isOptional
+    let isTooSmall = "\(count) < \(relationship.leastCount)" + (mayBeEmpty ? " AND \(count) > 0" : "")
+    return "\(count) > \(relationship.mostCount) OR \(isTooSmall)"
+  }
+
+  /// A selection of the pairs that a current link gets, owner and partner.
+  private func pairs(ofMoved number: Int) -> String {
+    if collectedLinks.contains(number) { return "SELECT owner, partner FROM \(Self.pairs(number))" }
+    guard let source = migration.links[number].sources.first else { return "SELECT 0 AS owner, 0 AS partner WHERE 0" }
+    let stored = StoredPairs.selection(of: migration.storedLinks.all[source.link], in: stored)
+    return source.isReversed
+      ? "SELECT partner AS owner, owner AS partner FROM (\(stored))" : "SELECT owner, partner FROM (\(stored))"
+  }
+
   /// An expression that depends on the entity of the stored row.
   private func choice(_ moves: [RowMove], _ old: Entity, _ expression: (RowMove) -> String) -> String {
     let expressions = moves.map(expression)

@@ -55,10 +55,13 @@ struct FileMigration {
     let database = try Database(path: path, options: options)
     try database.execute("BEGIN", doing: "read what the file is")
     defer { try? database.execute("ROLLBACK", doing: "read what the file is") }
-    guard let need = try Metadata.need(of: model, options.migration, in: database) else { return nil }
+    guard let need = try Metadata.need(of: model, options.migration, tellsBounds: true, in: database) else {
+      return nil
+    }
     let statements = MigrationStatements(need.migration, now: QueryClock.now)
     _ = try MigrationFunctions.add(for: need.migration, folder, to: database)
-    return try plan(need, statements, database)
+    let plan = try plan(need, statements, countsBreaches: true, database)
+    return plan.steps.isEmpty && need.isIdentity ? nil : plan
   }
 
   // MARK: Waiting
@@ -92,7 +95,7 @@ struct FileMigration {
   }
 
   private func plan(
-    _ need: Metadata.Need, _ statements: MigrationStatements, _ database: Database
+    _ need: Metadata.Need, _ statements: MigrationStatements, countsBreaches: Bool = false, _ database: Database
   ) throws(StoreError) -> MigrationPlan {
     let migration = need.migration
     let collection = PairCollection(database: database, statements: statements)
@@ -100,7 +103,8 @@ struct FileMigration {
     for link in statements.collectedLinks { lostPairs[link] = try collection.collect(link) }
     try ExpressionCollection(database: database, migration: migration).collectAll()
     let counts = SQLiteMigrationCounts(
-      database: database, migration: migration, statements: statements, lostPairs: lostPairs)
+      database: database, migration: migration, statements: statements, lostPairs: lostPairs,
+      countsBreaches: countsBreaches)
     do {
       return try MigrationPlan(
         migration, counts: counts, allowsLoss: options.migration.mode == .losing, steps: need.steps)

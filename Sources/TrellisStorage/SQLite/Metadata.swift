@@ -182,14 +182,23 @@ enum Metadata {
   struct Need {
     let migration: Migration
     let steps: [CodedStep]
+
+    /// Whether nothing in the file has to change.
+    var isIdentity: Bool { steps.isEmpty && migration.isIdentity }
   }
 
+  /// - Parameter tellsBounds: whether a file that can be used as it is, but whose rows may break rules, needs something.
   /// - Returns: nil if the file can be used as it is.
   static func need(
-    of model: Model, _ policy: MigrationPolicy, in database: Database
+    of model: Model, _ policy: MigrationPolicy, tellsBounds: Bool = false, in database: Database
   ) throws(StoreError) -> Need? {
     let head = try head(of: database)
-    return try need(of: model, policy, head, try fit(of: model, head, in: database), in: database)
+    let fit = try fit(of: model, head, in: database)
+    if let need = try need(of: model, policy, head, fit, in: database) { return need }
+    guard tellsBounds, case .fits(let checksum) = fit, !TextBytes.areEqual(checksum, model.checksum) else { return nil }
+    if head.hasModels, try ModelLineage.contains(model.checksum, in: database) { return nil }
+    let migration = Migration(from: try storedModel(checksum, in: database), to: model)
+    return migration.newBounds.isEmpty ? nil : Need(migration: migration, steps: [])
   }
 
   static func need(

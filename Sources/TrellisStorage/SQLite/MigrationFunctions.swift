@@ -5,15 +5,19 @@ import TrellisModel
 /// The SQL functions of a migration, added to its connection:
 /// - `trellis_convert(conversion, value)`: the value in its new form; null if there is none;
 /// - `trellis_inline(value)`: the data of a reference to a file; other values as they are;
+/// - `trellis_breaks(bound, value)`: whether the value breaks a rule of the bound's attribute;
 /// - `trellis_uuid()`: a new random UUID.
 final class MigrationFunctions {
   private let conversions: [ValueConversion]
+  /// The attributes of the new bounds; nil for bounds of relationships.
+  private let bounded: [CheckedAttribute?]
   private let folder: ExternalFolder?
   /// The error that prevented reading a file.
   private(set) var problem: StoreError?
 
   private init(_ migration: Migration, _ folder: ExternalFolder?) {
     conversions = migration.conversions
+    bounded = migration.boundedAttributes
     self.folder = folder
   }
 
@@ -23,7 +27,8 @@ final class MigrationFunctions {
   ) throws(StoreError) -> MigrationFunctions {
     let functions = MigrationFunctions(migration, folder)
     let all: [(String, Int32, SQLFunction.Body)] = [
-      ("trellis_convert", 2, convert), ("trellis_inline", 1, inline), ("trellis_uuid", 0, uuid),
+      ("trellis_convert", 2, convert), ("trellis_inline", 1, inline), ("trellis_breaks", 2, breaks),
+      ("trellis_uuid", 0, uuid),
     ]
     for (name, count, body) in all {
       // The connection releases the functions when it is closed, or at once if this fails.
@@ -53,6 +58,20 @@ final class MigrationFunctions {
       let converted = functions.conversions[conversion].convert(stored)
     else { return trellis_sqlite3_result_null(context) }
     SQLFunction.answer(context, converted)
+  }
+
+  private static let breaks: SQLFunction.Body = { context, count, values in
+    guard let context, let values, count == 2, let number = values[0], let value = values[1],
+      let functions = functions(context)
+    else { return }
+    let bound = Int(truncatingIfNeeded: trellis_sqlite3_value_int64(number))
+    guard functions.bounded.indices.contains(bound), let attribute = functions.bounded[bound] else { return }
+    var stored = SQLFunction.value(value)
+    // The reference to a file says how long the data is.
+    if attribute.isData, case .text(let reference) = stored, let file = functions.folder?.file(reference) {
+      stored = .file(file)
+    }
+    SQLFunction.answer(context, .integer(attribute.failures(of: stored).isEmpty ? 0 : 1))
   }
 
   private static let inline: SQLFunction.Body = { context, count, values in

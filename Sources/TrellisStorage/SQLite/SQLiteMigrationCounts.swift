@@ -8,6 +8,8 @@ struct SQLiteMigrationCounts: MigrationCounts {
   let statements: MigrationStatements
   /// The lost pairs of collected links, by the current link's number.
   let lostPairs: [Int: Int]
+  /// Whether rows that break new bounds are counted, which only a reader of the plan needs.
+  let countsBreaches: Bool
 
   private var model: Model { migration.stored }
 
@@ -52,6 +54,14 @@ struct SQLiteMigrationCounts: MigrationCounts {
       duplicates.rows.append(Array(keys.sorted().prefix(NewKey.Duplicates.shownRows)))
     }
     return duplicates
+  }
+
+  func breaches(of bound: Int) throws -> Int? {
+    guard countsBreaches else { return nil }
+    let statement = try database.prepare(statements.breaches(of: bound))
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    guard try database.step(statement.pointer, doing: "count rows that break rules") else { return 0 }
+    return Int(trellis_sqlite3_column_int64(statement.pointer, 0))
   }
 
   private func name(_ column: Int, _ entity: Int) -> String {

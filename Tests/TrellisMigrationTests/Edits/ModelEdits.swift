@@ -6,11 +6,12 @@ struct ModelEdits {
   enum Edit: String, CaseIterable {
     case addAttribute, addLink, addEntity, renameEntity, renameProperty, renameBothEnds, swapEntities, swapProperties
     case reuseName, becomeMany, addInverse, removeKey, addKey, removeIndex, addIndex, changeFlags, changeRules, addCase
-    case reorder, becomeOptional, becomeOrdered
+    case reorder, changeValueRules, renameCase, reorderCases, becomeOptional, becomeOrdered
     // What follows may lose something, or has another result in one step than in many.
     case removeProperty, removeEntity, changeType, becomeRequired, becomeOne, becomeUnordered, removeInverse
     case splitEnds, changeEndOptionality, changeParent, insertParent, changeAbstract, moveUp, moveDown, uniteSiblings
     case changeDestination, replaceProperty, becomeStored, joinEnds
+    case removeCase, swapRawValues, takeRawValue, changeRawType, changeUnknown, renameEnum
 
     /// Whether the result of several models in a row is that of the last one.
     var isForChains: Bool {
@@ -145,6 +146,16 @@ struct ModelEdits {
       let number = maker.naming.id()
       model.enums[0].cases.append(.init("case\(number)", .text("case\(number)")))
       return true
+    case .renameCase, .reorderCases, .removeCase, .swapRawValues, .takeRawValue, .changeRawType, .changeUnknown,
+      .renameEnum:
+      return changeEnum(edit)
+    case .changeValueRules:
+      guard let property = attribute({ $0.attribute.map { RandomModel.hasRules($0.type) } ?? false }),
+        let type = property.attribute?.type
+      else { return false }
+      let rules = maker.chance(20) ? AttributeRules() : maker.rules(of: type)
+      model.change(property.id) { $0.attribute?.rules = rules }
+      return true
     case .reorder:
       maker.reorder()
       return true
@@ -251,6 +262,7 @@ struct ModelEdits {
     model.change(end.id) {
       $0.link?.isToMany = isToMany
       $0.link?.isOrdered = isOrdered
+      $0.link?.minimum = nil
       $0.link?.maximum = nil
     }
     return true
@@ -342,10 +354,12 @@ struct ModelEdits {
   private mutating func changeRules() -> Bool {
     guard let end = end({ _ in true }) else { return false }
     let rule = [DeleteRule.nullify, .cascade, .deny, .noAction][maker.random.below(4)]
-    let maximum = maker.chance(30) ? 200 : nil
+    let counts = maker.chance(60) ? maker.counts() : (nil, nil)
     model.change(end.id) {
       $0.link?.rule = rule
-      if $0.link?.isToMany == true { $0.link?.maximum = maximum }
+      guard $0.link?.isToMany == true else { return }
+      $0.link?.minimum = counts.0
+      $0.link?.maximum = counts.1
     }
     return true
   }
@@ -362,6 +376,7 @@ struct ModelEdits {
     changed.isExternal = false
     changed.isSearchable = false
     changed.backfill = nil
+    changed.rules = maker.chance(30) ? maker.rules(of: type) : AttributeRules()
     changed.defaultValue = maker.chance(40) ? PlainValues.constant(type, model.enums, &maker.random) : nil
     model.change(property.id) { $0.attribute = changed }
     return true
@@ -377,6 +392,63 @@ struct ModelEdits {
       maker.addLink(from: owner, named: property.name)
     } else {
       maker.addAttribute(to: owner, named: property.name)
+    }
+    return true
+  }
+}
+
+// MARK: - Enums
+
+extension ModelEdits {
+  private mutating func changeEnum(_ edit: Edit) -> Bool {
+    let number = maker.random.below(model.enums.count)
+    var changed = model.enums[number]
+    var origins = model.caseOrigins[changed.name] ?? [:]
+    let name = changed.name
+    let first = maker.random.below(changed.cases.count)
+    let second = maker.random.below(changed.cases.count)
+    switch edit {
+    case .renameCase:
+      let old = changed.cases[first].name
+      changed.cases[first].name = "case\(maker.naming.id())"
+      changed.cases[first].renamedFrom.insert(old, at: 0)
+      origins[changed.cases[first].name] = origins[old]
+      origins[old] = nil
+      if case .useDefault(old) = changed.unknown { changed.unknown = .useDefault(changed.cases[first].name) }
+    case .reorderCases: changed.cases.shuffle(using: &maker.random)
+    case .removeCase, .takeRawValue:
+      if changed.cases.count < 2 || first == second { return false }
+      let gone = changed.cases[first]
+      if case .useDefault(gone.name) = changed.unknown { return false }
+      if edit == .takeRawValue { changed.cases[second].rawValue = gone.rawValue }
+      changed.cases.remove(at: first)
+      origins[gone.name] = nil
+    case .swapRawValues:
+      if first == second { return false }
+      let value = changed.cases[first].rawValue
+      changed.cases[first].rawValue = changed.cases[second].rawValue
+      changed.cases[second].rawValue = value
+    case .changeRawType:
+      changed.rawType = changed.rawType == .string ? .integer : .string
+      for place in changed.cases.indices {
+        let number = maker.naming.id()
+        changed.cases[place].rawValue = changed.rawType == .string ? .text("raw\(number)") : .integer(Int64(number))
+      }
+    case .changeUnknown:
+      changed.unknown = [.reject, .preserve, .useDefault(changed.cases[first].name)][maker.random.below(3)]
+    default:
+      changed.name = maker.naming.entity(&maker.random)
+      model.caseOrigins[name] = nil
+    }
+    model.enums[number] = changed
+    model.caseOrigins[changed.name] = origins
+    for property in model.entities.flatMap(\.properties) where property.attribute?.type == .enumeration(name) {
+      model.change(property.id) { property in
+        property.attribute?.type = .enumeration(changed.name)
+        // What was a case may be none.
+        property.attribute?.defaultValue = nil
+        property.attribute?.backfill = nil
+      }
     }
     return true
   }

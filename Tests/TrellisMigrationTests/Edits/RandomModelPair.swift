@@ -124,7 +124,7 @@ struct RandomModelPair {
       current.change(property.id) { $0.isLossy = !origins.isEmpty }
       return
     }
-    if origins.contains(where: { $0.attribute?.type != attribute.type }) {
+    if origins.contains(where: { $0.attribute?.type != attribute.type }) || isOtherEnum(attribute.type) {
       current.change(property.id) { $0.isLossy = true }
     }
     if attribute.isOptional || property.filling != nil { return }
@@ -136,6 +136,7 @@ struct RandomModelPair {
     }
     let isBackfill = random.below(2) == 0
     current.change(property.id) {
+      if PlainValues.breaks(constant, attribute.rules) { $0.attribute?.rules = AttributeRules() }
       // The text of a constant of type `string` would be an expression.
       if isBackfill && attribute.type != .string {
         $0.attribute?.backfill = .value(constant)
@@ -143,6 +144,11 @@ struct RandomModelPair {
         $0.attribute?.defaultValue = constant
       }
     }
+  }
+
+  private func isOtherEnum(_ type: AttributeType) -> Bool {
+    guard case .enumeration(let name) = type else { return false }
+    return stored.enums.first { $0.name == name } != current.enums.first { $0.name == name }
   }
 
   /// Takes a part of the answers away, and now and then makes values unique that may not be.

@@ -32,6 +32,13 @@ struct RandomSeries {
       for pair in between.reversed() { origins = origins.flatMap { pair.current.property($0)?.origins ?? [] } }
       model.change(property.id) { $0.origins = origins }
     }
+    for (name, cases) in model.caseOrigins {
+      model.caseOrigins[name] = cases.compactMapValues { origin in
+        var origin: String? = origin
+        for pair in between.reversed() { origin = origin.flatMap { pair.current.caseOrigins[name]?[$0] } }
+        return origin
+      }
+    }
     return model
   }
 

@@ -129,9 +129,19 @@ struct Expectation {
       if attribute.isOptional { return .exactly(.null) }
       return filling(property, "\(row.key).\(property.name) is missing")
     }
-    if let value = PlainValues.converted(value, type, attribute.type) { return .exactly(value) }
+    if let value = converted(value, type, attribute.type) { return .exactly(value) }
     lose("\(row.key).\(property.name) \(value)", isConsented: property.isLossy)
     return filling(property, "\(row.key).\(property.name) does not fit", isLoss: true)
+  }
+
+  private func converted(_ value: StoredValue, _ type: AttributeType, _ target: AttributeType) -> StoredValue? {
+    if case .enumeration(let old) = type, case .enumeration(let new) = target,
+      let stored = stored.enums.first(where: { $0.name == old }),
+      let description = current.enums.first(where: { $0.name == new })
+    {
+      return PlainValues.converted(value, stored, description, current.caseOrigins[new] ?? [:])
+    }
+    return PlainValues.converted(value, type, target)
   }
 
   private mutating func filling(_ property: PlainProperty, _ what: String, isLoss: Bool = false) -> Value {

@@ -4,6 +4,8 @@ import TrellisModel
 /// then known without any names.
 struct PlainModel {
   var enums: [EnumDescription] = []
+  /// The case of the stored enum that each case continues, by the names of the enum and of the case. New cases are absent.
+  var caseOrigins: [String: [String: String]] = [:]
   var entities: [PlainEntity] = []
   var removed: [String] = []
 
@@ -96,6 +98,9 @@ struct PlainModel {
   /// The model as one in which every property continues itself.
   var asItself: PlainModel {
     var model = self
+    model.caseOrigins = Dictionary(
+      enums.map { ($0.name, Dictionary($0.cases.map { ($0.name, $0.name) }) { first, _ in first }) }
+    ) { first, _ in first }
     for entity in model.entities.indices {
       for place in model.entities[entity].properties.indices {
         // What is only in memory leaves nothing to continue.
@@ -139,7 +144,8 @@ struct PlainModel {
     guard let link = property.link else { return nil }
     return RelationshipDescription(
       property.name, to: self[link.destination].name, inverse: link.inverse.flatMap { self.property($0)?.name },
-      deleteRule: link.rule, toMany: link.isToMany, ordered: link.isOrdered, maxCount: link.maximum,
+      deleteRule: link.rule, toMany: link.isToMany, ordered: link.isOrdered, minCount: link.minimum,
+      maxCount: link.maximum,
       optional: link.isOptional, transient: property.isTransient, renamedFrom: property.formerNames,
       lossy: property.isLossy && !property.isTransient)
   }
@@ -188,5 +194,13 @@ struct PlainLink {
   var isToMany = false
   var isOrdered = false
   var isOptional = true
+  var minimum: Int?
   var maximum: Int?
+
+  /// Whether an object may have so many partners.
+  func allows(_ count: Int) -> Bool {
+    if !isToMany { return count == 1 || count == 0 && isOptional }
+    if count > maximum ?? .max { return false }
+    return count >= minimum ?? 0 || count == 0 && isOptional
+  }
 }

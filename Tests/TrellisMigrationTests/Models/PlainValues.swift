@@ -28,7 +28,11 @@ enum PlainValues {
     case .array: return .text(some(["[]", "[1,2]", "[3]"], &random))
     case .codable: return .text(some(["{}", "{\"x\":1}"], &random))
     case .enumeration(let name):
-      let cases = enums.first { $0.name == name }?.cases ?? []
+      let description = enums.first { $0.name == name }
+      let cases = description?.cases ?? []
+      if let description, description.unknown != .reject, random.below(8) == 0 {
+        return description.rawType == .string ? .text("unknown") : .integer(99_999)
+      }
       return cases.isEmpty ? .null : cases[random.below(cases.count)].rawValue
     }
   }
@@ -74,7 +78,33 @@ enum PlainValues {
     case .uuid where random.below(3) == 0: .new
     case .date: .value(.integer(1_767_225_600_000_000))
     case .float, .double: .value(.real(0.5))
+    case .enumeration(let name):
+      enums.first { $0.name == name }.flatMap { $0.cases.randomElement(using: &random) }.map { .value($0.rawValue) }
     default: .value(value(type, enums, &random))
+    }
+  }
+
+  // MARK: Rules
+
+  /// Whether a constant breaks rules.
+  static func breaks(_ constant: DefaultValue, _ rules: AttributeRules) -> Bool {
+    if case .value(let value) = constant { breaks(value, rules) } else { false }
+  }
+
+  /// Whether a value breaks rules that ``RandomModel/rules(of:)`` makes.
+  static func breaks(_ value: StoredValue, _ rules: AttributeRules) -> Bool {
+    switch value {
+    case .integer(let number):
+      if case .integer(let least)? = rules.minimum, number < least { return true }
+      if case .integer(let most)? = rules.maximum, number > most { return true }
+      return false
+    case .text(let text):
+      if text.unicodeScalars.count < rules.minimumLength ?? 0 { return true }
+      if text.unicodeScalars.count > rules.maximumLength ?? .max { return true }
+      let plain = Set("abcdefghijklmnopqrstuvwxyz0123456789 ")
+      return rules.pattern != nil && !text.allSatisfy(plain.contains)
+    case .blob(let bytes): return bytes.count > rules.maximumLength ?? .max
+    default: return false
     }
   }
 }
@@ -97,6 +127,23 @@ extension PlainValues {
     case .array, .codable: [.string]
     case .enumeration(let name): enums.first { $0.name == name }?.rawType == .integer ? [.int64, .string] : [.string]
     }
+  }
+
+  /// The counterpart of a value of an enum in the enum that it became; nil if it has none.
+  ///
+  /// - Parameter origins: the stored case of each current one, by name.
+  static func converted(
+    _ value: StoredValue, _ stored: EnumDescription, _ current: EnumDescription, _ origins: [String: String]
+  ) -> StoredValue? {
+    let keepsUnknown = stored.rawType == current.rawType && current.unknown != .reject
+    guard let old = stored.cases.first(where: { $0.rawValue == value }) else { return keepsUnknown ? value : nil }
+    if let new = current.cases.first(where: { origins[$0.name] == old.name }) { return new.rawValue }
+    guard stored.rawType == current.rawType else { return nil }
+    if let holder = current.cases.first(where: { $0.rawValue == value }) {
+      // A new name for the same raw value is a rename.
+      return origins[holder.name] == nil ? value : nil
+    }
+    return keepsUnknown ? value : nil
   }
 
   /// The counterpart of a value in another type; nil if it has none.

@@ -73,6 +73,28 @@ struct RandomModel {
     }
   }
 
+  static func hasRules(_ type: AttributeType) -> Bool {
+    switch type {
+    case .int16, .int32, .int64, .string, .data: true
+    default: false
+    }
+  }
+
+  /// Rules that some values of a type break; none for most types.
+  mutating func rules(of type: AttributeType) -> AttributeRules {
+    switch type {
+    case .int16, .int32, .int64:
+      AttributeRules(
+        min: chance(50) ? .integer(0) : nil, max: chance(50) ? .integer([10, 100, 32_000][random.below(3)]) : nil)
+    case .string:
+      AttributeRules(
+        minLength: chance(40) ? 1 : nil, maxLength: chance(60) ? [3, 5, 100][random.below(3)] : nil,
+        pattern: chance(30) ? "[a-z0-9 ]*" : nil)
+    case .data: AttributeRules(maxLength: [3, 64, 80][random.below(3)])
+    default: AttributeRules()
+    }
+  }
+
   /// The name of a property elsewhere that the entity can have as well, or a new one.
   private mutating func name(in entity: Int) -> String {
     let related = Set(model.subtree(entity).flatMap { model.lineage($0) })
@@ -88,6 +110,7 @@ struct RandomModel {
     if chance(30) { attribute.defaultValue = PlainValues.constant(type, model.enums, &random) }
     if type == .data { attribute.isExternal = chance(50) }
     if type == .string { attribute.isSearchable = chance(30) }
+    if chance(25) { attribute.rules = rules(of: type) }
     var property = PlainProperty(id: naming.id(), origins: [], name: name ?? self.name(in: entity))
     property.attribute = attribute
     property.isTransient = chance(5) && type != .data && type != .string
@@ -97,13 +120,18 @@ struct RandomModel {
 
   // MARK: Relationships
 
+  /// The least and the greatest number of members.
+  mutating func counts() -> (Int?, Int?) {
+    (chance(40) ? 1 + random.below(2) : nil, chance(60) ? 2 + random.below(3) : nil)
+  }
+
   mutating func link(to destination: Int) -> PlainLink {
     var link = PlainLink(destination: destination)
     link.isToMany = chance(50)
     link.isOrdered = link.isToMany && chance(50)
     link.isOptional = chance(60)
     link.rule = [.nullify, .nullify, .cascade, .deny, .noAction][random.below(5)]
-    link.maximum = link.isToMany && chance(10) ? 100 : nil
+    if link.isToMany && chance(20) { (link.minimum, link.maximum) = counts() }
     return link
   }
 

@@ -58,6 +58,21 @@ import TrellisTestSupport
     #expect(conversion(old, old, .preserve, .preserve).reach == .sameForm)
   }
 
+  @Test("a removed case is lost if another case has its raw value now")
+  func takenRawValue() {
+    let cases = [Case("sad", .integer(1)), Case("glad", .integer(2))]
+    for policy in [EnumDescription.UnknownPolicy.reject, .preserve] {
+      for taker in [Case("glad", .integer(1)), Case("happy", .integer(1), renamedFrom: ["glad"])] {
+        let there = conversion(cases, [taker], .reject, policy)
+        #expect(there.reach == .counted)
+        #expect(there.convert(.integer(1)) == nil && there.convert(.integer(2)) == .integer(1))
+      }
+      // Another name for the same raw value is a rename.
+      #expect(
+        conversion(cases, [Case("blue", .integer(1)), cases[1]], .reject, policy).convert(.integer(1)) == .integer(1))
+    }
+  }
+
   @Test("another raw type finds cases by name")
   func rawTypes() {
     let new = [Case("sad", .integer(1)), Case("glad", .integer(2))]

@@ -14,6 +14,7 @@ import TrellisModel
     func misfits(_ source: StoredColumn, in entity: Int) -> Int { misfitCount }
     func lost(_ loss: Loss) -> Int { loss.subject == .rows ? rowCount : valueCount }
     func lostPairs(of link: Int) -> Int { misfitCount }
+    func breaches(of bound: Int) -> Int? { misfitCount }
     func duplicates(of key: NewKey) -> NewKey.Duplicates {
       NewKey.Duplicates(count: misfitCount, rows: misfitCount > 0 ? [[4, 9]] : [])
     }
@@ -89,6 +90,28 @@ import TrellisModel
     let lossy = [entry([.init("amount", .decimal, default: .value(.text("0")), lossy: true)])]
     #expect(try plan(before, lossy, Counts(misfitCount: 3)).steps.map(\.risk) == [.loses(count: 3)])
     #expect(try plan([entry([.init("n", .int16)])], [entry([.init("n", .int64)])]).steps.map(\.risk) == [.none])
+  }
+
+  @Test("an enum with other cases is told if values change or are lost")
+  func cases() throws {
+    func model(_ cases: [EnumDescription.Case], lossy: Bool = false) throws -> Model {
+      let mood = AttributeDescription("mood", .enumeration("Mood"), optional: true, lossy: lossy)
+      return try Model(
+        ModelDescription(
+          name: "Diary", enums: [EnumDescription("Mood", rawType: .string, cases: cases)], entities: [entry([mood])]))
+    }
+    let (sad, glad) = (EnumDescription.Case("sad", .text("sad")), EnumDescription.Case("glad", .text("glad")))
+    func plan(_ current: Model, misfits: Int = 0) throws -> MigrationPlan {
+      try MigrationPlan(Migration(from: model([sad, glad]), to: current), counts: Counts(misfitCount: misfits))
+    }
+    #expect(try plan(model([glad, sad, .init("calm", .text("calm"))])).steps == [])
+    #expect(try plan(model([glad])).questions == [])
+    #expect(
+      told(try plan(model([glad]), misfits: 3)) == ["Entry.mood: other cases of Mood, and 3 values have no counterpart"]
+    )
+    #expect(try plan(model([glad], lossy: true), misfits: 3).steps.map(\.risk) == [.loses(count: 3)])
+    let renamed = try plan(model([.init("blue", .text("blue"), renamedFrom: ["sad"]), glad]))
+    #expect(told(renamed) == ["Entry.mood: other cases of Mood"] && renamed.steps.map(\.risk) == [.rewrites(rows: 10)])
   }
 
   @Test("a type that has nothing in common is a new attribute, and the loss of the former one")

@@ -1,17 +1,22 @@
 import Foundation
-import TrellisModel
-import TrellisStorage
+
+/// A rule of an attribute that a value breaks.
+package enum ValueRule: String, Hashable, Sendable {
+  case minimum, maximum, minimumLength, maximumLength, pattern
+  /// The value cannot be stored.
+  case notANumber
+}
 
 /// An attribute with rules for its values. A class, because every save iterates over these attributes for every object.
-final class CheckedAttribute: Sendable {
-  let index: Int
-  let name: String
+package final class CheckedAttribute: Sendable {
+  package let index: Int
+  package let name: String
   private let type: AttributeType
   private let rules: AttributeRules
   private let pattern: Pattern?
 
   /// Returns nil if every value is valid.
-  init?(_ attribute: Attribute) {
+  package init?(_ attribute: Attribute) {
     rules = attribute.description.rules
     guard !rules.isEmpty || attribute.type.mayHoldNoNumber else { return nil }
     index = attribute.index
@@ -21,10 +26,13 @@ final class CheckedAttribute: Sendable {
     pattern = rules.pattern.flatMap { try? Pattern($0) }
   }
 
-  typealias Failure = (rule: ValidationFailure.Rule, message: String)
+  /// Whether values are data, which may be in files.
+  package var isData: Bool { type == .data }
+
+  package typealias Failure = (rule: ValueRule, message: String)
 
   /// The rules that a value breaks, with messages. Nil values satisfy every rule.
-  func failures(of value: StoredValue) -> [Failure] {
+  package func failures(of value: StoredValue) -> [Failure] {
     if isNoNumber(value) { return [(.notANumber, numberMessage)] }
     if value.isNull || rules.isEmpty { return [] }
     var failures: [Failure] = []
