@@ -152,6 +152,22 @@ import TrellisTestSupport
       ])
   }
 
+  @Test("a reference to nothing does not compete with the others when its target would hold the link")
+  func danglingOwner() throws {
+    func models(_ isToMany: Bool) -> [PlainEntity] {
+      [
+        Make.entity(1, "Book", [Make.link(3, "shelf", to: 2, inverse: 4, isLossy: true, rule: .noAction)]),
+        Make.entity(
+          2, "Shelf",
+          [
+            Make.link(
+              4, "books", to: 1, inverse: 3, toMany: isToMany, isLossy: true, isOptional: false, rule: .noAction)
+          ]),
+      ]
+    }
+    try check(models(true), models(false))
+  }
+
   @Test("the pairs with rows of an entity that becomes abstract go with them if losses are allowed")
   func becomesAbstract() throws {
     let all = [
@@ -184,10 +200,12 @@ private enum PlainMaking {
 
   static func link(
     _ id: Int, _ name: String, to destination: Int, inverse: Int? = nil, toMany: Bool = false, isOrdered: Bool = false,
-    isLossy: Bool = false, origins: [Int]? = nil
+    isLossy: Bool = false, isOptional: Bool = true, rule: DeleteRule = .nullify, origins: [Int]? = nil
   ) -> PlainProperty {
     var property = PlainProperty(id: id, origins: origins ?? [id], name: name, isLossy: isLossy)
-    property.link = PlainLink(destination: destination, inverse: inverse, isToMany: toMany, isOrdered: isOrdered)
+    property.link = PlainLink(
+      destination: destination, inverse: inverse, rule: rule, isToMany: toMany, isOrdered: isOrdered,
+      isOptional: isOptional)
     return property
   }
 }

@@ -50,9 +50,9 @@ struct FormerStore {
     let person = try #require(model.entity(named: "Person"))
     var request = SaveRequest()
     let people = ["Ada", "Ben", "Ada"].enumerated().map { place, name in
-      Record(person, key: Int64(1 + place), ["name": .text(name)])
+      PlainRecord(person, key: Int64(1 + place), ["name": .text(name)])
     }
-    var notes: [Record] = []
+    var notes: [PlainRecord] = []
     for place in 0..<count {
       var values: [String: StoredValue] = ["author": .integer(Int64(1 + place % 3))]
       if number == 1 {
@@ -64,7 +64,7 @@ struct FormerStore {
         values["mood"] = .text("good")
         if place == 0 { values["photo"] = .blob(Self.photo) }
       }
-      notes.append(Record(note, key: Int64(10 + place), values))
+      notes.append(PlainRecord(note, key: Int64(10 + place), values))
     }
     request.inserts = [.init(entity: person.index, records: people), .init(entity: note.index, records: notes)]
     if let letter = model.entity(named: "Letter") {
@@ -72,7 +72,7 @@ struct FormerStore {
         "headline": .text("Letter"), "tagList": .text("[\"sun\"]"), "address": .text("Rome"), "author": .integer(2),
         "Letter.headline": .text("Letter"), "Letter.address": .text("Rome"),
       ]
-      request.inserts.append(.init(entity: letter.index, records: [Record(letter, key: 9, values)]))
+      request.inserts.append(.init(entity: letter.index, records: [PlainRecord(letter, key: 9, values)]))
     }
     let mentions = try #require(note.property(named: "mentions")?.relationship)
     guard case .joinTable(let table, _) = mentions.home else { return }
@@ -83,26 +83,4 @@ struct FormerStore {
     request.pairs = [pairs]
     try store.connect().save(request)
   }
-}
-
-/// A row with values by the names of columns.
-final class Record: StoredRecord {
-  let storedKey: Int64
-  let storedVersion: Int64 = 0
-  private let entity: Entity
-  private let values: [StoredValue]
-
-  init(_ entity: Entity, key: Int64, _ values: [String: StoredValue]) {
-    self.entity = entity
-    storedKey = key
-    self.values = entity.columns.map { column in
-      values[column.name] ?? values[column.name.split(separator: ".").last.map(String.init) ?? ""] ?? .null
-    }
-  }
-
-  func writeRow(to row: RowWriter) {
-    for (column, value) in zip(entity.columns, values) { row.write(value, of: column, in: entity) }
-  }
-
-  func writeColumns(of properties: ColumnMask, to row: RowWriter) { writeRow(to: row) }
 }

@@ -1,4 +1,4 @@
-public import TrellisStorage
+import TrellisStorage
 
 /// The work of a ``MigrationStep``: the rows of a former version, and a context with the objects of the current model.
 ///

@@ -78,7 +78,7 @@ extension MigrationPolicy {
 // MARK: - Former version
 
 /// A released version of a model. Generated code conforms to it, with a type for the rows of each entity.
-public protocol FormerVersion {
+public protocol FormerVersion: Sendable {
   /// The number of the version, from 1.
   static var number: Int { get }
   /// The model of today.

@@ -68,11 +68,13 @@ struct MigrationResolver {
     let partnerEntity: Int
     let hasManyPartners: Bool
     let hasManyOwners: Bool
+    let isReversed: Bool
     let isFirstOrdered: Bool
     let isSecondOrdered: Bool
 
     init(_ link: LinkList.Link, _ isReversed: Bool) {
       self.link = link
+      self.isReversed = isReversed
       let (first, second) = (link.first, link.second)
       // A one-way relationship may lead to the same object from many.
       let secondIsToMany = second?.isToMany ?? true
@@ -88,7 +90,12 @@ struct MigrationResolver {
   /// Whether every pair of a stored link can be a pair of the current one.
   private func areKept(_ ends: Ends, _ link: LinkList.Link) -> Bool {
     areKept(ends.ownerEntity, within: link.first.entity) && areKept(ends.partnerEntity, within: link.first.destination)
-      && (!ends.link.first.isLeftAlone || link.first.isLeftAlone)
+      && (!ends.link.first.isLeftAlone || keepsDangling(ends, link))
+  }
+
+  /// Whether stored references that may lead to nothing can stay: their targets are partners, and not owners, as before.
+  private func keepsDangling(_ ends: Ends, _ link: LinkList.Link) -> Bool {
+    link.first.isLeftAlone && !ends.isReversed && link.isSymmetric == ends.link.isSymmetric
   }
 
   private func areKept(_ entity: Int, within ancestor: Int) -> Bool {

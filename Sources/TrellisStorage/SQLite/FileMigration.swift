@@ -249,7 +249,7 @@ struct FileMigration {
   private func backUp(_ migration: Migration) throws(StoreError) {
     let target = "\(path).before-\(migration.stored.checksum)"
     do {
-      let files = SystemFiles()
+      let files = options.files
       let own = ["", "-wal", "-shm", "-journal"].map { path + $0 }
       let copy = try BackupFile(target, replacing: true, own: own, files: files)
       let database = try Database(path: path, options: options)

@@ -48,9 +48,18 @@ struct BoundExpectation {
     return !link.allows((contents.links[name] ?? []).count { (isFirst ? $0.owner : $0.partner) == key })
   }
 
+  /// The stored properties that one continues. A new end of a stored relationship continues the former end.
+  private func origins(of property: PlainProperty) -> [Int] {
+    guard property.origins.isEmpty, let inverse = property.link?.inverse.flatMap({ current.property($0) }) else {
+      return property.origins
+    }
+    return inverse.origins.compactMap { graph.model.property($0)?.link?.inverse }
+  }
+
   private func brokeBefore(_ property: PlainProperty, _ key: Int64) -> Bool {
     guard let row = graph.rows[key] else { return false }
-    let before = graph.model.properties(row.entity).filter { property.origins.contains($0.id) }
+    let origins = origins(of: property)
+    let before = graph.model.properties(row.entity).filter { origins.contains($0.id) }
     return before.contains { old in
       if let attribute = old.attribute {
         return row.values[old.id].map { PlainValues.breaks($0, attribute.rules) } ?? false

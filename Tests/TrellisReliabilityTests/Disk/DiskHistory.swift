@@ -41,6 +41,23 @@ struct DiskHistory {
   private var safeNames: [String: Int] = [:]
   private var pendingEntries: [Entry] = []
 
+  init() {}
+
+  /// A disk that has all of an image.
+  init(_ image: StoreImage) {
+    for (name, content) in image.files.sorted(by: { $0.key < $1.key }) {
+      let folder = Self.folder(of: name)
+      if !folder.isEmpty && safeNames[folder + "/"] == nil { add(folder + "/", Content()) }
+      add(name, Content(safe: Array(content)))
+    }
+    names = safeNames
+  }
+
+  private mutating func add(_ name: String, _ content: Content) {
+    safeNames[name] = contents.count
+    contents.append(content)
+  }
+
   // MARK: Going on
 
   mutating func apply(_ step: DiskStep) {

@@ -1,29 +1,6 @@
 import TrellisModel
 import TrellisStorage
-
-/// A row of a ``PlainGraph`` as a store sees it.
-final class GraphRecord: StoredRecord {
-  let storedKey: Int64
-  let storedVersion: Int64 = 0
-  private let entity: Entity
-  private let values: [StoredValue]
-
-  init(_ key: Int64, _ entity: Entity, _ values: [StoredValue]) {
-    storedKey = key
-    self.entity = entity
-    self.values = values
-  }
-
-  func writeRow(to row: RowWriter) {
-    for (value, column) in zip(values, entity.columns) { row.write(value, of: column, in: entity) }
-  }
-
-  func writeColumns(of properties: ColumnMask, to row: RowWriter) {
-    for (value, column) in zip(values, entity.columns) where properties.contains(column.property) {
-      row.write(value, of: column, in: entity)
-    }
-  }
-}
+import TrellisTestSupport
 
 extension PlainGraph {
   /// The save that writes the whole graph.
@@ -54,7 +31,7 @@ extension PlainGraph {
     for (entity, rows) in Dictionary(grouping: rows.values, by: \.entity).sorted(by: { $0.key < $1.key }) {
       guard let resolved = resolved.entity(named: model[entity].name) else { continue }
       let records = rows.sorted { $0.key < $1.key }.map { row in
-        GraphRecord(row.key, resolved, resolved.columns.map { value(of: $0, in: row, references, resolved) })
+        PlainRecord(resolved, key: row.key, resolved.columns.map { value(of: $0, in: row, references, resolved) })
       }
       request.inserts.append(.init(entity: resolved.index, records: records))
     }

@@ -7,76 +7,47 @@ import TrellisTestSupport
 
 @Suite("When programs are killed during a migration, a SQLite file is the former one or the new one")
 struct KilledMigrationTests {
-  typealias Change = FailingMigrationTests.Change
-
   /// How often a program is killed during each kind of migration.
   private static let rounds = TestSettings.number("TRELLIS_MIGRATION_KILLS", or: 5)
   private static let rowCount = 20_000
 
+  private let diary: DiaryStore
+  /// Holds what is not the store's.
   private let folder: TestFolder
-  private let url: URL
-  private let former: Model
 
   init() throws {
+    diary = try DiaryStore(.sqlite)
     folder = try TestFolder()
-    url = folder.file("store")
-    former = try Model(FailingMigrationTests.formerModel)
-  }
-
-  private var store: StoreConfiguration { .sqlite(at: url) }
-
-  private func makeFormer() throws -> Data {
-    try FailingMigrationTests.makeFormer(url, former, rowCount: Self.rowCount)
-  }
-
-  private func put(_ data: Data) throws {
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
-      try FileManager.default.removeItem(at: folder.file(name))
-    }
-    try data.write(to: url)
   }
 
   /// Starts a program that opens the file with the changed model.
-  private func start(_ change: Change, _ name: String, rest: Int = 0) throws -> MigratingProcess {
+  private func start(_ change: DiaryChange, _ name: String, rest: Int = 0) throws -> MigratingProcess {
     let model = folder.file("changed.model.json")
     // Another program may be reading it.
     try Data(change.model.canonicalJSON().utf8).write(to: model, options: .atomic)
-    return try MigratingProcess(url, model: model, words: folder.file(name), rest: rest)
+    return try MigratingProcess(diary.url, model: model, words: folder.file(name), rest: rest)
   }
 
-  @Test("kill -9 at any moment leaves all rows, and the next opening finishes", arguments: Change.allCases)
-  func anyMoment(change: Change) throws {
-    let whole = try makeFormer()
-    let formerRows = try PlainSQLite(url).rows(FailingMigrationTests.formerRows)
-    let model = try Model(change.model)
-    let whole1 = try start(change, "first")
-    whole1.waitUntil("migrating")
+  @Test("kill -9 at any moment leaves all rows, and the next opening finishes", arguments: DiaryChange.allCases)
+  func anyMoment(change: DiaryChange) throws {
+    let expected = try diary.expected(change, rowCount: Self.rowCount)
+    try expected.image.put(into: diary.folder.url)
+    let whole = try start(change, "first")
+    whole.waitUntil("migrating")
     let clock = ContinuousClock.now
-    whole1.waitUntil("open")
+    whole.waitUntil("open")
     let duration = ContinuousClock.now - clock
-    whole1.end()
-    let expected = try PlainSQLite(url).rows(change.rows)
-    #expect(expected.count == Self.rowCount)
+    whole.end()
     var unfinished = 0
     for round in 0..<Self.rounds {
-      try put(whole)
+      try expected.image.put(into: diary.folder.url)
       let process = try start(change, "round")
       process.waitUntil("migrating")
       let microseconds = Double(duration.components.seconds) * 1e6 + Double(duration.components.attoseconds) / 1e12
       Thread.sleep(forTimeInterval: .random(in: 0...microseconds * 1.1) / 1e6)
       process.kill()
       process.end()
-      if try store.plan(model) == nil {
-        #expect(try PlainSQLite(url).rows(change.rows) == expected, "round \(round)")
-      } else {
-        unfinished += 1
-        #expect(try PlainSQLite(url).rows(FailingMigrationTests.formerRows) == formerRows, "round \(round)")
-      }
-      try store.open(model).close()
-      let file = try PlainSQLite(url)
-      #expect(try file.rows(change.rows) == expected, "round \(round)")
-      #expect(try file.rows("PRAGMA integrity_check") == [["ok"]], "round \(round)")
-      #expect(try file.rows("SELECT count(*) FROM _models") == [["2"]], "round \(round)")
+      if try !diary.expectWhole(expected, "round \(round)") { unfinished += 1 }
     }
     print("\(change): killed \(Self.rounds) times, \(unfinished) times before the end")
   }
@@ -84,8 +55,8 @@ struct KilledMigrationTests {
   @Test(
     "eight programs open a former file at once, the one that migrates is killed: another one migrates, and all open")
   func eightPrograms() throws {
-    _ = try makeFormer()
-    let formerRows = try PlainSQLite(url).rows("SELECT count(*) FROM Entry")
+    _ = try diary.make(rowCount: Self.rowCount)
+    let formerRows = try PlainSQLite(diary.url).rows("SELECT count(*) FROM Entry")
     let processes = try (0..<8).map { try start(.losing, "program \($0)", rest: 500) }
     var killed: MigratingProcess?
     while killed == nil, processes.contains(where: \.isRunning) {
@@ -99,7 +70,7 @@ struct KilledMigrationTests {
     #expect(!victim.has("open"))
     #expect(others.filter { $0.has("open") }.count == 7, "\(others.map(\.said))")
     #expect(others.filter { $0.has("migrating") }.count == 1)
-    let file = try PlainSQLite(url)
+    let file = try PlainSQLite(diary.url)
     #expect(try file.rows("SELECT count(*) FROM Entry") == formerRows)
     #expect(try file.rows("SELECT count(*) FROM _models") == [["2"]])
     #expect(try file.rows("PRAGMA integrity_check") == [["ok"]])
