@@ -369,7 +369,8 @@ struct ModelEdits {
   private mutating func changeType() -> Bool {
     guard let property = attribute({ !$0.origins.isEmpty }), let attribute = property.attribute,
       property.origins.allSatisfy({ stored.property($0)?.attribute?.type == attribute.type }),
-      let type = maker.some(PlainValues.targets(attribute.type, model.enums))
+      // Stored values are converted, so the stored enums count.
+      let type = maker.some(PlainValues.targets(attribute.type, stored.enums))
     else { return false }
     var changed = attribute
     changed.type = type
