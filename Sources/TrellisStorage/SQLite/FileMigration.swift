@@ -58,6 +58,7 @@ struct FileMigration {
     guard let need = try Metadata.need(of: model, options.migration, tellsBounds: true, in: database) else {
       return nil
     }
+    try checkTables(of: need.migration.stored, database)
     let statements = MigrationStatements(need.migration, now: QueryClock.now)
     _ = try MigrationFunctions.add(for: need.migration, folder, to: database)
     let plan = try plan(need, statements, countsBreaches: true, database)
@@ -119,6 +120,7 @@ struct FileMigration {
 
   private func migrate(_ need: Metadata.Need, _ database: Database) throws(StoreError) {
     let migration = need.migration
+    try checkTables(of: migration.stored, database)
     let statements = MigrationStatements(migration, now: QueryClock.now)
     let functions = try MigrationFunctions.add(for: migration, folder, to: database)
     let plan = try plan(need, statements, database)
@@ -230,17 +232,41 @@ struct FileMigration {
 
   // MARK: Checks
 
-  /// The file must have the structure of a new one.
+  /// Before the migration, the file must have the tables of its own model, and none that the current model adds.
+  private func checkTables(of stored: Model, _ database: Database) throws(StoreError) {
+    let parts = CheckStatements(stored).parts
+    if let part = try differingPart(parts.filter { !$0.isIndex }, database) {
+      throw strange("its table \(part.name) is not as its model has it")
+    }
+    let known = Set(parts.map { $0.name.lowercased() })
+    let added = Set(CheckStatements(model).parts.map { $0.name.lowercased() }).subtracting(known)
+    for name in try SchemaStructure.names(in: database) where added.contains(name.lowercased()) {
+      throw strange("it has a table or an index \(name), which its model does not have")
+    }
+  }
+
+  private func strange(_ reason: String) -> StoreError {
+    StoreError(
+      .damaged, "\(path) is not migrated: \(reason). Nothing was changed.",
+      remedy: "Undo what another program has changed in the file, or restore it from a backup.")
+  }
+
+  /// After the migration, the file must have the structure of a new one.
   private func checkStructure(_ database: Database) throws(StoreError) {
-    let parts = CheckStatements(model).parts + [CheckStatements.models]
+    guard let part = try differingPart(CheckStatements(model).parts + [CheckStatements.models], database) else { return }
+    throw StoreError(
+      .internalError,
+      "The migration of \(path) would not make \(part.name) as the model has it; nothing was changed.",
+      remedy: "Report this as a mistake in Trellis, with both models.")
+  }
+
+  /// The first part that the file does not have as stated.
+  private func differingPart(
+    _ parts: [CheckStatements.Part], _ database: Database
+  ) throws(StoreError) -> CheckStatements.Part? {
     let expected = try SchemaStructure(madeBy: parts.map(\.statement), options).facts
     let found = try SchemaStructure(of: database).facts
-    for part in parts where found[part.name] != expected[part.name] {
-      throw StoreError(
-        .internalError,
-        "The migration of \(path) would not make \(part.name) as the model has it; nothing was changed.",
-        remedy: "Report this as a mistake in Trellis, with both models.")
-    }
+    return parts.first { found[$0.name] != expected[$0.name] }
   }
 
   // MARK: Backup

@@ -205,6 +205,19 @@ struct SchemaStructure {
     for question in Self.questions { try add(question, database) }
   }
 
+  /// The names of all tables, indexes, views and triggers of a file.
+  ///
+  /// - Throws: ``StoreError``.
+  static func names(in database: Database) throws(StoreError) -> [String] {
+    var names: [String] = []
+    let statement = try database.prepare("SELECT name FROM sqlite_schema")
+    defer { _ = trellis_sqlite3_finalize(statement.pointer) }
+    while try database.step(statement.pointer, doing: "read the schema") {
+      if let name = database.text(of: statement.pointer) { names.append(name) }
+    }
+    return names
+  }
+
   private mutating func add(_ question: String, _ database: Database) throws(StoreError) {
     let statement = try database.prepare(question)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }

@@ -447,8 +447,10 @@ extension ModelEdits {
       model.change(property.id) { property in
         property.attribute?.type = .enumeration(changed.name)
         // What was a case may be none.
-        property.attribute?.defaultValue = nil
-        property.attribute?.backfill = nil
+        if edit != .reorderCases && edit != .renameCase {
+          property.attribute?.defaultValue = nil
+          property.attribute?.backfill = nil
+        }
       }
     }
     return true

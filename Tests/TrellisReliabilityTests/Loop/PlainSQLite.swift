@@ -43,6 +43,24 @@ final class PlainSQLite {
     }
   }
 
+  /// Runs a statement with texts for its parameters.
+  func run(_ sql: String, _ texts: [String]) throws {
+    var statement: OpaquePointer?
+    guard trellis_sqlite3_prepare_v3(handle, sql, -1, 0, &statement, nil) == 0, let statement else { throw failure() }
+    defer { _ = trellis_sqlite3_finalize(statement) }
+    for (index, text) in texts.enumerated() {
+      var text = text
+      let code = text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { characters in
+          trellis_sqlite3_bind_text(
+            statement, Int32(index + 1), characters.baseAddress, Int32(characters.count), trellis_sqlite_transient())
+        }
+      }
+      guard code == 0 else { throw failure() }
+    }
+    guard trellis_sqlite3_step(statement) == TRELLIS_SQLITE_DONE else { throw failure() }
+  }
+
   private func failure() -> Failure {
     Failure(
       code: trellis_sqlite3_extended_errcode(handle), message: String(cString: trellis_sqlite3_errmsg(handle)))

@@ -31,16 +31,18 @@ struct DiaryStore {
 
   /// The store on a file system that a test has in its hand.
   func configuration(
-    _ files: any FileOperations = SystemFiles(), durability: Durability = .durable
+    _ files: any FileOperations = SystemFiles(), durability: Durability = .durable,
+    migration: MigrationPolicy = .automatic
   ) -> StoreConfiguration {
     StoreConfiguration { [kind, url] model, observer in
       switch kind {
       case .sqlite:
         var options = OpenOptions(durability: durability, busyTimeoutMilliseconds: 60_000, isReadOnly: false)
         (options.largestInRow, options.files, options.observer) = (Self.filesAbove, files, observer)
+        options.migration = migration
         return try SQLiteStore(url: url, model: model, options: options)
       case .json:
-        var options = DocumentOptions(durability: durability, largestInRow: Self.filesAbove)
+        var options = DocumentOptions(durability: durability, largestInRow: Self.filesAbove, migration: migration)
         options.observer = observer
         return try JSONStore(path: url.path, model: model, options: options, files: files)
       }
