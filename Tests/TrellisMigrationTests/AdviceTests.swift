@@ -93,7 +93,9 @@ import TrellisTestSupport
 
   private static func fill(_ id: Int, _ model: inout PlainModel) {
     var random = SeededGenerator(seed: UInt64(id))
-    guard let property = model.property(id), let type = property.attribute?.type, property.filling == nil else {
+    guard let property = model.property(id), let type = property.attribute?.type, property.filling == nil,
+      property.expression == nil
+    else {
       return
     }
     let constant = PlainValues.constant(type, model.enums, &random)

@@ -48,7 +48,7 @@ package struct StateMigration {
   ) throws -> MigrationPlan {
     let counts = MemoryMigrationCounts(
       migration: migration, snapshot: snapshot, lostPairs: pairs.mapValues(\.lost), duplicates: try duplicates(),
-      breaches: countsBreaches ? try breaches() : nil)
+      breaches: countsBreaches ? try breaches() : nil, blanks: blanks)
     return try MigrationPlan(migration, counts: counts, allowsLoss: allowsLoss, steps: steps)
   }
 
@@ -97,6 +97,12 @@ package struct StateMigration {
         return try count(bound.origins) { !relationship.allows(counts[$0.key] ?? 0) }
       }
     }
+  }
+
+  /// The number of rows for which a column has no value.
+  private func blanks(column: Int, of move: RowMove) throws -> Int {
+    let operands = try preparedOperands()
+    return try count([move.origin]) { try value(move.columns[column], of: $0, operands).isNull }
   }
 
   private func count(_ origins: [Int], _ isCounted: (MemoryRow) throws -> Bool) throws -> Int {
@@ -443,6 +449,10 @@ struct MemoryMigrationCounts: MigrationCounts {
   let duplicates: [NewKey: NewKey.Duplicates]
   /// The number of rows that break each new bound; nil if they are not counted.
   let breaches: [Int]?
+  /// Counts the rows for which a column has no value.
+  let blanks: (_ column: Int, _ move: RowMove) throws -> Int
+
+  func blanks(column: Int, of move: RowMove) throws -> Int { try blanks(column, move) }
 
   func breaches(of bound: Int) -> Int? { breaches?[bound] }
 

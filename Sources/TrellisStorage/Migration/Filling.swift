@@ -22,6 +22,10 @@ package enum Filling: Hashable, Sendable {
     }
   }
 
+  var isComputed: Bool {
+    if case .expression = self { true } else { false }
+  }
+
   /// - Returns: the value of a default; nil if it cannot be stored.
   init?(_ value: DefaultValue, _ type: AttributeType) {
     switch value {

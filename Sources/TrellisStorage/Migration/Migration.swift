@@ -76,6 +76,15 @@ package enum ColumnSource: Hashable, Sendable {
   case partner(Int)
   /// The place in the partner's list, by the number of the current link.
   case place(Int)
+
+  /// Whether an expression gives values to some of the rows.
+  var isComputed: Bool {
+    switch self {
+    case .stored(let source): source.missing.isComputed || source.misfit.isComputed
+    case .new(let filling): filling.isComputed
+    case .partner, .place: false
+    }
+  }
 }
 
 /// The use of a stored column.

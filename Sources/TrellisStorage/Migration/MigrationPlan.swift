@@ -151,6 +151,8 @@ package protocol MigrationCounts {
   func rows(of entity: Int) throws -> Int
   /// The rows without a value.
   func missing(column: Int, in entity: Int) throws -> Int
+  /// The rows for which a current column has no value, although its fillings are computed.
+  func blanks(column: Int, of move: RowMove) throws -> Int
   /// The values that a conversion has no counterpart for.
   func misfits(_ source: StoredColumn, in entity: Int) throws -> Int
   /// The values or pairs that are lost.
@@ -246,11 +248,12 @@ private struct MigrationPlanner {
     var rewritten = 0
     var lost: Int? = 0
     for move in moves[entity.index] {
-      switch try fate(of: attribute, move.columns[column], move.origin) {
+      switch try fate(of: attribute, column, move) {
       case .unchanged: break
       case .rewritten: rewritten += try counts?.rows(of: move.origin) ?? 1
       case .loses(let count): lost = count.flatMap { count in lost.map { $0 + count } }
-      case .lacks(let rows): return ask(attribute, subject, changes, missing: rows, move.origin)
+      case .lacks(let rows, let isComputed):
+        return ask(attribute, subject, changes, missing: rows, isComputed: isComputed, move.origin)
       case .misfits(let count): return askForMisfits(attribute, subject, changes, count)
       }
     }
@@ -280,10 +283,23 @@ private struct MigrationPlanner {
     case rewritten
     /// Values without a counterpart go, with consent.
     case loses(Int?)
-    /// Rows have no value, and the model has none for them.
-    case lacks(rows: Int?)
+    /// Rows have no value, and the model has none for them, or computes none.
+    case lacks(rows: Int?, isComputed: Bool = false)
     /// Values have no counterpart, and the model does not consent to their loss.
     case misfits(Int?)
+  }
+
+  private func fate(of attribute: Attribute, _ column: Int, _ move: RowMove) throws -> Fate {
+    let (source, origin) = (move.columns[column], move.origin)
+    let fate = try fate(of: attribute, source, origin)
+    switch fate {
+    case .rewritten, .loses:
+      guard !attribute.isOptional, source.isComputed, let blanks = try counts?.blanks(column: column, of: move),
+        blanks > 0
+      else { return fate }
+      return .lacks(rows: blanks, isComputed: true)
+    case .unchanged, .lacks, .misfits: return fate
+    }
   }
 
   private func fate(of attribute: Attribute, _ source: ColumnSource, _ origin: Int) throws -> Fate {
@@ -307,20 +323,24 @@ private struct MigrationPlanner {
   }
 
   private mutating func ask(
-    _ attribute: Attribute, _ subject: String, _ changes: [String], missing: Int?, _ origin: Int
+    _ attribute: Attribute, _ subject: String, _ changes: [String], missing: Int?, isComputed: Bool, _ origin: Int
   ) {
     // A new attribute is not told to be required otherwise.
     let isNew = match.properties[origin][attribute.index] == nil
     let text = (changes + (isNew ? ["required"] : [])).joined(separator: ", ")
     let rows = missing.map { Self.count($0, "row has", "rows have") } ?? "rows may have"
     let fault = migration.faults.first { $0.origin == origin && $0.property == attribute.index }
+    let answer =
+      isComputed
+      ? "Its backfill is null for them, or does not fit the type. Write one at \(subject) that has a value for every row, "
+        + "or make it optional."
+      : "Write \"backfill\" or \"default\" at \(subject), or make it optional."
     add(
       subject, "\(text), and \(rows) no value",
       .asks(
         MigrationPlan.Question(
           isLoss: false,
-          answer: fault.map { "Its backfill cannot be computed from stored rows: \($0.message)" }
-            ?? "Write \"backfill\" or \"default\" at \(subject), or make it optional.")))
+          answer: fault.map { "Its backfill cannot be computed from stored rows: \($0.message)" } ?? answer)))
   }
 
   private mutating func askForMisfits(

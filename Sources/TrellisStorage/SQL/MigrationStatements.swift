@@ -294,20 +294,34 @@ package struct MigrationStatements {
         + "GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 ORDER BY min(k)", values.all)
   }
 
+  /// Counts the rows for which a current column has no value.
+  func blanks(column: Int, of move: RowMove) -> MigrationStatement {
+    var values = BoundValues(now: now)
+    let rows = selection(of: column, move, &values)
+    return MigrationStatement("SELECT count(*) FROM (\(rows)) WHERE v IS NULL", values.all)
+  }
+
+  /// A selection of the values v that a current column gets.
+  private func selection(of column: Int, _ move: RowMove, _ values: inout BoundValues) -> String {
+    let origin = stored.entities[move.origin]
+    return selection(of: expression(move.columns[column], origin, &values), origin)
+  }
+
+  private func selection(of value: String, _ origin: Entity) -> String {
+    let condition = origin.isInHierarchy ? " WHERE o.\(SQLName.entity) = \(SQLName.literal(origin.name))" : ""
+    return "SELECT \(value) AS v FROM main.\(SQLName.quoted(stored.entities[origin.root].name)) AS o\(condition)"
+  }
+
   /// Counts the rows that break a new bound.
   func breaches(of number: Int) -> MigrationStatement {
     let bound = migration.newBounds[number]
     var values = BoundValues(now: now)
     let moves = migration.rows.compactMap(\.self).filter { bound.origins.contains($0.origin) }
-    let rows = moves.map { move -> String in
-      let origin = stored.entities[move.origin]
-      let value =
-        switch bound.subject {
-        case .values(let column): expression(move.columns[column], origin, &values)
-        case .partners: "o.\(SQLName.id)"
-        }
-      let condition = origin.isInHierarchy ? " WHERE o.\(SQLName.entity) = \(SQLName.literal(origin.name))" : ""
-      return "SELECT \(value) AS v FROM main.\(SQLName.quoted(stored.entities[origin.root].name)) AS o\(condition)"
+    let rows = moves.map { move in
+      switch bound.subject {
+      case .values(let column): selection(of: column, move, &values)
+      case .partners: selection(of: "o.\(SQLName.id)", stored.entities[move.origin])
+      }
     }
     let all = rows.joined(separator: " UNION ALL ")
     switch bound.subject {

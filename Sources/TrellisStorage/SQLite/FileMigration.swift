@@ -235,7 +235,13 @@ struct FileMigration {
   /// Before the migration, the file must have the tables of its own model, and none that the current model adds.
   private func checkTables(of stored: Model, _ database: Database) throws(StoreError) {
     let parts = CheckStatements(stored).parts
-    if let part = try differingPart(parts.filter { !$0.isIndex }, database) {
+    let expected: [String: Set<String>]
+    do throws(StoreError) {
+      expected = try facts(of: parts)
+    } catch {
+      throw strange("its model has tables that no file can have: \(error.message)")
+    }
+    if let part = try differingPart(parts.filter { !$0.isIndex }, expected, database) {
       throw strange("its table \(part.name) is not as its model has it")
     }
     let known = Set(parts.map { $0.name.lowercased() })
@@ -253,18 +259,22 @@ struct FileMigration {
 
   /// After the migration, the file must have the structure of a new one.
   private func checkStructure(_ database: Database) throws(StoreError) {
-    guard let part = try differingPart(CheckStatements(model).parts + [CheckStatements.models], database) else { return }
+    let parts = CheckStatements(model).parts + [CheckStatements.models]
+    guard let part = try differingPart(parts, try facts(of: parts), database) else { return }
     throw StoreError(
       .internalError,
       "The migration of \(path) would not make \(part.name) as the model has it; nothing was changed.",
       remedy: "Report this as a mistake in Trellis, with both models.")
   }
 
-  /// The first part that the file does not have as stated.
+  private func facts(of parts: [CheckStatements.Part]) throws(StoreError) -> [String: Set<String>] {
+    try SchemaStructure(madeBy: parts.map(\.statement), options).facts
+  }
+
+  /// The first part that the file does not have as expected.
   private func differingPart(
-    _ parts: [CheckStatements.Part], _ database: Database
+    _ parts: [CheckStatements.Part], _ expected: [String: Set<String>], _ database: Database
   ) throws(StoreError) -> CheckStatements.Part? {
-    let expected = try SchemaStructure(madeBy: parts.map(\.statement), options).facts
     let found = try SchemaStructure(of: database).facts
     return parts.first { found[$0.name] != expected[$0.name] }
   }

@@ -56,11 +56,18 @@ struct SQLiteMigrationCounts: MigrationCounts {
     return duplicates
   }
 
+  func blanks(column: Int, of move: RowMove) throws -> Int {
+    try number(statements.blanks(column: column, of: move))
+  }
+
   func breaches(of bound: Int) throws -> Int? {
-    guard countsBreaches else { return nil }
-    let statement = try database.prepare(statements.breaches(of: bound))
+    countsBreaches ? try number(statements.breaches(of: bound)) : nil
+  }
+
+  private func number(_ question: MigrationStatement) throws(StoreError) -> Int {
+    let statement = try database.prepare(question)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
-    guard try database.step(statement.pointer, doing: "count rows that break rules") else { return 0 }
+    guard try database.step(statement.pointer, doing: "count rows") else { return 0 }
     return Int(trellis_sqlite3_column_int64(statement.pointer, 0))
   }
 

@@ -26,7 +26,7 @@ struct ModelEdits {
   let stored: PlainModel
   var maker: RandomModel
   private(set) var log: [String] = []
-  private var isChain = false
+  private(set) var isChain = false
 
   private var model: PlainModel {
     get { maker.model }

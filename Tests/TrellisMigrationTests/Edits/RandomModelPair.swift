@@ -7,6 +7,7 @@ struct RandomModelPair {
   let stored: PlainModel
   var current: PlainModel
   let edits: [String]
+  private let isChain: Bool
   var random: SeededGenerator
   /// The properties of the unique keys that no row may violate.
   private var safeKeys: [Int] = []
@@ -25,6 +26,7 @@ struct RandomModelPair {
   init?(_ edits: ModelEdits) {
     stored = edits.stored
     self.edits = edits.log
+    isChain = edits.isChain
     random = edits.maker.random
     current = edits.maker.model
     addAnswers()
@@ -35,7 +37,7 @@ struct RandomModelPair {
 
   /// Two given models, with the answers that they have.
   init(_ stored: PlainModel, _ current: PlainModel, seed: UInt64) {
-    (self.stored, self.current, edits) = (stored, current, [])
+    (self.stored, self.current, edits, isChain) = (stored, current, [], false)
     random = SeededGenerator(seed: seed)
     safeKeys = current.entities.flatMap(\.uniqueKeys).flatMap(\.self)
   }
@@ -127,6 +129,7 @@ struct RandomModelPair {
     if origins.contains(where: { $0.attribute?.type != attribute.type }) || isOtherEnum(attribute.type) {
       current.change(property.id) { $0.isLossy = true }
     }
+    if addExpression(property.id, attribute, entity), random.below(2) == 0 { return }
     if attribute.isOptional || property.filling != nil { return }
     guard let constant = PlainValues.constant(attribute.type, current.enums, &random) else {
       if attribute.type == .codable(PlainModel.codableType) || attribute.type == .array(.int64) {
@@ -138,12 +141,24 @@ struct RandomModelPair {
     current.change(property.id) {
       if PlainValues.breaks(constant, attribute.rules) { $0.attribute?.rules = AttributeRules() }
       // The text of a constant of type `string` would be an expression.
-      if isBackfill && attribute.type != .string {
+      if isBackfill && attribute.type != .string && $0.expression == nil {
         $0.attribute?.backfill = .value(constant)
       } else {
         $0.attribute?.defaultValue = constant
       }
     }
+  }
+
+  /// Now and then computes the values that are missing from another stored attribute.
+  private mutating func addExpression(_ id: Int, _ attribute: AttributeDescription, _ entity: Int) -> Bool {
+    guard !isChain, random.below(6) == 0, stored.contains(entity) else { return false }
+    let sources = stored.properties(entity).filter { source in
+      guard let type = source.attribute?.type, !source.isTransient else { return false }
+      return PlainValues.isComputed(type, attribute.type)
+    }
+    guard let source = sources.randomElement(using: &random) else { return false }
+    current.change(id) { $0.attribute?.backfill = .expression(source.name) }
+    return true
   }
 
   private func isOtherEnum(_ type: AttributeType) -> Bool {
@@ -189,7 +204,7 @@ struct RandomModelPair {
     guard origins.allSatisfy({ $0.attribute?.type == attribute.type }) else { return false }
     guard attribute.isOptional || origins.allSatisfy({ $0.attribute?.isOptional == false }) else { return false }
     // Rows that get the value only now all get the same one.
-    return property.filling == nil && attribute.isOptional
+    return property.filling == nil && property.expression == nil && attribute.isOptional
       || members.allSatisfy { member in
         guard stored.contains(member) else { return true }
         return stored.properties(member).contains { property.origins.contains($0.id) }

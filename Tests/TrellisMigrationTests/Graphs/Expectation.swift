@@ -123,15 +123,15 @@ struct Expectation {
   private mutating func value(of property: PlainProperty, from old: PlainProperty?, _ row: PlainGraph.Row) -> Value {
     guard let attribute = property.attribute else { return .exactly(.null) }
     guard let old, let type = old.attribute?.type else {
-      return filling(property, "\(row.key).\(property.name) is new")
+      return filling(property, row, "\(row.key).\(property.name) is new")
     }
     guard let value = row.values[old.id] else {
       if attribute.isOptional { return .exactly(.null) }
-      return filling(property, "\(row.key).\(property.name) is missing")
+      return filling(property, row, "\(row.key).\(property.name) is missing")
     }
     if let value = converted(value, type, attribute.type) { return .exactly(value) }
     lose("\(row.key).\(property.name) \(value)", isConsented: property.isLossy)
-    return filling(property, "\(row.key).\(property.name) does not fit", isLoss: true)
+    return filling(property, row, "\(row.key).\(property.name) does not fit", isLoss: true)
   }
 
   private func converted(_ value: StoredValue, _ type: AttributeType, _ target: AttributeType) -> StoredValue? {
@@ -144,7 +144,17 @@ struct Expectation {
     return PlainValues.converted(value, type, target)
   }
 
-  private mutating func filling(_ property: PlainProperty, _ what: String, isLoss: Bool = false) -> Value {
+  private mutating func filling(
+    _ property: PlainProperty, _ row: PlainGraph.Row, _ what: String, isLoss: Bool = false
+  ) -> Value {
+    if let name = property.expression, let target = property.attribute,
+      let source = stored.properties(row.entity).first(where: { $0.name == name && !$0.isTransient }),
+      let type = source.attribute?.type
+    {
+      if let value = row.values[source.id].flatMap({ converted($0, type, target.type) }) { return .exactly(value) }
+      if !target.isOptional { unanswered.append(what + ", and nothing is computed") }
+      return .exactly(.null)
+    }
     switch property.filling {
     case .now?: return .now
     case .new?: return .newUUID

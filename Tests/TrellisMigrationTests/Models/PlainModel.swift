@@ -178,6 +178,11 @@ struct PlainProperty {
   /// The relationship; nil for an attribute.
   var link: PlainLink?
 
+  /// The expression that rows without a value get: the name of a stored attribute.
+  var expression: String? {
+    if case .expression(let name)? = attribute?.backfill { name } else { nil }
+  }
+
   /// The constant that rows without a value get.
   var filling: DefaultValue? {
     if case .value(let value)? = attribute?.backfill { return value }

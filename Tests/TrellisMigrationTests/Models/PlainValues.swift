@@ -110,6 +110,14 @@ enum PlainValues {
 }
 
 extension PlainValues {
+  /// Whether an expression that is the name of an attribute gives values of another type.
+  static func isComputed(_ type: AttributeType, _ target: AttributeType) -> Bool {
+    switch type {
+    case .enumeration, .codable, .array, .data: false
+    default: type == target || targets(type, []).contains(target)
+    }
+  }
+
   /// The types that a value of another type may be converted to.
   static func targets(_ type: AttributeType, _ enums: [EnumDescription]) -> [AttributeType] {
     switch type {

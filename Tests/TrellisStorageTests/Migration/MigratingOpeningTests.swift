@@ -75,6 +75,31 @@ import TrellisTestSupport
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.url.path).allSatisfy { !$0.contains("before") })
   }
 
+  @Test(
+    "a backfill that does not fit the attribute or the stored rows is refused with its place, and the file stays as it was",
+    arguments: [false, true],
+    [
+      // The type, the expression, and a part of the message.
+      (AttributeType.int16, "nothing", "nothing"), (.int16, "title.length", "title"),
+      (.int16, "title BEGINSWITH 'a'", "condition"), (.int16, "title +", "Expected a value"),
+      (.data, "5", "no value of the type data"), (.int16, "mood", "for every row"), (.date, "title", "for every row"),
+      (.bool, "1 / 0", "for every row"), (.uuid, "mood", "for every row"), (.int16, "70000", "for every row"),
+    ])
+  func unfitBackfill(isDocument: Bool, backfill: (AttributeType, String, String)) throws {
+    _ = try makeFormer(isDocument)
+    let before = try Data(contentsOf: url)
+    let (type, expression, part) = backfill
+    let now = try Self.model([
+      Self.title, .init("mood", .string, optional: true), .init("stars", type, backfill: .expression(expression)),
+    ])
+    let error = #expect(throws: StoreError.self) { try store(isDocument).open(now) }
+    #expect(error?.code == .unanswered, "\(error)")
+    #expect(error?.entity == "Entry" && error?.properties == ["stars"], "\(error)")
+    #expect(error?.message.contains(part) == true, "\(error)")
+    #expect(try Data(contentsOf: url) == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.url.path).allSatisfy { !$0.contains("before") })
+  }
+
   @Test("a copy of the former store is beside a store that has lost data, and opens", arguments: [false, true])
   func copies(isDocument: Bool) throws {
     let former = try makeFormer(isDocument)
@@ -114,6 +139,39 @@ import TrellisTestSupport
     #expect(try Data(contentsOf: url) == before)
     #expect(try rowCount(store(isDocument, .allowingDataLoss).open(Self.model([Self.title]))) == 3)
     #expect(FileManager.default.fileExists(atPath: "\(url.path).before-\(former.checksum)"))
+  }
+
+  @Test(
+    "a step runs once although nothing else is stored otherwise, and not for a store of the new version",
+    arguments: [false, true])
+  func stepAlone(isDocument: Bool) throws {
+    let former = try makeFormer(isDocument)
+    var description = former.description
+    description.version = "2"
+    let now = try Model(description)
+    #expect(now.checksum != former.checksum)
+    let runs = Locked(0)
+    let step = CodedStep(
+      number: 1, released: [former.checksum], text: former.description.canonicalJSON(), target: now.checksum
+    ) { stores in
+      runs.withLock { $0 += 1 }
+      #expect(try stores.former.connect().count(StoreRequest(entity: 0)) == 3)
+      var request = SaveRequest()
+      request.deletes = [.init(entity: 0, keys: [2], versions: [1])]
+      try stores.current.connect().save(request)
+    }
+    let steps = MigrationPolicy(mode: .automatic, steps: [step])
+    #expect(try store(isDocument, steps).plan(now)?.steps.isEmpty == false)
+    for _ in 0..<2 {
+      #expect(try rowCount(store(isDocument, steps).open(now)) == 2)
+      #expect(runs.withLock { $0 } == 1)
+      #expect(try store(isDocument, steps).plan(now) == nil)
+    }
+    try FileManager.default.removeItem(at: url)
+    try? FileManager.default.removeItem(atPath: url.path + "-wal")
+    try? FileManager.default.removeItem(atPath: url.path + "-shm")
+    #expect(try rowCount(store(isDocument, steps).open(now)) == 0)
+    #expect(runs.withLock { $0 } == 1)
   }
 
   @Test("a store that is only read is not changed: a document is migrated in memory, a file is refused")

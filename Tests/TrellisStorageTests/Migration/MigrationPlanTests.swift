@@ -11,6 +11,7 @@ import TrellisModel
 
     func rows(of entity: Int) -> Int { rowCount }
     func missing(column: Int, in entity: Int) -> Int { rowCount - valueCount }
+    func blanks(column: Int, of move: RowMove) -> Int { rowCount - valueCount }
     func misfits(_ source: StoredColumn, in entity: Int) -> Int { misfitCount }
     func lost(_ loss: Loss) -> Int { loss.subject == .rows ? rowCount : valueCount }
     func lostPairs(of link: Int) -> Int { misfitCount }
