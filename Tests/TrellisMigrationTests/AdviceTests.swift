@@ -88,14 +88,18 @@ import TrellisTestSupport
       fill(id, &model)
       return true
     }
+    for opener in [#"a "default" at "#, #"another "backfill" at "#] {
+      guard let subject = word(after: opener, in: text), let id = property(subject, model) else { continue }
+      if opener.hasPrefix("another") { model.change(id) { $0.attribute?.backfill = nil } }
+      fill(id, &model)
+      return true
+    }
     return false
   }
 
   private static func fill(_ id: Int, _ model: inout PlainModel) {
     var random = SeededGenerator(seed: UInt64(id))
-    guard let property = model.property(id), let type = property.attribute?.type, property.filling == nil,
-      property.expression == nil
-    else {
+    guard let property = model.property(id), let type = property.attribute?.type, property.filling == nil else {
       return
     }
     let constant = PlainValues.constant(type, model.enums, &random)

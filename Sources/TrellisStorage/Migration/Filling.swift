@@ -54,5 +54,7 @@ package struct BackfillFault: Hashable, Sendable {
   package let origin: Int
   /// The current attribute, by its number in the current entity.
   package let property: Int
+  /// Whether the stored entity does not have a property of the expression. Then a default is used.
+  package let isOfOtherVersion: Bool
   package let message: String
 }

@@ -242,9 +242,12 @@ private struct MigrationPlanner {
     _ attribute: Attribute, _ column: Int, _ subject: String, _ entity: Entity, _ former: Entity
   ) throws {
     var changes = changes(of: attribute, in: entity)
-    // The same type converts values only if it is an enum with other cases.
-    let isToldByCases = changes.isEmpty
-    if isToldByCases { changes = ["other cases of \(attribute.type.spelling)"] }
+    let isToldByRows = changes.isEmpty
+    if isToldByRows {
+      // The same type converts values only if it is an enum with other cases.
+      let isEnum = if case .enumeration = attribute.type { true } else { false }
+      changes = [isEnum ? "other cases of \(attribute.type.spelling)" : "new for some rows"]
+    }
     var rewritten = 0
     var lost: Int? = 0
     for move in moves[entity.index] {
@@ -257,7 +260,7 @@ private struct MigrationPlanner {
       case .misfits(let count): return askForMisfits(attribute, subject, changes, count)
       }
     }
-    if isToldByCases && lost == 0 && rewritten == 0 { return }
+    if isToldByRows && lost == 0 && rewritten == 0 { return }
     let risk: MigrationPlan.Risk =
       lost != 0 ? .loses(count: lost) : rewritten > 0 ? .rewrites(rows: counts == nil ? nil : rewritten) : .none
     add(subject, changes.joined(separator: ", "), risk)
@@ -306,10 +309,11 @@ private struct MigrationPlanner {
     switch source {
     case .partner, .place, .new(.null): return .unchanged
     case .new(let filling):
+      // Rows are not counted in vain, which takes time in a large table.
+      if filling.isConstant { return .unchanged }
       let rows = try counts?.rows(of: origin)
       if rows == 0 { return .unchanged }
-      if filling == .unanswered { return .lacks(rows: rows) }
-      return filling.isConstant ? .unchanged : .rewritten
+      return filling == .unanswered ? .lacks(rows: rows) : .rewritten
     case .stored(let source):
       let missing = source.missing == .null ? 0 : try counts?.missing(column: source.column, in: origin)
       if missing != 0 && source.missing == .unanswered { return .lacks(rows: missing) }
@@ -330,17 +334,18 @@ private struct MigrationPlanner {
     let text = (changes + (isNew ? ["required"] : [])).joined(separator: ", ")
     let rows = missing.map { Self.count($0, "row has", "rows have") } ?? "rows may have"
     let fault = migration.faults.first { $0.origin == origin && $0.property == attribute.index }
-    let answer =
-      isComputed
-      ? "Its backfill is null for them, or does not fit the type. Write one at \(subject) that has a value for every row, "
-        + "or make it optional."
-      : "Write \"backfill\" or \"default\" at \(subject), or make it optional."
-    add(
-      subject, "\(text), and \(rows) no value",
-      .asks(
-        MigrationPlan.Question(
-          isLoss: false,
-          answer: fault.map { "Its backfill cannot be computed from stored rows: \($0.message)" } ?? answer)))
+    var answer = "Write \"backfill\" or \"default\" at \(subject), or make it optional."
+    if let fault {
+      let word = fault.isOfOtherVersion ? "default" : "backfill"
+      answer =
+        "Write \(fault.isOfOtherVersion ? "a" : "another") \"\(word)\" at \(subject), or make it optional, because its "
+        + "backfill cannot be computed from these rows: \(fault.message)"
+    } else if isComputed {
+      answer =
+        "Write another \"backfill\" at \(subject), or make it optional, because its backfill is null for these rows or "
+        + "does not fit the type."
+    }
+    add(subject, "\(text), and \(rows) no value", .asks(MigrationPlan.Question(isLoss: false, answer: answer)))
   }
 
   private mutating func askForMisfits(

@@ -193,9 +193,13 @@ struct MigrationResolver {
         do throws(PredicateFormatError) {
           return try expression(text, attribute, origin)
         } catch {
-          faults.append(BackfillFault(origin: origin.index, property: attribute.index, message: error.description))
           // A property that this version of the model has not, or not any more, cannot answer; a default can.
-          if error.code != .unknownProperty { return .unanswered }
+          let isOfOtherVersion = error.code == .unknownProperty
+          faults.append(
+            BackfillFault(
+              origin: origin.index, property: attribute.index, isOfOtherVersion: isOfOtherVersion,
+              message: error.description))
+          if !isOfOtherVersion { return .unanswered }
         }
       }
     }

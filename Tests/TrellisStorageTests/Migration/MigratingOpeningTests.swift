@@ -82,8 +82,10 @@ import TrellisTestSupport
       // The type, the expression, and a part of the message.
       (AttributeType.int16, "nothing", "nothing"), (.int16, "title.length", "title"),
       (.int16, "title BEGINSWITH 'a'", "condition"), (.int16, "title +", "Expected a value"),
-      (.data, "5", "no value of the type data"), (.int16, "mood", "for every row"), (.date, "title", "for every row"),
-      (.bool, "1 / 0", "for every row"), (.uuid, "mood", "for every row"), (.int16, "70000", "for every row"),
+      (.data, "5", "no value of the type data"), (.int16, "mood", "is null for these rows"),
+      (.date, "title", "is null for these rows"),
+      (.bool, "1 / 0", "is null for these rows"), (.uuid, "mood", "is null for these rows"),
+      (.int16, "70000", "is null for these rows"),
     ])
   func unfitBackfill(isDocument: Bool, backfill: (AttributeType, String, String)) throws {
     _ = try makeFormer(isDocument)
