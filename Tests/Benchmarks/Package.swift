@@ -29,6 +29,10 @@ let package = Package(
     .executableTarget(
       name: "bench-trellis", dependencies: ["Workload", "BenchModel", trellis], swiftSettings: settings),
 
+    // How the cost of an item grows with the number of items.
+    .target(name: "GrowthModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
+    .executableTarget(name: "bench-growth", dependencies: ["GrowthModel", trellis], swiftSettings: settings),
+
     // What a fetch costs beside what SQLite does for it.
     .executableTarget(name: "fetch-overhead", dependencies: ["BenchModel", trellis], swiftSettings: settings),
 

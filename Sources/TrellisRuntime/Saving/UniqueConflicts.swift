@@ -16,9 +16,22 @@ struct KeyClash {
 struct UniqueConflictFinder {
   private struct Contenders {
     let key: UniqueKey
-    /// The values of the key's properties, in the order in which the objects are written.
-    var values: [[StoredValue]] = []
-    var objects: [[StoredValue]: [ManagedObject]] = [:]
+    /// The values of the key's properties, in the order in which the objects are written, and the objects that have
+    /// them.
+    private(set) var groups: [(values: [StoredValue], objects: [ManagedObject])] = []
+    private var numbers: [[StoredValue]: Int] = [:]
+
+    init(_ key: UniqueKey) { self.key = key }
+
+    mutating func add(_ object: ManagedObject, _ values: [StoredValue]) {
+      let number = numbers[values, default: groups.count]
+      if number == groups.count {
+        numbers[values] = number
+        groups.append((values, [object]))
+      } else {
+        groups[number].objects.append(object)
+      }
+    }
   }
 
   private let graph: ObjectGraph
@@ -34,9 +47,7 @@ struct UniqueConflictFinder {
     for key in graph.info(of: object).entity.uniqueKeys where key.properties.contains(where: mask.contains) {
       let values = key.properties.map(object._value)
       if values.contains(where: \.isNull) { continue }
-      let known = contenders[key, default: Contenders(key: key)].objects[values, default: []]
-      if known.isEmpty { contenders[key, default: Contenders(key: key)].values.append(values) }
-      contenders[key]?.objects[values] = known + [object]
+      contenders[key, default: Contenders(key)].add(object, values)
     }
   }
 
@@ -49,8 +60,7 @@ struct UniqueConflictFinder {
       ($0.key.entity, $0.key.properties[0]) < ($1.key.entity, $1.key.properties[0])
     }) {
       let holders = try holders(of: contender)
-      for values in contender.values {
-        var objects = contender.objects[values] ?? []
+      for (values, var objects) in contender.groups {
         if let holder = holders[values], !objects.contains(where: { $0 === holder }) { objects.insert(holder, at: 0) }
         guard objects.count > 1, let survivor = objects.first(where: { $0.phase == .persistent }) ?? objects.first
         else {
@@ -68,7 +78,7 @@ struct UniqueConflictFinder {
   private func holders(of contender: Contenders) throws -> [[StoredValue]: ManagedObject] {
     let entity = graph.runtime.entities[contender.key.entity].entity
     var found: [[StoredValue]: ManagedObject] = [:]
-    for request in contender.key.requests(for: contender.values, in: entity) {
+    for request in contender.key.requests(for: contender.groups.map(\.values), in: entity) {
       try graph.connection().fetch(request) { row in
         let columns = contender.key.properties.map { property in
           entity.properties[property].column.map { entity.columns[$0] }
