@@ -20,6 +20,9 @@ final class MemberList {
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
   /// The changed order of a list that was unloaded since: the order that was read, and the wanted one.
   @exclusivity(unchecked) private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
+  /// Of a loaded list, the members that were inserted or moved since ``committed``. All others have the order that they
+  /// have there. Nil if the order was changed in another way.
+  @exclusivity(unchecked) private(set) var inserted: Set<Int64>? = []
   /// The number of entries of the context's ``DeletionLog`` that the list has processed.
   @exclusivity(unchecked) var seenGone = 0
   /// The keys as a set, once there are too many for a linear search.
@@ -50,6 +53,7 @@ final class MemberList {
     onlyMoved = other.onlyMoved
     committed = other.committed
     arrangement = other.arrangement
+    inserted = other.inserted
     seenGone = other.seenGone
     lookup = nil
   }
@@ -103,6 +107,7 @@ final class MemberList {
     if contains(key) { drop(key) }
     if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
     lookup?.insert(key)
+    if isLoaded { inserted?.insert(key) }
     if !isLoaded {
       // Most lists have no such notes, and an empty set would still hash the key.
       if !removed.isEmpty { removed.remove(key) }
@@ -175,6 +180,7 @@ final class MemberList {
   func reorder(_ order: ContiguousArray<Int64>) {
     noteChange()
     keys = order
+    inserted = nil
   }
 
   /// Restores the notes of an unloaded list about a key to those before a change.
@@ -184,6 +190,7 @@ final class MemberList {
     if let place = trace.place { keys.insert(key, at: min(place, keys.count)) }
     if trace.wasRemoved { removed.insert(key) } else { removed.remove(key) }
     if trace.wasUnmoved { unmoved.insert(key) } else { unmoved.remove(key) }
+    inserted = nil
     lookup = nil
   }
 
@@ -208,8 +215,10 @@ final class MemberList {
     keys = stored
     lookup = nil
     isLoaded = true
+    inserted = []
     guard isChanged else { return }
     committed = stored
+    inserted = nil
     // Members that were only moved here and that another context has removed.
     let lost = onlyMoved.isEmpty ? [] : onlyMoved.subtracting(stored)
     let moved = Set(added).subtracting(unmoved).subtracting(lost)
@@ -288,6 +297,7 @@ final class MemberList {
   /// Makes the present members the committed ones, after a save.
   func didSave() {
     committed = nil
+    inserted = []
     if !isLoaded {
       keys = []
       removed = []

@@ -192,19 +192,25 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
     owner.addMember(property, object, at: Swift.max(0, position))
   }
 
-  /// Removes the member at a position and returns it. Returns nil and does nothing if there is none.
+  /// Removes the member at a position and returns it. Returns nil and does nothing if there is none. Only this member is
+  /// loaded.
   @discardableResult public func remove(at position: Int) -> Member? {
-    let all = objects
-    guard all.indices.contains(position) else { return nil }
-    remove(all[position])
-    return all[position]
+    guard let member = present(at: position) else { return nil }
+    remove(member)
+    return member
   }
 
-  /// Moves the member at a position to another position. Does nothing if there is none.
+  /// Moves the member at a position to another position. Does nothing if there is none. Only this member is loaded.
   public func move(from source: Int, to destination: Int) {
-    let all = objects
-    guard all.indices.contains(source), source != destination else { return }
-    insert(all[source], at: destination)
+    guard source != destination, let member = present(at: source) else { return }
+    insert(member, at: destination)
+  }
+
+  private func present(at position: Int) -> Member? {
+    switch _storage {
+    case .relationship(let owner, let property): owner.loadedMember(property, at: position, as: Member.self)
+    case .members(let members): members.indices.contains(position) ? members[position] : nil
+    }
   }
 }
 
@@ -244,6 +250,19 @@ extension ManagedObject {
     let members = graph.reporting { try graph.memberObjects(of: self, relationship) }
     if let member = graph.map[key] as? Member { return member }
     return .standIn(for: key, isDeleted: members != nil, in: link)
+  }
+
+  /// The member at a position, which is loaded alone if necessary. Nil if there is none.
+  final func loadedMember<Member: ManagedObject>(
+    _ property: Int, at position: Int, as type: Member.Type
+  ) -> Member? {
+    guard let (graph, relationship) = place(of: property) else { return nil }
+    return graph.reporting {
+      let keys = graph.shownKeys(try graph.loadedList(of: self, relationship, isAsked: true))
+      guard keys.indices.contains(position) else { return nil }
+      try graph.loadForChange([keys[position]], of: relationship)
+      return graph.map[keys[position]] as? Member
+    } ?? nil
   }
 
   final func hasMember(_ property: Int, _ object: ManagedObject) -> Bool {

@@ -245,7 +245,7 @@ private struct PlaceAssignment {
         !entry.list.keys.isEmpty
       else { continue }
       if entry.list.isLoaded {
-        try arrange(entry.list.keys, of: owner, relationship)
+        try arrange(entry.list, of: owner, relationship)
       } else {
         unloaded[relationship.number, default: []].append((owner._key, relationship, entry.list.keys))
       }
@@ -253,19 +253,69 @@ private struct PlaceAssignment {
   }
 
   private mutating func arrange(
-    _ keys: ContiguousArray<Int64>, of owner: ManagedObject, _ relationship: Relationship
+    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship
   ) throws {
     guard let inverse = graph.runtime.inverse(of: relationship) else { return }
+    if owner.phase == .persistent, try insert(list, relationship, inverse) { return }
+    let members = try members(list.keys, relationship)
+    let old = members.map { $0._place(inverse.property) }
+    for (member, (old, new)) in zip(members, zip(old, PlaceNumbering.arrange(old))) where old != new {
+      set(new, of: member, inverse)
+    }
+  }
+
+  /// Assigns places to the inserted members, between those of their neighbours.
+  ///
+  /// - Returns: whether this was possible. Otherwise all members have to be arranged.
+  /// - Complexity: linear in the number of members for the comparison of keys; n log n in the number of inserted ones.
+  private mutating func insert(
+    _ list: MemberList, _ relationship: Relationship, _ inverse: Relationship
+  ) throws -> Bool {
+    guard let gaps = InsertionGaps(list) else { return false }
+    // Members get their places once all are found, so that nothing has to be taken back.
+    var assigned: [Int64: Int64] = [:]
+    func place(at index: Int) throws -> Int64? {
+      guard list.keys.indices.contains(index) else { return nil }
+      let key = list.keys[index]
+      return try assigned[key] ?? members([key], relationship).first?._place(inverse.property)
+    }
+    var end = 0
+    for gap in gaps.ranges where gap.upperBound > end {
+      var range = max(gap.lowerBound, 0)..<gap.upperBound
+      while true {
+        let last = try place(at: range.lowerBound - 1)
+        let next = try place(at: range.upperBound)
+        // Neighbours without a place, or in another order than in the store.
+        if range.lowerBound > 0 && last == nil || range.upperBound < list.keys.count && next == nil { return false }
+        if let last, let next, last >= next { return false }
+        if let places = PlaceNumbering.places(range.count, after: last, before: next) {
+          let members = try members(list.keys[range], relationship)
+          guard members.count == range.count else { return false }
+          for (member, place) in zip(members, places) { assigned[member._key] = place }
+          break
+        }
+        // Neighbours move aside: twice as many each time, so that many insertions at one place stay cheap.
+        guard let wider = gaps.widened(range) else { return false }
+        range = wider
+      }
+      end = range.upperBound
+    }
+    for (key, place) in assigned.sortedByKey {
+      if let member = graph.map[key], member._place(inverse.property) != place { set(place, of: member, inverse) }
+    }
+    return true
+  }
+
+  private func members(
+    _ keys: some Collection<Int64>, _ relationship: Relationship
+  ) throws -> [ManagedObject] {
     var members = keys.compactMap { graph.map[$0] }
     // The place in a fault is not the stored one: another context may have written it.
     if members.count < keys.count || members.contains(where: { $0.accessFlags.contains(.fault) }) {
       try graph.loadForChange(keys, of: relationship)
       members = keys.compactMap { graph.map[$0] }
     }
-    let old = members.map { $0._place(inverse.property) }
-    for (member, (old, new)) in zip(members, zip(old, PlaceNumbering.arrange(old))) where old != new {
-      set(new, of: member, inverse)
-    }
+    return members
   }
 
   /// Assigns places behind the last member in the store to members that were added to unloaded lists.
@@ -300,5 +350,45 @@ extension SaveRequest.Places {
   fileprivate mutating func append(_ key: Int64, _ place: Int64) {
     keys.append(key)
     places.append(place)
+  }
+}
+
+/// Where the inserted members of a list stand.
+private struct InsertionGaps {
+  /// The positions of inserted members, adjacent ones together, in ascending order.
+  let ranges: [Range<Int>]
+  private let inserted: Set<Int64>
+  private let keys: ContiguousArray<Int64>
+
+  /// The number of inserted members up to which each is searched for by itself.
+  private static let fewMembers = 8
+
+  /// Nil if the order was changed in another way.
+  init?(_ list: MemberList) {
+    guard let inserted = list.inserted else { return nil }
+    self.inserted = inserted
+    keys = list.keys
+    let places =
+      inserted.count <= Self.fewMembers
+      ? inserted.compactMap(list.place).sorted() : list.keys.indices.filter { inserted.contains(list.keys[$0]) }
+    var ranges: [Range<Int>] = []
+    for place in places {
+      if let last = ranges.last, last.upperBound == place {
+        ranges[ranges.count - 1] = last.lowerBound..<place + 1
+      } else {
+        ranges.append(place..<place + 1)
+      }
+    }
+    self.ranges = ranges
+  }
+
+  /// A range with as many neighbours again, half of them on each side. Nil if there are none.
+  func widened(_ range: Range<Int>) -> Range<Int>? {
+    let more = max(1, range.count / 2)
+    let start = max(0, range.lowerBound - more)
+    var end = min(keys.count, range.upperBound + more)
+    // An inserted neighbour has no place yet.
+    while end < keys.count, inserted.contains(keys[end]) { end += 1 }
+    return start == range.lowerBound && end == range.upperBound ? nil : start..<end
   }
 }
