@@ -29,6 +29,8 @@ private struct PairChanges {
     var places = PairPlaces()
     /// The owners whose lists have members that are placed behind all others.
     var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
+    /// The owners whose lists have members that are placed between others.
+    var insertions: [(owner: Int64, isFirst: Bool, places: InsertionPlaces)] = []
   }
 
   private let graph: ObjectGraph
@@ -62,7 +64,9 @@ private struct PairChanges {
     for key in difference.removed { note(owner, key, isFirst, isSymmetric, in: &table.removed) }
     if relationship.isOrdered {
       let tail = list.tail
-      if list.isLoaded && (isNew || tail.count * 2 > list.keys.count) {
+      if !isNew, let places = InsertionPlaces(list), places.count < tail.count {
+        table.insertions.append((owner, isFirst, places))
+      } else if list.isLoaded && (isNew || tail.count * 2 > list.keys.count) {
         table.places.arrange(list.keys, of: owner, isFirst)
       } else if !tail.isEmpty {
         table.tails.append((owner, isFirst, tail))
@@ -85,6 +89,9 @@ private struct PairChanges {
     for (number, table) in tables.sortedByKey {
       var places = table.places
       try append(table.tails, to: &places, table: number)
+      for insertion in table.insertions {
+        try insert(insertion.places, of: insertion.owner, insertion.isFirst, to: &places, table: number)
+      }
       var pairs = SaveRequest.Pairs(table: number)
       // Sorted by key as in the store, so that each write is next to the last one.
       let added = table.added.sortedWithoutRepeats
@@ -112,6 +119,23 @@ private struct PairChanges {
       try graph.connection().lastPlaces(of: relationship, owners: owners.map(\.owner).sorted()) { last[$0] = $1 }
       for tail in owners { places.append(tail.members, of: tail.owner, isFirst, after: last[tail.owner]) }
     }
+  }
+
+  /// Adds the inserted members of a list between their neighbours in the store.
+  private func insert(
+    _ insertion: InsertionPlaces, of owner: Int64, _ isFirst: Bool, to places: inout PairPlaces, table number: Int
+  ) throws {
+    let table = graph.runtime.model.joinTables[number]
+    guard let end = isFirst ? table.first : table.second else { return }
+    let relationship = RelationshipNumber(entity: end.entity, property: end.property)
+    let connection = try graph.connection()
+    let found = try insertion.places { keys in
+      var stored: [Int64: Int64] = [:]
+      try connection.memberPlaces(of: relationship, owner: owner, members: Array(keys)) { stored[$0] = $1 }
+      return keys.map { stored[$0] }
+    }
+    guard let found else { return places.arrange(insertion.keys, of: owner, isFirst) }
+    for (key, place) in found { places.place(key, of: owner, isFirst, at: place) }
   }
 
   /// Whether both objects of a pair remain. Pairs of objects that are deleted in the same save are not written.
@@ -158,6 +182,11 @@ struct PairPlaces {
     for (index, key) in keys.enumerated() {
       set(Int64(index + 1) * PlaceNumbering.gap, owner, key, isFirst, isMoved: true)
     }
+  }
+
+  /// Assigns a new place to a member of an owner.
+  mutating func place(_ key: Int64, of owner: Int64, _ isFirst: Bool, at place: Int64) {
+    set(place, owner, key, isFirst, isMoved: true)
   }
 
   /// Assigns places behind the other members of an owner.
@@ -267,41 +296,19 @@ private struct PlaceAssignment {
   /// Assigns places to the inserted members, between those of their neighbours.
   ///
   /// - Returns: whether this was possible. Otherwise all members have to be arranged.
-  /// - Complexity: linear in the number of members for the comparison of keys; n log n in the number of inserted ones.
   private mutating func insert(
     _ list: MemberList, _ relationship: Relationship, _ inverse: Relationship
   ) throws -> Bool {
-    guard let gaps = InsertionGaps(list) else { return false }
-    // Members get their places once all are found, so that nothing has to be taken back.
-    var assigned: [Int64: Int64] = [:]
-    func place(at index: Int) throws -> Int64? {
-      guard list.keys.indices.contains(index) else { return nil }
-      let key = list.keys[index]
-      return try assigned[key] ?? members([key], relationship).first?._place(inverse.property)
+    let places = try InsertionPlaces(list)?.places { keys in
+      let members = try members(keys, relationship)
+      return members.count == keys.count ? members.map { $0._place(inverse.property) } : nil
     }
-    var end = 0
-    for gap in gaps.ranges where gap.upperBound > end {
-      var range = max(gap.lowerBound, 0)..<gap.upperBound
-      while true {
-        let last = try place(at: range.lowerBound - 1)
-        let next = try place(at: range.upperBound)
-        // Neighbours without a place, or in another order than in the store.
-        if range.lowerBound > 0 && last == nil || range.upperBound < list.keys.count && next == nil { return false }
-        if let last, let next, last >= next { return false }
-        if let places = PlaceNumbering.places(range.count, after: last, before: next) {
-          let members = try members(list.keys[range], relationship)
-          guard members.count == range.count else { return false }
-          for (member, place) in zip(members, places) { assigned[member._key] = place }
-          break
-        }
-        // Neighbours move aside: twice as many each time, so that many insertions at one place stay cheap.
-        guard let wider = gaps.widened(range) else { return false }
-        range = wider
-      }
-      end = range.upperBound
-    }
-    for (key, place) in assigned.sortedByKey {
-      if let member = graph.map[key], member._place(inverse.property) != place { set(place, of: member, inverse) }
+    guard let places else { return false }
+    // Members that move aside may not be in memory yet.
+    let moved = try members(places.map(\.key), relationship)
+    guard moved.count == places.count else { return false }
+    for (member, (_, place)) in zip(moved, places) where member._place(inverse.property) != place {
+      set(place, of: member, inverse)
     }
     return true
   }
@@ -350,45 +357,5 @@ extension SaveRequest.Places {
   fileprivate mutating func append(_ key: Int64, _ place: Int64) {
     keys.append(key)
     places.append(place)
-  }
-}
-
-/// Where the inserted members of a list stand.
-private struct InsertionGaps {
-  /// The positions of inserted members, adjacent ones together, in ascending order.
-  let ranges: [Range<Int>]
-  private let inserted: Set<Int64>
-  private let keys: ContiguousArray<Int64>
-
-  /// The number of inserted members up to which each is searched for by itself.
-  private static let fewMembers = 8
-
-  /// Nil if the order was changed in another way.
-  init?(_ list: MemberList) {
-    guard let inserted = list.inserted else { return nil }
-    self.inserted = inserted
-    keys = list.keys
-    let places =
-      inserted.count <= Self.fewMembers
-      ? inserted.compactMap(list.place).sorted() : list.keys.indices.filter { inserted.contains(list.keys[$0]) }
-    var ranges: [Range<Int>] = []
-    for place in places {
-      if let last = ranges.last, last.upperBound == place {
-        ranges[ranges.count - 1] = last.lowerBound..<place + 1
-      } else {
-        ranges.append(place..<place + 1)
-      }
-    }
-    self.ranges = ranges
-  }
-
-  /// A range with as many neighbours again, half of them on each side. Nil if there are none.
-  func widened(_ range: Range<Int>) -> Range<Int>? {
-    let more = max(1, range.count / 2)
-    let start = max(0, range.lowerBound - more)
-    var end = min(keys.count, range.upperBound + more)
-    // An inserted neighbour has no place yet.
-    while end < keys.count, inserted.contains(keys[end]) { end += 1 }
-    return start == range.lowerBound && end == range.upperBound ? nil : start..<end
   }
 }

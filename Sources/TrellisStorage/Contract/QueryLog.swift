@@ -44,6 +44,8 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     case memberKeys = "member keys"
     /// The last positions of ordered to-manys.
     case lastPlaces = "last places"
+    /// The positions of some members of an ordered to-many.
+    case memberPlaces = "member places"
     /// A save.
     case save
     /// An update of all rows of a request.
@@ -256,6 +258,18 @@ package final class LoggingConnection: StoreConnection {
   ) throws {
     try logged(.lastPlaces, name(relationship), Self.values(owners)) { rows in
       try connection.lastPlaces(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func memberPlaces(
+    of relationship: RelationshipNumber, owner: Int64, members: [Int64],
+    _ body: (_ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try logged(.memberPlaces, name(relationship), Self.values([owner] + members)) { rows in
+      try connection.memberPlaces(of: relationship, owner: owner, members: members) {
         rows += 1
         try body($0, $1)
       }

@@ -86,6 +86,14 @@ public protocol StoreConnection: AnyObject {
   func lastPlaces(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
   ) throws
+  /// The positions of some members of one owner in an ordered relationship, in any order. Members without a position,
+  /// and objects that are no members, are skipped.
+  ///
+  /// The default implementation reads the keys of all members; a store that can find them by key should.
+  func memberPlaces(
+    of relationship: RelationshipNumber, owner: Int64, members: [Int64],
+    _ body: (_ member: Int64, _ place: Int64) throws -> Void
+  ) throws
   /// Writes all of a request or nothing.
   ///
   /// Versions and unique keys are checked inside the write lock, so that no two writers pass together. After a
@@ -132,6 +140,16 @@ public protocol StoreConnection: AnyObject {
 }
 
 extension StoreConnection {
+  public func memberPlaces(
+    of relationship: RelationshipNumber, owner: Int64, members: [Int64],
+    _ body: (_ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    let wanted = Set(members)
+    try memberKeys(of: relationship, owners: [owner]) { _, member, place in
+      if place != 0, wanted.contains(member) { try body(member, place) }
+    }
+  }
+
   public func check(_ body: (StoreFinding) throws -> Void) throws {}
 
   public func hasExternalChanges() -> Bool { false }

@@ -251,6 +251,16 @@ public final class MemoryConnection: StoreConnection {
     for owner in owners { if let place = last.removeValue(forKey: owner) { try body(owner, place) } }
   }
 
+  public func memberPlaces(
+    of relationship: RelationshipNumber, owner: Int64, members: [Int64],
+    _ body: (_ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    let index = try Members(relationship, snapshot()).index
+    for member in Set(members) {
+      if let place = index.place(owner, member) { try body(member, place) }
+    }
+  }
+
   @discardableResult public func save(_ request: SaveRequest) throws -> SaveOutcome {
     try store.save(request)
   }

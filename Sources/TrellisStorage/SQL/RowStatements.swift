@@ -204,6 +204,23 @@ package struct MemberStatements {
     }
   }
 
+  /// Selects some members and their positions. Parameters: the list of members, and the owner. Nil if the relationship is
+  /// not ordered.
+  package var places: String? {
+    switch source {
+    case .reference: return nil
+    case .members(let column, let order, _):
+      guard let order else { return nil }
+      return
+        "SELECT k.value, t.\(order) FROM trellis_values(?1) AS k CROSS JOIN \(layout.tables[destination].name) AS t "
+        + "ON t.\(SQLName.id) = k.value AND t.\(column) = ?2"
+    case .pairs(let join, let isFirst):
+      guard let order = orderColumn(join, isFirst) else { return nil }
+      return "SELECT k.value, j.\(order) FROM trellis_values(?1) AS k CROSS JOIN \(SQLName.quoted(join.name)) AS j "
+        + "ON j.\(memberColumn(join, isFirst)) = k.value AND j.\(ownerColumn(join, isFirst)) = ?2"
+    }
+  }
+
   /// Selects the owner and the number of members, for owners that exist. Parameters: the list of owners, and the number
   /// at which counting stops. Nil if the reference is in the owner's own row.
   package var counts: String? {

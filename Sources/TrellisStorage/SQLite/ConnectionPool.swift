@@ -353,6 +353,13 @@ package final class LeasingConnection: StoreConnection {
     try leased { try $0.lastPlaces(of: relationship, owners: owners, body) }
   }
 
+  package func memberPlaces(
+    of relationship: RelationshipNumber, owner: Int64, members: [Int64],
+    _ body: (_ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try leased { try $0.memberPlaces(of: relationship, owner: owner, members: members, body) }
+  }
+
   @discardableResult package func save(_ request: SaveRequest) throws -> SaveOutcome {
     try leased { try $0.save(request) }
   }

@@ -136,7 +136,7 @@ enum FixedStatement: UInt64 {
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
-  case modelChecksum
+  case modelChecksum, memberPlaces
 }
 
 // MARK: - Requests
@@ -389,6 +389,24 @@ extension SQLiteConnection {
     let texts = try memberStatements(relationship)
     let statement = try memberStatement(.lastPlaces, relationship) { texts.lastPlaces }
     try withKeys(prepared(owners), statement) {
+      try run(statement) { pointer in
+        while try database.step(pointer, doing: "read places") {
+          guard trellis_sqlite3_column_type(pointer, 1) != TRELLIS_SQLITE_NULL else { continue }
+          try body(trellis_sqlite3_column_int64(pointer, 0), trellis_sqlite3_column_int64(pointer, 1))
+        }
+      }
+    }
+  }
+
+  package func memberPlaces(
+    of relationship: RelationshipNumber, owner: Int64, members: [Int64],
+    _ body: (_ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    guard !members.isEmpty else { return }
+    let texts = try memberStatements(relationship)
+    let statement = try memberStatement(.memberPlaces, relationship) { texts.places }
+    try database.check(trellis_sqlite3_bind_int64(statement.pointer, 2, owner), doing: "bind an owner")
+    try withKeys(prepared(members), statement) {
       try run(statement) { pointer in
         while try database.step(pointer, doing: "read places") {
           guard trellis_sqlite3_column_type(pointer, 1) != TRELLIS_SQLITE_NULL else { continue }

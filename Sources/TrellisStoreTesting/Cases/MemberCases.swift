@@ -32,6 +32,16 @@ enum MemberCases {
         of: bench.relationship("Author", "books"), owners: authors.map(\.storedKey)
       ) { last[$0] = $1 }
       bench.expect(last, is: [authors[0].storedKey: 9])
+      var found: [Int64: Int64] = [:]
+      let asked = [books[2], books[0], authors[1]].map(\.storedKey)
+      try bench.connection.memberPlaces(
+        of: bench.relationship("Author", "books"), owner: authors[0].storedKey, members: asked
+      ) { found[$0] = $1 }
+      bench.expect(found, is: [books[2].storedKey: 5, books[0].storedKey: 9])
+      try bench.connection.memberPlaces(
+        of: bench.relationship("Author", "books"), owner: authors[1].storedKey, members: asked
+      ) { found[$0] = $1 }
+      bench.expect(found.count, is: 2)
     },
     ConformanceCase("members of many owners come together for each owner, and owners without members not at all") {
       bench in

@@ -89,6 +89,14 @@ final class FailingConnection: StoreConnection {
     try connection.lastPlaces(of: relationship, owners: owners, body)
   }
 
+  func memberPlaces(
+    of relationship: RelationshipNumber, owner: Int64, members: [Int64],
+    _ body: (_ member: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try failure.passCall()
+    try connection.memberPlaces(of: relationship, owner: owner, members: members, body)
+  }
+
   func save(_ request: SaveRequest) throws -> SaveOutcome {
     try failure.passCall()
     guard let number = failure.takeRecord() else { return try connection.save(request) }
