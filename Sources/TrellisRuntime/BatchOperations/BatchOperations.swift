@@ -279,7 +279,7 @@ extension ObjectGraph {
       if let inverse = runtime.inverse(of: relationship), relationship.deleteAction == .clearReferences {
         rules.fail(partner, inverse.name, .required, "must be set")
       } else if relationship.deleteAction == .refuse || relationship.deleteAction == .deletePartners {
-        rules.deny(owner, relationship, [AnyObjectID(partner)])
+        rules.deny(owner, relationship, .init([AnyObjectID(partner)]))
       } else {
         rules.fail(
           partner, "\(relationship.entityName).\(relationship.name)", .deniedDelete,

@@ -65,12 +65,20 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
   /// data.
   public let message: String
   /// The objects that prevent a delete, those with the same unique key, or the partners that another context has
-  /// deleted; empty for other rules.
+  /// deleted; empty for other rules. Of the objects that prevent a delete, these are the first twenty at most.
   public let blockers: [AnyObjectID]
+  /// The number of objects that prevent a delete, or that ``blockers`` contains for other rules.
+  public let blockerCount: Int
 
+  /// The maximum number of ``blockers`` of a refused delete.
+  static let mostBlockers = 20
+
+  /// - Parameter blockerCount: nil if `blockers` are all.
   package init(
-    _ object: AnyObjectID, property: String, rule: Rule, message: String, blockers: [AnyObjectID] = []
+    _ object: AnyObjectID, property: String, rule: Rule, message: String, blockers: [AnyObjectID] = [],
+    blockerCount: Int? = nil
   ) {
+    self.blockerCount = blockerCount ?? blockers.count
     self.object = object
     self.property = property
     self.rule = rule
@@ -87,7 +95,7 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
   public var description: String {
     let place = property.isEmpty ? "\(object)" : "\(object).\(property)"
     let names = blockers.prefix(5).map(\.description).joined(separator: ", ")
-    let more = blockers.count > 5 ? " and \(blockers.count - 5) more" : ""
+    let more = blockerCount > 5 ? " and \(blockerCount - 5) more" : ""
     return "\(place) \(message)\(names.isEmpty ? "" : ": \(names)\(more)") [\(rule.rawValue)]"
   }
 }

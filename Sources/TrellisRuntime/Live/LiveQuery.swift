@@ -164,16 +164,22 @@ struct RequestReach {
   private(set) var others: Set<Int> = []
   /// Whether a result depends only on its own row.
   let isOwnRowOnly: Bool
+  /// The properties of its own row that decide whether and where an object is among the results.
+  private var decisive = ColumnMask(bits: 0)
   private let model: Model
+
+  /// All entities that can affect the results.
+  var entities: Set<Int> { own.union(others) }
 
   init(_ request: StoreRequest, _ model: Model) {
     let entity = model.entities[request.entity]
     self.model = model
     own = Set(request.includesSubentities ? entity.subtree : [request.entity])
     isOwnRowOnly = !request.looksAtOthers(of: entity)
-    guard !isOwnRowOnly else { return }
     for key in request.sort { add(key.path, [0: request.entity]) }
     if let predicate = request.predicate { add(.predicate(predicate), [0: request.entity]) }
+    // A reference is in the own row, whatever becomes of the object that it leads to.
+    if isOwnRowOnly { others = [] }
   }
 
   /// The effect of a save on the results of the request.
@@ -184,11 +190,17 @@ struct RequestReach {
     case anything
   }
 
-  func meaning(of notice: SaveNotice) -> Meaning {
+  /// - Parameter isResult: whether an object is among the results.
+  func meaning(of notice: SaveNotice, isResult: (Int64) -> Bool) -> Meaning {
     if notice.isUnknown { return .anything }
     if notice.cleared.contains(where: { own.contains($0.entity) || isBelow($0.entity) }) { return .anything }
     guard isOwnRowOnly else { return isConcerned(notice) ? .anything : .nothing }
-    let changed = [notice.inserted, notice.updated, notice.relinked].joined().filter { own.contains($0.entity) }
+    let edited = [notice.updated, notice.relinked].joined().filter { row in
+      // A row whose changed properties are not known may be a new result.
+      own.contains(row.entity)
+        && (row.properties.bits == 0 || row.properties.bits & decisive.bits != 0 || isResult(row.key))
+    }
+    let changed = notice.inserted.filter { own.contains($0.entity) } + edited
     let gone = notice.deleted.filter { own.contains($0.entity) }.map(\.key) + notice.cascaded
     return changed.isEmpty && gone.isEmpty ? .nothing : .rows(changed: changed.map(\.key), gone: gone)
   }
@@ -214,7 +226,9 @@ struct RequestReach {
     case .predicate, .operand(.computed(.arithmetic)), .operand(.computed(.function)):
       node.forEachPart { add($0, variables) }
     // Other computations, such as aggregates, may depend on any object.
-    case .operand(.computed): others.formUnion(model.entities.indices)
+    case .operand(.computed):
+      others.formUnion(model.entities.indices)
+      decisive = .all
     case .operand(.value), .operand(.now), .operand(.parameter): break
     }
   }
@@ -222,6 +236,7 @@ struct RequestReach {
   /// - Returns: the entity at the end of the path.
   @discardableResult private mutating func add(_ path: PropertyPath, _ variables: [Int: Int]) -> Int? {
     guard var entity = variables[Int(path.variable)] else { return nil }
+    if path.variable == 0, let first = path.steps.first { decisive.bits |= ColumnMask.bit(of: first) }
     for step in path.steps {
       let properties = model.entities[entity].properties
       guard properties.indices.contains(step), let relationship = properties[step].relationship else { break }

@@ -168,7 +168,7 @@ final class LiveResultsCore {
   private var query: LiveQuery
   private var listeners: [ListenerReference] = []
   /// Whether the store failed when the request was last run again.
-  private var isStale = false
+  private(set) var isStale = false
 
   private struct ListenerReference {
     weak var listener: LiveListener?
@@ -182,6 +182,7 @@ final class LiveResultsCore {
   }
 
   var entity: Int { query.request.entity }
+  var reach: RequestReach { query.reach }
 
   // MARK: The results
 
@@ -229,7 +230,7 @@ final class LiveResultsCore {
     var updated: Set<Int64> = []
     var mustRun = isStale
     for notice in notices {
-      switch query.reach.meaning(of: notice) {
+      switch query.reach.meaning(of: notice, isResult: query.entries.contains) {
       case .nothing: continue
       case .rows(let some, let went):
         changed.formUnion(some)
@@ -328,27 +329,84 @@ final class LiveListener {
 
 // MARK: - Live refreshing
 
-/// The live results of a context.
+/// The live results of a context, found by the entities that can affect them.
 final class LiveResultsList: SaveObserver {
   private struct Reference {
     weak var results: LiveResultsCore?
+    let entities: Set<Int>
   }
 
-  private var all: [Reference] = []
+  /// By their numbers, in the order in which they were added.
+  private var all: [Int: Reference] = [:]
+  /// The numbers of the results that an entity can affect, in ascending order.
+  private var numbers: [Int: [Int]] = [:]
+  private var nextNumber = 0
+  /// The results that the store failed to bring up to date, which are tried again after each save.
+  private var stale: Set<Int> = []
+  /// The number of results at which those that are gone are looked for.
+  private var sweepCount = 64
 
   var wantsSaves: Bool { !all.isEmpty }
 
-  func add(_ results: LiveResultsCore) { all.append(Reference(results: results)) }
+  func add(_ results: LiveResultsCore) {
+    if all.count >= sweepCount {
+      for (number, reference) in all where reference.results == nil { remove(number, reference) }
+      sweepCount = max(64, 2 * all.count)
+    }
+    let entities = results.reach.entities
+    all[nextNumber] = Reference(results: results, entities: entities)
+    for entity in entities { numbers[entity, default: []].append(nextNumber) }
+    nextNumber += 1
+  }
+
+  private func remove(_ number: Int, _ reference: Reference) {
+    all[number] = nil
+    stale.remove(number)
+    for entity in reference.entities {
+      numbers[entity]?.removeAll { $0 == number }
+      if numbers[entity]?.isEmpty == true { numbers[entity] = nil }
+    }
+  }
 
   /// Updates the live results after saves of this context or of others.
+  ///
+  /// - Complexity: linear in the number of changed rows, and in that of the results that they can affect.
   func didSave(_ notices: [SaveNotice], in graph: ObjectGraph) {
     guard !all.isEmpty else { return }
-    let living = all.compactMap(\.results)
-    if living.count != all.count { all.removeAll { $0.results == nil } }
     var rows = ChangedRows()
-    for results in living { results.refresh(after: notices, &rows, graph) }
-    if living.contains(where: \.hasNews) { graph.inbox.ring() }
+    var hasNews = false
+    for number in concerned(by: notices) {
+      guard let reference = all[number] else { continue }
+      guard let results = reference.results else {
+        remove(number, reference)
+        continue
+      }
+      results.refresh(after: notices, &rows, graph)
+      if results.isStale { stale.insert(number) } else { stale.remove(number) }
+      hasNews = hasNews || results.hasNews
+    }
+    if hasNews { graph.inbox.ring() }
   }
+
+  private func concerned(by notices: [SaveNotice]) -> [Int] {
+    if notices.contains(where: \.mayConcernAnything) { return all.keys.sorted() }
+    var entities: Set<Int> = []
+    for notice in notices {
+      var last = -1
+      for row in [notice.inserted, notice.updated, notice.relinked, notice.deleted].joined() where row.entity != last {
+        last = row.entity
+        entities.insert(last)
+      }
+    }
+    var found = stale
+    for entity in entities { found.formUnion(numbers[entity] ?? []) }
+    return found.sorted()
+  }
+}
+
+extension SaveNotice {
+  /// Whether rows have changed whose entities are not known.
+  fileprivate var mayConcernAnything: Bool { isUnknown || !cascaded.isEmpty || !cleared.isEmpty }
 }
 
 extension ObjectGraph {

@@ -94,7 +94,7 @@ struct ConcurrentReferences {
     for victim in victims {
       let blockers = found.filter { $0.victim == victim._key }.map(\.holder)
       if blockers.isEmpty { continue }
-      rules.deny(victim, relationship, blockers.map { AnyObjectID($0, graph.info(of: $0)) })
+      rules.deny(victim, relationship, .init(blockers.map { AnyObjectID($0, graph.info(of: $0)) }))
     }
   }
 }
@@ -292,7 +292,7 @@ extension ObjectGraph {
         continue
       }
       let blockers = try partners.compactMap { try object($0.partner, entity: relationship.destination) }
-      rules.deny(owner, relationship, blockers.map { AnyObjectID($0, info(of: $0)) })
+      rules.deny(owner, relationship, .init(blockers.map { AnyObjectID($0, info(of: $0)) }))
     }
     return ValidationError(failures: rules.failures)
   }

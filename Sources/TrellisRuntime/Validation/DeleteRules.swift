@@ -16,17 +16,85 @@ extension ObjectRules {
 
   private mutating func checkPartners(of object: ManagedObject) throws {
     for relationship in graph.info(of: object).allRelationships where relationship.deleteAction == .refuse {
-      let left = try partners(of: object, relationship).filter { !isLeaving($0) }
-      let blockers = try living(left, entity: relationship.destination)
-      if blockers.isEmpty { continue }
-      deny(object, relationship, blockers)
+      let blockers = try storedBlockers(of: object, relationship) ?? knownBlockers(of: object, relationship)
+      if blockers.count > 0 { deny(object, relationship, blockers) }
+    }
+  }
+
+  /// The objects that prevent a delete: the first ones, and the number of all.
+  struct Blockers {
+    var first: [AnyObjectID] = []
+    var count = 0
+
+    init() {}
+
+    init(_ all: [AnyObjectID]) {
+      first = Array(all.prefix(ValidationFailure.mostBlockers))
+      count = all.count
     }
   }
 
   /// Adds the failure for a delete that remaining partners prevent.
-  mutating func deny(_ object: ManagedObject, _ relationship: Relationship, _ blockers: [AnyObjectID]) {
+  mutating func deny(_ object: ManagedObject, _ relationship: Relationship, _ blockers: Blockers) {
     fail(
-      object, relationship.name, .deniedDelete, "must be empty before the object can be deleted", blockers: blockers)
+      object, relationship.name, .deniedDelete, "must be empty before the object can be deleted",
+      blockers: blockers.first, blockerCount: blockers.count)
+  }
+
+  /// The remaining partners, as the context knows them. Of those that are not in memory, the first ones are loaded.
+  private func knownBlockers(of object: ManagedObject, _ relationship: Relationship) throws -> Blockers {
+    let left = try partners(of: object, relationship).filter { !isLeaving($0) }
+    var blockers = Blockers()
+    blockers.count = left.count
+    var start = 0
+    while start < left.count, blockers.first.count < ValidationFailure.mostBlockers {
+      let part = left[start..<min(left.count, start + ValidationFailure.mostBlockers)]
+      start = part.endIndex
+      let found = try living(Array(part), entity: relationship.destination)
+      // Other contexts have deleted the rest.
+      blockers.count -= part.count - found.count
+      blockers.first += found.prefix(ValidationFailure.mostBlockers - blockers.first.count)
+    }
+    return blockers
+  }
+
+  /// The partners in the store, without loading any of them.
+  ///
+  /// - Returns: nil if unsaved changes of the context may concern them.
+  private mutating func storedBlockers(of object: ManagedObject, _ relationship: Relationship) throws -> Blockers? {
+    guard relationship.isToMany, let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn,
+      object.phase == .persistent || object.phase == .deleted, graph.parent == nil
+    else { return nil }
+    if let list = object.extras?.list(relationship.property), list.isLoaded || list.hasChanges { return nil }
+    guard !mayDiffer(from: inverse) else { return nil }
+    var request = inverse.holders(of: [object._key])
+    let connection = try graph.connection()
+    var blockers = Blockers()
+    blockers.count = try connection.count(request)
+    request.limit = ValidationFailure.mostBlockers
+    if blockers.count == 0 { return blockers }
+    try connection.fetchKeys(request) { key, entity in
+      guard graph.runtime.entities.indices.contains(entity) else { return }
+      blockers.first.append(AnyObjectID(key, graph.runtime.entities[entity]))
+    }
+    return blockers
+  }
+
+  /// Whether unsaved changes may have set or cleared a reference, or have deleted an object that holds it.
+  private mutating func mayDiffer(from reference: Relationship) -> Bool {
+    let backlog = graph.backlog
+    if graph.pending.deletions.hasCascades || hasUnloadedVictims || !backlog.isEmpty || !backlog.returning.isEmpty
+      || !backlog.lostMembers.isEmpty
+    {
+      return true
+    }
+    if let known = differences[reference.number] { return known }
+    let edited = [graph.inserted, graph.changed, graph.deleted].joined()
+    let differs =
+      edited.contains { graph.info(of: $0).relationships.contains(reference) }
+      || leaving.contains { key in graph.map[key].map { graph.info(of: $0).relationships.contains(reference) } ?? true }
+    differences[reference.number] = differs
+    return differs
   }
 
   private mutating func checkHolders(of objects: [ManagedObject], _ reference: Relationship) throws {
@@ -40,7 +108,8 @@ extension ObjectRules {
       guard let blockers = blockers[object._key] else { continue }
       fail(
         object, "\(reference.entityName).\(reference.name)", .deniedDelete,
-        "must lead elsewhere before the object can be deleted", blockers: blockers)
+        "must lead elsewhere before the object can be deleted", blockers: Blockers(blockers).first,
+        blockerCount: blockers.count)
     }
   }
 
@@ -122,6 +191,10 @@ struct ObjectRules {
   private(set) var failures: [ValidationFailure] = []
   /// Keys of objects that count as deleted already.
   var leaving: Set<Int64> = []
+  /// Whether the delete cascades to objects that are not loaded.
+  var hasUnloadedVictims = false
+  /// Whether unsaved changes may concern a reference, as far as this was asked.
+  private var differences: [RelationshipNumber: Bool] = [:]
   /// Whether the members of unchanged to-many relationships are counted as well.
   var countsUnchanged = false
 
@@ -138,10 +211,12 @@ struct ObjectRules {
 
   mutating func fail(
     _ object: ManagedObject, _ property: String, _ rule: ValidationFailure.Rule, _ message: String,
-    blockers: [AnyObjectID] = []
+    blockers: [AnyObjectID] = [], blockerCount: Int? = nil
   ) {
     let id = AnyObjectID(object, graph.info(of: object))
-    failures.append(ValidationFailure(id, property: property, rule: rule, message: message, blockers: blockers))
+    failures.append(
+      ValidationFailure(
+        id, property: property, rule: rule, message: message, blockers: blockers, blockerCount: blockerCount))
   }
 
   // MARK: Attributes
@@ -198,6 +273,7 @@ extension ObjectGraph {
     try deletion.settle(in: self)
     var rules = ObjectRules(self)
     rules.leaving = Set(deletion.victims.map(\._key))
+    rules.hasUnloadedVictims = !deletion.cascades.isEmpty
     for victim in deletion.victims { try rules.checkSurvivors(of: victim) }
     try rules.checkDeleted(deletion.victims.filter { $0.phase == .persistent })
     // A surviving object is checked once for each object that it loses.

@@ -146,4 +146,69 @@ struct LedgerWorld {
     world.context.undelete(world.entries[0])
     #expect(world.ledger.entries.objects == world.entries && !world.context.hasChanges)
   }
+
+  @Test(
+    "of many blocking objects the first twenty are named, with their number, and none is loaded",
+    arguments: [false, true])
+  func many(isLoaded: Bool) throws {
+    let world = try LedgerWorld()
+    for number in 0..<98 {
+      _ = Entry(in: world.context, memo: "\(number)", ledger: world.ledger, category: world.category)
+    }
+    try world.context.save()
+    let context = world.container.newContext()
+    let category = try #require(try context.object(with: world.category.objectID))
+    if isLoaded { #expect(category.entries.count == 100) }
+    let refusal = try #require(throws: ValidationError.self) { try context.validateForDelete(category) }
+    let failure = try #require(refusal.failures.first)
+    #expect(failure.blockerCount == 100 && failure.blockers.count == 20 && refusal.failures.count == 1)
+    #expect(failure.blockers.map(\.key) == failure.blockers.map(\.key).sorted())
+    #expect(context.registeredCount <= (isLoaded ? 21 : 1))
+    try context.delete(category)
+    let error = #expect(throws: ValidationError.self) { try context.save() }
+    #expect(error == refusal)
+    #expect("\(refusal)".contains("and 95 more"))
+  }
+
+  @Test("what the context has changed counts, whether members are loaded or not", arguments: [false, true])
+  func unsaved(isLoaded: Bool) throws {
+    for edit in 0..<6 {
+      let world = try LedgerWorld()
+      let context = world.container.newContext()
+      let category = try #require(try context.object(with: world.category.objectID))
+      if isLoaded { #expect(category.entries.count == 2) }
+      let entries = try world.entries.map { try #require(try context.object(with: $0.objectID)) }
+      let ledger = try #require(try context.object(with: world.ledger.objectID))
+      let other = Category(in: context, name: "other")
+      let expected: Int
+      switch edit {
+      case 0:
+        entries[0].category = other
+        expected = 1
+      case 1:
+        try context.delete(entries[0])
+        expected = 1
+      case 2:
+        for entry in entries { entry.category = other }
+        expected = 0
+      case 3:
+        _ = Entry(in: context, memo: "new", ledger: ledger, category: category)
+        expected = 3
+      case 4:
+        entries[1].memo = "changed"
+        expected = 2
+      default:
+        try world.context.delete(world.entries[0])
+        try world.context.save()
+        // A list that is loaded shows the delete when the context merges it.
+        expected = isLoaded ? 2 : 1
+      }
+      var found = 0
+      do { try context.validateForDelete(category) } catch let error as ValidationError {
+        found = error.failures.first?.blockerCount ?? 0
+        #expect(error.failures.first?.blockers.count == found)
+      }
+      #expect(found == expected, "edit \(edit)")
+    }
+  }
 }
