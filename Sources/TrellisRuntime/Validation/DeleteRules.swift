@@ -67,15 +67,28 @@ extension ObjectRules {
     else { return nil }
     if let list = object.extras?.list(relationship.property), list.isLoaded || list.hasChanges { return nil }
     guard !mayDiffer(from: inverse) else { return nil }
-    var request = inverse.holders(of: [object._key])
+    let isOwn = Comparison(
+      .path(PropertyPath(variable: 0).appending(inverse.property)), .equal, .value(.integer(object._key)),
+      kind: .integer)
     let connection = try graph.connection()
     var blockers = Blockers()
-    blockers.count = try connection.count(request)
-    request.limit = ValidationFailure.mostBlockers
+    blockers.count = try connection.count(
+      StoreRequest(entity: relationship.destination, predicate: .comparison(isOwn)))
     if blockers.count == 0 { return blockers }
-    try connection.fetchKeys(request) { key, entity in
-      guard graph.runtime.entities.indices.contains(entity) else { return }
-      blockers.first.append(AnyObjectID(key, graph.runtime.entities[entity]))
+    var keys: [Int64] = []
+    struct Enough: Error {}
+    do {
+      try connection.memberKeys(of: relationship.number, owners: [object._key]) { _, key, _ in
+        keys.append(key)
+        if keys.count == ValidationFailure.mostBlockers { throw Enough() }
+      }
+    } catch is Enough {}
+    var entities: [Int64: Int] = [:]
+    try connection.rows(of: relationship.destination, keys: keys.sorted()) { entities[$0.key] = $0.entity }
+    blockers.first = keys.compactMap { key in
+      entities[key].flatMap { entity in
+        graph.runtime.entities.indices.contains(entity) ? AnyObjectID(key, graph.runtime.entities[entity]) : nil
+      }
     }
     return blockers
   }
