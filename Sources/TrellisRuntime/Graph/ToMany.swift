@@ -61,6 +61,16 @@ extension ToManyView {
   /// Whether there are no members. This loads their keys, not the objects.
   public var isEmpty: Bool { count == 0 }
 
+  /// The first member; nil if there is none. If the members are not loaded yet, keys and objects are loaded together.
+  ///
+  /// - Complexity: constant once the members are loaded.
+  public var first: Element? {
+    switch _storage {
+    case .relationship(let owner, let property): owner.firstMember(property, as: Element.self)
+    case .members(let members): members.first
+    }
+  }
+
   /// The member at a position.
   ///
   /// - Complexity: constant once the members are loaded.
@@ -250,6 +260,12 @@ extension ManagedObject {
     let members = graph.reporting { try graph.memberObjects(of: self, relationship) }
     if let member = graph.map[key] as? Member { return member }
     return .standIn(for: key, isDeleted: members != nil, in: link)
+  }
+
+  final func firstMember<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> Member? {
+    guard let (graph, relationship) = place(of: property) else { return nil }
+    if !graph.list(of: self, relationship).isLoaded { return members(property, as: type).first }
+    return memberKeys(property).isEmpty ? nil : member(property, at: 0, as: type)
   }
 
   /// The member at a position, which is loaded alone if necessary. Nil if there is none.

@@ -18,6 +18,8 @@ package final class SQLiteConnection: StoreConnection {
   /// Writes the files of a save. Nil if the model has no external storage.
   let externals: ExternalWriter?
   @exclusivity(unchecked) private var reader: SQLiteRowReader?
+  /// The statements about the members of each relationship that has been asked for.
+  private var knownMembers: [RelationshipNumber: MemberStatements] = [:]
   @exclusivity(unchecked) private var isRunning = false
   @exclusivity(unchecked) package var trace: StatementTrace?
   /// The file's commit counter, after it was first looked up.
@@ -417,11 +419,13 @@ extension SQLiteConnection {
   }
 
   func memberStatements(_ relationship: RelationshipNumber) throws(StoreError) -> MemberStatements {
+    if let known = knownMembers[relationship] { return known }
     guard let texts = MemberStatements(layout, entity: relationship.entity, property: relationship.property) else {
       throw StoreError(
         .internalError, "The store was asked for a relationship that it does not keep.",
         remedy: "Report this as a mistake in Trellis.")
     }
+    knownMembers[relationship] = texts
     return texts
   }
 
