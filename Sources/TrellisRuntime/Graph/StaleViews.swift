@@ -107,6 +107,9 @@ extension ObjectGraph {
   /// - Parameter entities: The entities of these objects; nil if any.
   /// - Complexity: linear in the number of objects in memory, if such a to-many was ever used.
   func forgetStoredMembers(_ gone: Set<Int64>, of entities: Set<Int>?) {
+    // An object that an undo has brought back is new here, and is a member again where the undo has made it one.
+    let gone = gone.filter { map[$0]?.phase != .inserted }
+    if gone.isEmpty { return }
     let shown = listed.compactMap(runtime.relationship).filter { relationship in
       guard let entities else { return true }
       return entities.contains(where: runtime.entities[relationship.destination].entity.subtree.contains)

@@ -143,6 +143,25 @@ import Trellis
     #expect(same[1].listDeny.objects == [same[0], same[2]])
   }
 
+  @Test("an object that is its own member is one again when its saved delete is undone", arguments: [0, 1, 2])
+  func ownMember(levels: Int) throws {
+    let child = (0..<levels).reduce(context) { parent, _ in parent.newChildContext() }
+    child.undo.enable()
+    let arrow = Arrow(in: child)
+    arrow.listDeny.append(arrow)
+    child.undo.endStep()
+    try child.save()
+    try child.delete(arrow)
+    child.undo.endStep()
+    try child.save()
+    try child.undo.undo()
+    #expect(arrow.listDeny.objects == [arrow])
+    #expect(try child.fetch(Arrow.all) == [arrow])
+    #expect(arrow.listDeny.objects == [arrow])
+    try child.save()
+    #expect(arrow.listDeny.objects == [arrow])
+  }
+
   @Test("a deleted member comes back where it was, though the order around it was given up meanwhile")
   func memberOfDiscardedOrder() throws {
     let left = PeerLeft(in: context)
