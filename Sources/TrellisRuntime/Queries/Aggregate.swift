@@ -142,7 +142,7 @@ struct AggregateGroups {
   }
 
   mutating func add(_ values: [StoredValue]) throws {
-    let place = place(of: Array(values.prefix(kinds.count)))
+    let place = kinds.isEmpty ? 0 : place(of: Array(values.prefix(kinds.count)))
     for number in steps.indices {
       try steps[number].add(&groups[place].states[number], values[kinds.count + number])
     }
