@@ -40,10 +40,11 @@ final class ChangeRecorder {
   /// Closes the set of changes and begins a new one.
   func take(_ graph: ObjectGraph) -> ChangeSet {
     addInserts(of: graph)
-    var taken = changes
+    // Moved, and not copied, so that closing changes it in place.
+    var taken = ChangeSet()
+    swap(&taken, &changes)
+    taken.forEachTouched { $0.state.setUnrecorded(true) }
     taken.close()
-    for object in changes.touched { object.state.setUnrecorded(true) }
-    changes = ChangeSet()
     copied.removeAll(keepingCapacity: true)
     return taken
   }
@@ -94,10 +95,16 @@ struct ChangeSet {
 
   /// Finds the values that were set, after the last change is recorded; a value that was set back does not count.
   mutating func close() {
-    changes = changes.compactMap { change in
-      guard case .values(var values) = change else { return change }
-      return values.findDifferences() ? .values(values) : nil
+    changes.removeAll { change in
+      guard case .values(let values) = change else { return false }
+      return !values.findDifferences()
     }
+  }
+
+  /// Calls a closure for each object that was inserted or changed, as often as it was.
+  func forEachTouched(_ body: (ManagedObject) -> Void) {
+    for object in inserted { body(object) }
+    for change in changes { if let object = change.object { body(object) } }
   }
 
   /// The set without the changes of objects that were replaced by other objects and belong to no context any more.
@@ -143,7 +150,9 @@ enum RecordedChange {
 }
 
 /// The values of an object before the first of them was set.
-struct RecordedValues {
+///
+/// A class, because changes are passed on several times, and a copy of the struct would retain each of its parts.
+final class RecordedValues {
   let object: ManagedObject
   let row: RowCopyBase
   let transients: RowCopyBase?
@@ -162,7 +171,7 @@ struct RecordedValues {
   }
 
   /// - Returns: whether any value has changed.
-  mutating func findDifferences() -> Bool {
+  func findDifferences() -> Bool {
     guard let info = object.link.graph?.info(of: object) else { return false }
     differences = []
     // If the row version is the same, only values can differ that were set, or were changed before and set back.

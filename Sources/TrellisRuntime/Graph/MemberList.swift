@@ -20,8 +20,8 @@ final class MemberList {
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
   /// The changed order of a list that was unloaded since: the order that was read, and the wanted one.
   @exclusivity(unchecked) private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
-  /// Of a loaded list, the members that were inserted or moved since ``committed``. All others have the order that they
-  /// have there. Nil if the order was changed in another way.
+  /// Of a loaded, ordered list that was not empty, the members that were inserted or moved since ``committed``. All others
+  /// have the order that they have there. Nil if the order was changed in another way.
   @exclusivity(unchecked) private(set) var inserted: Set<Int64>? = []
   /// The number of entries of the context's ``DeletionLog`` that the list has processed.
   @exclusivity(unchecked) var seenGone = 0
@@ -107,7 +107,8 @@ final class MemberList {
     if contains(key) { drop(key) }
     if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
     lookup?.insert(key)
-    if isLoaded { inserted?.insert(key) }
+    // In a list that was empty all members are inserted, and most lists of new objects have no other.
+    if isLoaded && isOrdered && committed?.isEmpty == false { inserted?.insert(key) }
     if !isLoaded {
       // Most lists have no such notes, and an empty set would still hash the key.
       if !removed.isEmpty { removed.remove(key) }

@@ -11,11 +11,11 @@ struct InsertionPlaces {
   /// The number of inserted members up to which each is searched for by itself.
   private static let fewMembers = 8
 
-  /// Nil if the order was changed otherwise than by insertions.
+  /// Nil if the order was changed otherwise than by insertions, or if all members are new.
   ///
   /// - Complexity: linear in the number of members.
   init?(_ list: MemberList) {
-    guard list.isLoaded, let inserted = list.inserted else { return nil }
+    guard list.isLoaded, let inserted = list.inserted, list.committed?.isEmpty == false else { return nil }
     self.inserted = inserted
     keys = list.keys
     let positions =
