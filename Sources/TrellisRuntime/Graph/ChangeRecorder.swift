@@ -20,8 +20,12 @@ final class ChangeRecorder {
 
   // MARK: Recording, before a change is made
 
-  func recordValues(of object: ManagedObject) {
-    if copied.insert(ObjectIdentifier(object)).inserted { changes.append(.values(RecordedValues(object))) }
+  /// - Returns: the copied values; nil if they are copied already.
+  func recordValues(of object: ManagedObject) -> RecordedValues? {
+    guard copied.insert(ObjectIdentifier(object)).inserted else { return nil }
+    let values = RecordedValues(object)
+    changes.append(.values(values))
+    return values
   }
 
   func record(_ change: RecordedChange) { changes.append(change) }
@@ -95,9 +99,10 @@ struct ChangeSet {
 
   /// Finds the values that were set, after the last change is recorded; a value that was set back does not count.
   mutating func close() {
+    var found: [Int] = []
     changes.removeAll { change in
       guard case .values(let values) = change else { return false }
-      return !values.findDifferences()
+      return !values.findDifferences(&found)
     }
   }
 
@@ -170,14 +175,20 @@ final class RecordedValues {
     transients = object._copyTransients()
   }
 
+  /// Arrays of one property each, which most changes share.
+  private static let ofOne = (0..<64).map { [$0] }
+
+  /// - Parameter found: Space for the numbers, whatever it contains.
   /// - Returns: whether any value has changed.
-  func findDifferences() -> Bool {
+  func findDifferences(_ found: inout [Int]) -> Bool {
     guard let info = object.link.graph?.info(of: object) else { return false }
-    differences = []
+    found.removeAll(keepingCapacity: true)
     // If the row version is the same, only values can differ that were set, or were changed before and set back.
     let candidates = object.version == version ? changedBefore | object.changedBits : info.storedMask.bits
-    object.collectDifferences(from: row, among: candidates, info, into: &differences)
-    if transients != nil { differences += info.transientNumbers }
+    object.collectDifferences(from: row, among: candidates, info, into: &found)
+    if transients != nil { found += info.transientNumbers }
+    let isShared = found.count == 1 && Self.ofOne.indices.contains(found[0])
+    differences = isShared ? Self.ofOne[found[0]] : found
     return !differences.isEmpty
   }
 }

@@ -150,10 +150,17 @@ extension ManagedObject {
   final func willChangeValues() {
     state.setUnrecorded(false)
     guard let graph = link.graph else { return }
-    if let recorder = graph.recorder { recorder.recordValues(of: self) }
+    let recorded = graph.recorder?.recordValues(of: self)
     // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
     guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
-    if extras?.committed == nil { needExtras().keep(_copyRow(), _copyTransients()) }
+    if extras?.committed == nil {
+      // Copies never change, so that the history and the object share one.
+      if let recorded {
+        needExtras().keep(recorded.row, recorded.transients)
+      } else {
+        needExtras().keep(_copyRow(), _copyTransients())
+      }
+    }
     graph.noteChanged(self)
   }
 

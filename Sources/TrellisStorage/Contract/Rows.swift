@@ -214,6 +214,7 @@ public struct ColumnMask: Hashable, Sendable {
 extension ColumnMask {
   /// Masks for exactly these properties: one for all properties with their own bit, and one for each property beyond.
   package static func masks(of properties: [Int]) -> [ColumnMask] {
+    if properties.count == 1, properties[0] < 63 { return [ColumnMask(bits: bit(of: properties[0]))] }
     let shared = properties.filter { $0 >= 63 }
     let own = properties.reduce(UInt64(0)) { $1 < 63 ? $0 | bit(of: $1) : $0 }
     return [ColumnMask(bits: own)] + shared.map(ColumnMask.init(only:))
