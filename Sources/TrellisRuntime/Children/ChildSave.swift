@@ -41,7 +41,8 @@ struct ChildSave {
     let pairs = try inserted.map(insert) + updated.compactMap(pair)
     for pair in pairs { setValues(pair) }
     for pair in pairs { try setPartners(pair) }
-    let lists = try changedLists()
+    var lists = try changedLists()
+    for place in lists.indices { try lists[place].noteFormerMembers(in: parent) }
     for list in lists { try list.link(in: parent) }
     for list in lists { try list.arrange(in: parent) }
     try delete()
@@ -221,6 +222,8 @@ struct ChildListMerge {
   private let owner: ManagedObject
   private let relationship: Relationship
   private let isNew: Bool
+  /// The members in the parent before anything was linked; nil if they are not needed.
+  private var former: Set<Int64>?
 
   /// - Parameters:
   ///   - list: The list of the child.
@@ -231,6 +234,13 @@ struct ChildListMerge {
     self.owner = owner
     self.relationship = relationship
     self.isNew = isNew
+  }
+
+  /// Notes the members in the parent, before the lists at their other ends may add others: an unloaded list of the child
+  /// cannot tell which of its members the parent had already.
+  mutating func noteFormerMembers(in parent: ObjectGraph) throws {
+    guard relationship.isOrdered, relationship.isJoined, !list.isLoaded, !list.keys.isEmpty else { return }
+    former = Set(try parent.loadedList(of: owner, relationship).keys)
   }
 
   /// Adds and removes the members that were added and removed in the child. Members that the parent has added or
@@ -290,7 +300,9 @@ struct ChildListMerge {
 
   /// The members that the child has moved. The other members keep the order that the child has read.
   private var moved: Set<Int64> {
-    guard list.isLoaded else { return Set(list.tail.filter(\.isMoved).map(\.key)) }
+    guard list.isLoaded else {
+      return Set(list.tail.filter { $0.isMoved || former?.contains($0.key) == false }.map(\.key))
+    }
     guard let committed = list.committed, !isNew else { return isNew ? Set(list.keys) : [] }
     return MemberOrder.moved(in: list.keys, since: committed)
   }

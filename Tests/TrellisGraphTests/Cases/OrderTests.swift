@@ -76,6 +76,26 @@ import Trellis
     #expect(Array(fresh.items.map(\.objectID).prefix(4)) == items.map(\.objectID))
   }
 
+  @Test(
+    "members that are added from their end in a child come in that order into the parent", arguments: [false, true])
+  func addedInChild(isLoaded: Bool) throws {
+    let child = context.newChildContext()
+    let meshes = (0..<4).map { _ in Mesh(in: child) }
+    try child.save()
+    try context.save()
+    if isLoaded { #expect(meshes[0].likedByBothDenyDeny.isEmpty) }
+    meshes[2].likesBothDenyDeny.append(meshes[0])
+    // This reads lists of the parent anew.
+    #expect(try child.fetch(Mesh.all).count == 4)
+    meshes[3].likesBothDenyDeny.append(meshes[0])
+    try child.save()
+    #expect(meshes[0].likedByBothDenyDeny.objects == [meshes[2], meshes[3]])
+    try context.save()
+    let reading = container.newContext()
+    let fresh = try #require(try reading.object(with: meshes[0].objectID))
+    #expect(fresh.likedByBothDenyDeny.map(\.objectID) == [meshes[2], meshes[3]].map(\.objectID))
+  }
+
   @Test("a member of a to-many without an order that was taken out and put back is no change")
   func putBack() throws {
     let (left, rights) = (PeerLeft(in: context), [PeerRight(in: context), PeerRight(in: context)])
