@@ -41,8 +41,7 @@ struct ChildSave {
     let pairs = try inserted.map(insert) + updated.compactMap(pair)
     for pair in pairs { setValues(pair) }
     for pair in pairs { try setPartners(pair) }
-    var lists = try changedLists()
-    for place in lists.indices { try lists[place].noteFormerMembers(in: parent) }
+    let lists = try changedLists()
     for list in lists { try list.link(in: parent) }
     for list in lists { try list.arrange(in: parent) }
     try delete()
@@ -169,7 +168,7 @@ struct ChildSave {
   private func delete() throws {
     let pairs = deleted.compactMap(pair)
     for pair in pairs { try unlink(pair) }
-    for list in changedLists(of: deleted) { try list.link(in: parent) }
+    for list in try changedLists(of: deleted) { try list.link(in: parent) }
     var twins = Dictionary(pairs.map { ($0.twin._key, $0.twin) }) { first, _ in first }
     for closure in child.pending.deletions.closures {
       try parent.deleteAll(
@@ -191,23 +190,24 @@ struct ChildSave {
   // MARK: To-manys
 
   private func changedLists() throws -> [ChildListMerge] {
-    var lists = changedLists(of: (child.inserted + child.changed).filter(\.isAlive))
+    var lists = try changedLists(of: (child.inserted + child.changed).filter(\.isAlive))
     for (id, list) in child.pending.deferredLists.lists {
       guard let relationship = parent.runtime.entities[id.entity].relationships[id.property],
         let twin = try connection.objects([id.owner], of: id.entity).first
       else { continue }
-      lists.append(ChildListMerge(list, of: twin, relationship, isNew: false))
+      lists.append(try ChildListMerge(list, of: twin, relationship, isNew: false, in: parent))
     }
     return lists
   }
 
-  private func changedLists(of owners: [ManagedObject]) -> [ChildListMerge] {
+  private func changedLists(of owners: [ManagedObject]) throws -> [ChildListMerge] {
     var lists: [ChildListMerge] = []
     for owner in owners {
       guard let twin = parent.map[owner._key], twin.isAlive else { continue }
       for (property, list) in owner.extras?.lists ?? [] where list.hasChanges || owner.phase == .inserted {
         guard let relationship = parent.relationship(property, of: twin), !relationship.isTransient else { continue }
-        lists.append(ChildListMerge(list, of: twin, relationship, isNew: owner.phase == .inserted))
+        lists.append(
+          try ChildListMerge(list, of: twin, relationship, isNew: owner.phase == .inserted, in: parent))
       }
     }
     return lists
@@ -222,25 +222,23 @@ struct ChildListMerge {
   private let owner: ManagedObject
   private let relationship: Relationship
   private let isNew: Bool
-  /// The members in the parent before anything was linked; nil if they are not needed.
-  private var former: Set<Int64>?
+  /// The members in the parent, if the list of the child cannot tell which of its members the parent has; otherwise nil.
+  private let former: Set<Int64>?
 
   /// - Parameters:
   ///   - list: The list of the child.
   ///   - owner: The object of the parent.
   ///   - isNew: Whether the owner is new in the child.
-  init(_ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, isNew: Bool) {
+  ///   - parent: The parent, before any list is linked in it: links add members at their other ends.
+  init(
+    _ list: MemberList, of owner: ManagedObject, _ relationship: Relationship, isNew: Bool, in parent: ObjectGraph
+  ) throws {
     self.list = list
     self.owner = owner
     self.relationship = relationship
     self.isNew = isNew
-  }
-
-  /// Notes the members in the parent, before the lists at their other ends may add others: an unloaded list of the child
-  /// cannot tell which of its members the parent had already.
-  mutating func noteFormerMembers(in parent: ObjectGraph) throws {
-    guard relationship.isOrdered, relationship.isJoined, !list.isLoaded, !list.keys.isEmpty else { return }
-    former = Set(try parent.loadedList(of: owner, relationship).keys)
+    let needsFormer = relationship.isOrdered && relationship.isJoined && !list.isLoaded && !list.keys.isEmpty
+    former = needsFormer ? Set(try parent.loadedList(of: owner, relationship).keys) : nil
   }
 
   /// Adds and removes the members that were added and removed in the child. Members that the parent has added or

@@ -47,7 +47,7 @@ final class ChangeRecorder {
     // Moved, and not copied, so that closing changes it in place.
     var taken = ChangeSet()
     swap(&taken, &changes)
-    taken.forEachTouched { $0.state.setUnrecorded(true) }
+    for object in taken.touched { object.state.setUnrecorded(true) }
     taken.close()
     copied.removeAll(keepingCapacity: true)
     return taken
@@ -104,12 +104,6 @@ struct ChangeSet {
       guard case .values(let values) = change else { return false }
       return !values.findDifferences(&found)
     }
-  }
-
-  /// Calls a closure for each object that was inserted or changed, as often as it was.
-  func forEachTouched(_ body: (ManagedObject) -> Void) {
-    for object in inserted { body(object) }
-    for change in changes { if let object = change.object { body(object) } }
   }
 
   /// The set without the changes of objects that were replaced by other objects and belong to no context any more.

@@ -15,8 +15,8 @@ enum PlaceNumbering {
   /// Returns increasing places between two others.
   ///
   /// - Parameters:
-  ///   - last: The place before; nil if there is none.
-  ///   - next: The place behind; nil if there is none.
+  ///   - last: The preceding place; nil at the start of a list.
+  ///   - next: The following place; nil at the end of a list.
   /// - Returns: nil if they do not fit.
   static func places(_ count: Int, after last: Int64?, before next: Int64?) -> [Int64]? {
     let wanted = Int64(count)
@@ -25,7 +25,7 @@ enum PlaceNumbering {
     guard let next = next.map(position) else {
       let start = last.map(position) ?? -1
       if start.addingReportingOverflow(span.partialValue).overflow { return nil }
-      return (1...max(1, wanted)).prefix(count).map { place(start + $0 * gap) }
+      return (0..<wanted).map { place(start + ($0 + 1) * gap) }
     }
     guard let last = last.map(position) else {
       let start = next.subtractingReportingOverflow(span.partialValue)
@@ -34,7 +34,7 @@ enum PlaceNumbering {
     guard last < next else { return nil }
     let room = next.subtractingReportingOverflow(last)
     let step = room.overflow ? gap : min(gap, room.partialValue / (wanted + 1))
-    return step > 0 ? (1...max(1, wanted)).prefix(count).map { place(last + $0 * step) } : nil
+    return step > 0 ? (0..<wanted).map { place(last + ($0 + 1) * step) } : nil
   }
 
   /// Returns places for members in a given order. As many members as possible keep their places.
@@ -62,7 +62,7 @@ enum PlaceNumbering {
     return result
   }
 
-  static func renumbered(_ count: Int) -> [Int64] {
+  private static func renumbered(_ count: Int) -> [Int64] {
     (0..<count).map { Int64($0 + 1) * gap }
   }
 

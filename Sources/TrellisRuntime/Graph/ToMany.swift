@@ -61,7 +61,7 @@ extension ToManyView {
   /// Whether there are no members. This loads their keys, not the objects.
   public var isEmpty: Bool { count == 0 }
 
-  /// The first member; nil if there is none. If the members are not loaded yet, keys and objects are loaded together.
+  /// The first member; nil if the relationship is empty. Unloaded members are loaded together with their keys.
   ///
   /// - Complexity: constant once the members are loaded.
   public var first: Element? {
@@ -202,15 +202,15 @@ public struct OrderedToMany<Member: ManagedObject>: ToManyView, ExpressibleByArr
     owner.addMember(property, object, at: Swift.max(0, position))
   }
 
-  /// Removes the member at a position and returns it. Returns nil and does nothing if there is none. Only this member is
-  /// loaded.
+  /// Removes the member at a position and returns it. A position out of bounds returns nil and changes nothing. Loads only
+  /// this member.
   @discardableResult public func remove(at position: Int) -> Member? {
     guard let member = present(at: position) else { return nil }
     remove(member)
     return member
   }
 
-  /// Moves the member at a position to another position. Does nothing if there is none. Only this member is loaded.
+  /// Moves the member at a position to another position. A source out of bounds changes nothing. Loads only this member.
   public func move(from source: Int, to destination: Int) {
     guard source != destination, let member = present(at: source) else { return }
     insert(member, at: destination)
@@ -262,13 +262,14 @@ extension ManagedObject {
     return .standIn(for: key, isDeleted: members != nil, in: link)
   }
 
+  /// The first member; nil if the relationship is empty.
   final func firstMember<Member: ManagedObject>(_ property: Int, as type: Member.Type) -> Member? {
     guard let (graph, relationship) = place(of: property) else { return nil }
     if !graph.list(of: self, relationship).isLoaded { return members(property, as: type).first }
     return memberKeys(property).isEmpty ? nil : member(property, at: 0, as: type)
   }
 
-  /// The member at a position, which is loaded alone if necessary. Nil if there is none.
+  /// The member at a position, loaded alone if necessary; nil if the position is out of bounds.
   final func loadedMember<Member: ManagedObject>(
     _ property: Int, at position: Int, as type: Member.Type
   ) -> Member? {

@@ -338,12 +338,12 @@ final class LiveResultsList: SaveObserver {
 
   /// By their numbers, in the order in which they were added.
   private var all: [Int: Reference] = [:]
-  /// The numbers of the results that an entity can affect, in ascending order.
-  private var numbers: [Int: [Int]] = [:]
+  /// The numbers of the results that an entity can affect.
+  private var numbers: [Int: Set<Int>] = [:]
   private var nextNumber = 0
   /// The results that the store failed to bring up to date, which are tried again after each save.
   private var stale: Set<Int> = []
-  /// The number of results at which those that are gone are looked for.
+  /// The number of results at which the released ones are removed.
   private var sweepCount = 64
 
   var wantsSaves: Bool { !all.isEmpty }
@@ -355,7 +355,7 @@ final class LiveResultsList: SaveObserver {
     }
     let entities = results.reach.entities
     all[nextNumber] = Reference(results: results, entities: entities)
-    for entity in entities { numbers[entity, default: []].append(nextNumber) }
+    for entity in entities { numbers[entity, default: []].insert(nextNumber) }
     nextNumber += 1
   }
 
@@ -363,7 +363,7 @@ final class LiveResultsList: SaveObserver {
     all[number] = nil
     stale.remove(number)
     for entity in reference.entities {
-      numbers[entity]?.removeAll { $0 == number }
+      numbers[entity]?.remove(number)
       if numbers[entity]?.isEmpty == true { numbers[entity] = nil }
     }
   }

@@ -22,6 +22,7 @@ package enum Filling: Hashable, Sendable {
     }
   }
 
+  /// Whether an expression over the stored row gives the value.
   var isComputed: Bool {
     if case .expression = self { true } else { false }
   }

@@ -336,10 +336,10 @@ private struct MigrationPlanner {
     let fault = migration.faults.first { $0.origin == origin && $0.property == attribute.index }
     var answer = "Write \"backfill\" or \"default\" at \(subject), or make it optional."
     if let fault {
-      let word = fault.isOfOtherVersion ? "default" : "backfill"
+      let word = fault.isOfOtherVersion ? "a \"default\"" : "another \"backfill\""
       answer =
-        "Write \(fault.isOfOtherVersion ? "a" : "another") \"\(word)\" at \(subject), or make it optional, because its "
-        + "backfill cannot be computed from these rows: \(fault.message)"
+        "Write \(word) at \(subject), or make it optional, because its backfill cannot be computed from these rows: "
+        + fault.message
     } else if isComputed {
       answer =
         "Write another \"backfill\" at \(subject), or make it optional, because its backfill is null for these rows or "

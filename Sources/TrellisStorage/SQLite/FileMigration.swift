@@ -235,13 +235,14 @@ struct FileMigration {
   /// Before the migration, the file must have the tables of its own model, and none that the current model adds.
   private func checkTables(of stored: Model, _ database: Database) throws(StoreError) {
     let parts = CheckStatements(stored).parts
+    let tables = parts.filter { !$0.isIndex }
     let expected: [String: Set<String>]
     do throws(StoreError) {
-      expected = try facts(of: parts)
+      expected = try facts(of: tables)
     } catch {
       throw strange("its model has tables that no file can have: \(error.message)")
     }
-    if let part = try differingPart(parts.filter { !$0.isIndex }, expected, database) {
+    if let part = try differingPart(tables, expected, database) {
       throw strange("its table \(part.name) is not as its model has it")
     }
     let known = Set(parts.map { $0.name.lowercased() })

@@ -390,14 +390,7 @@ extension SQLiteConnection {
     guard !owners.isEmpty else { return }
     let texts = try memberStatements(relationship)
     let statement = try memberStatement(.lastPlaces, relationship) { texts.lastPlaces }
-    try withKeys(prepared(owners), statement) {
-      try run(statement) { pointer in
-        while try database.step(pointer, doing: "read places") {
-          guard trellis_sqlite3_column_type(pointer, 1) != TRELLIS_SQLITE_NULL else { continue }
-          try body(trellis_sqlite3_column_int64(pointer, 0), trellis_sqlite3_column_int64(pointer, 1))
-        }
-      }
-    }
+    try readPlaces(statement, owners, body)
   }
 
   package func memberPlaces(
@@ -408,7 +401,14 @@ extension SQLiteConnection {
     let texts = try memberStatements(relationship)
     let statement = try memberStatement(.memberPlaces, relationship) { texts.places }
     try database.check(trellis_sqlite3_bind_int64(statement.pointer, 2, owner), doing: "bind an owner")
-    try withKeys(prepared(members), statement) {
+    try readPlaces(statement, members, body)
+  }
+
+  /// Reads keys and positions by a list of keys, without the positions that are null.
+  private func readPlaces(
+    _ statement: Statement, _ keys: [Int64], _ body: (_ key: Int64, _ place: Int64) throws -> Void
+  ) throws {
+    try withKeys(prepared(keys), statement) {
       try run(statement) { pointer in
         while try database.step(pointer, doing: "read places") {
           guard trellis_sqlite3_column_type(pointer, 1) != TRELLIS_SQLITE_NULL else { continue }
