@@ -19,6 +19,8 @@ typedef struct cursor {
   table *table;
   const trellis_list *list;
   int64_t place;
+  // The place behind the last one that is read.
+  int64_t end;
 } cursor;
 
 struct index_constraint {
@@ -49,7 +51,7 @@ typedef struct index_info {
   int64_t rows;
 } index_info;
 
-enum { column_value, column_list, operator_equal = 2 };
+enum { column_rowid = -1, column_value, column_list, operator_equal = 2 };
 
 static int connect_table(sqlite3 *db, void *data, int count, const char *const *arguments, table **result, char **message) {
   (void)data, (void)count, (void)arguments, (void)message;
@@ -64,19 +66,32 @@ static int disconnect_table(table *table) {
   return TRELLIS_SQLITE_OK;
 }
 
+// The first argument of filter is the list, the second one the only rowid that is asked for, if there is one.
 static int best_index(table *table, index_info *info) {
   (void)table;
+  int list = -1, rowid = -1;
   for (int i = 0; i < info->constraint_count; i++) {
     const struct index_constraint *constraint = &info->constraints[i];
-    if (constraint->column != column_list || constraint->operator_ != operator_equal) continue;
-    if (!constraint->usable) return TRELLIS_SQLITE_CONSTRAINT;
-    info->usages[i].argument = 1;
-    info->usages[i].omit = 1;
-    info->cost = 10;
-    info->rows = 100;
-    return TRELLIS_SQLITE_OK;
+    if (constraint->operator_ != operator_equal) continue;
+    if (constraint->column == column_list) {
+      if (!constraint->usable) return TRELLIS_SQLITE_CONSTRAINT;
+      list = i;
+    } else if (constraint->column == column_rowid && constraint->usable) {
+      rowid = i;
+    }
   }
-  return TRELLIS_SQLITE_CONSTRAINT;
+  if (list < 0) return TRELLIS_SQLITE_CONSTRAINT;
+  info->usages[list].argument = 1;
+  info->usages[list].omit = 1;
+  info->cost = 10;
+  info->rows = 100;
+  if (rowid >= 0) {
+    info->usages[rowid].argument = 2;
+    info->usages[rowid].omit = 1;
+    info->cost = 1;
+    info->rows = 1;
+  }
+  return TRELLIS_SQLITE_OK;
 }
 
 static int open_cursor(table *table, cursor **result) {
@@ -94,6 +109,12 @@ static int filter(cursor *cursor, int number, const char *text, int count, sqlit
   (void)number, (void)text;
   cursor->place = 0;
   cursor->list = count > 0 ? trellis_sqlite3_value_pointer(values[0], pointer_type) : NULL;
+  cursor->end = cursor->list ? cursor->list->count : 0;
+  if (count > 1) {
+    int64_t rowid = trellis_sqlite3_value_int64(values[1]);
+    cursor->place = rowid >= 1 && rowid <= cursor->end ? rowid - 1 : cursor->end;
+    if (cursor->place < cursor->end) cursor->end = rowid;
+  }
   return TRELLIS_SQLITE_OK;
 }
 
@@ -102,7 +123,7 @@ static int next(cursor *cursor) {
   return TRELLIS_SQLITE_OK;
 }
 
-static int is_at_end(cursor *cursor) { return !cursor->list || cursor->place >= cursor->list->count; }
+static int is_at_end(cursor *cursor) { return cursor->place >= cursor->end; }
 
 static int read_column(cursor *cursor, sqlite3_context *context, int column) {
   if (column != column_value || is_at_end(cursor)) return TRELLIS_SQLITE_OK;

@@ -34,6 +34,13 @@ extension RandomAccessCollection where Element: Comparable {
   }
 }
 
+extension Collection where Element: Comparable {
+  /// Whether each element is less than the next one.
+  ///
+  /// - Complexity: linear in the number of elements.
+  @inlinable package var isAscending: Bool { zip(self, dropFirst()).allSatisfy { $0 < $1 } }
+}
+
 extension Array where Element: Comparable {
   /// The elements in ascending order, each of them once.
   ///

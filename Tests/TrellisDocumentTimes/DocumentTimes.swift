@@ -30,9 +30,9 @@ struct DocumentTimes {
     let path = FileManager.default.temporaryDirectory.appending(path: "times-\(UUID().uuidString).json").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     let model = try model()
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [SaveRequest.Inserts(entity: 0, records: (1...max(1, count)).map { Diary(Int64($0)) })]
-    var one = SaveRequest()
+    let one = SaveRequest()
     one.inserts = [SaveRequest.Inserts(entity: 0, records: [Diary(Int64(count) + 1)])]
     do {
       let store = try JSONStore(path: path, model: model)

@@ -89,7 +89,7 @@ struct Episode {
   private func emptyingFaults(
     _ file: any Store, _ store: MigratedStore, _ contents: StoreContents, _ current: Model, isMigrated: Bool
   ) throws -> [String] {
-    var request = SaveRequest()
+    let request = SaveRequest()
     for (name, rows) in Dictionary(grouping: contents.rows, by: \.value.entity).sorted(by: { $0.key < $1.key }) {
       guard let entity = current.entity(named: name) else { continue }
       let keys = rows.map(\.key).sorted()

@@ -48,7 +48,7 @@ struct FormerStore {
     _ = try store.reserveKeys(10_000)
     let note = try #require(model.entity(named: "Note"))
     let person = try #require(model.entity(named: "Person"))
-    var request = SaveRequest()
+    let request = SaveRequest()
     let people = ["Ada", "Ben", "Ada"].enumerated().map { place, name in
       PlainRecord(person, key: Int64(1 + place), ["name": .text(name)])
     }

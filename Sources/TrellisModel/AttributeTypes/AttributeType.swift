@@ -131,7 +131,7 @@ public enum StoredValue: Hashable, Sendable {
     case .integer(let value): hasher.combine(value)
     case .real(let value): hasher.combine(value)
     case .text(var value): value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    case .blob(let value): hasher.combine(value)
+    case .blob(let value): value.withUnsafeBytes { hasher.combine(bytes: $0) }
     case .file(let value): hasher.combine(value)
     }
   }

@@ -12,7 +12,10 @@ package final class CheckedAttribute: Sendable {
   package let index: Int
   package let name: String
   private let type: AttributeType
+  private let form: NumberForm
   private let rules: AttributeRules
+  /// Whether the rules concern nothing but lengths.
+  private let isOnlyLength: Bool
   private let pattern: Pattern?
 
   /// Returns nil if every value is valid.
@@ -22,6 +25,8 @@ package final class CheckedAttribute: Sendable {
     index = attribute.index
     name = attribute.name
     type = attribute.type
+    form = NumberForm(attribute.type)
+    isOnlyLength = rules.minimum == nil && rules.maximum == nil && rules.pattern == nil
     // The model tool has already refused invalid patterns.
     pattern = rules.pattern.flatMap { try? Pattern($0) }
   }
@@ -34,7 +39,7 @@ package final class CheckedAttribute: Sendable {
   /// The rules that a value breaks, with messages. Nil values satisfy every rule.
   package func failures(of value: StoredValue) -> [Failure] {
     if isNoNumber(value) { return [(.notANumber, numberMessage)] }
-    if value.isNull || rules.isEmpty { return [] }
+    if value.isNull || rules.isEmpty || isOnlyLength && isSurelyWithin(value) { return [] }
     var failures: [Failure] = []
     if let failure = bounds(value) { failures.append(failure) }
     if let failure = length(value) { failures.append(failure) }
@@ -51,12 +56,29 @@ package final class CheckedAttribute: Sendable {
   }
 
   private func isNoNumber(_ value: StoredValue) -> Bool {
-    switch value {
-    case .real(let number): number.isNaN
-    case .integer(.min): type == .date
-    case .text("NaN"): type == .decimal
-    case .text(let text): type.isJSON && (text.isEmpty || type == .array(.decimal) && text.contains("NaN"))
+    switch (form, value) {
+    case (_, .real(let number)): number.isNaN
+    case (.date, .integer(let number)): number == .min
+    case (.decimal, .text(let text)): text == "NaN"
+    case (.json, .text(let text)): text.isEmpty
+    case (.decimals, .text(let text)): text.isEmpty || text.contains("NaN")
     default: false
+    }
+  }
+
+  /// The ways in which a stored value can say that it is no number.
+  private enum NumberForm {
+    case plain, date, decimal, json, decimals
+
+    init(_ type: AttributeType) {
+      self =
+        switch type {
+        case .date: .date
+        case .decimal: .decimal
+        case .array(.decimal): .decimals
+        case .array, .codable: .json
+        default: .plain
+        }
     }
   }
 
@@ -143,13 +165,6 @@ extension AttributeType {
     case .float, .double, .decimal, .date, .codable: true
     case .array(let element): element.mayHoldNoNumber
     case .string, .bool, .int16, .int32, .int64, .data, .uuid, .url, .enumeration: false
-    }
-  }
-
-  fileprivate var isJSON: Bool {
-    switch self {
-    case .array, .codable: true
-    default: false
     }
   }
 }

@@ -228,10 +228,8 @@ extension ParentConnection {
   /// Whether the parent's row equals the child's committed row. One-way references to objects that the child has
   /// deleted are nil in both.
   private func isSame(_ object: ManagedObject, as known: ManagedObject) -> Bool {
-    var differences: [Int] = []
-    let row = known.extras?.committed ?? known._copyRow()
-    object.collectDifferences(from: row, among: .max, parent.info(of: object), into: &differences)
-    return differences.isEmpty
+    let row = known.committedRow ?? known._copyRow()
+    return object.differences(from: row, among: .max, parent.info(of: object)) == 0
   }
 
   /// Finds unique keys and partners that are taken in the parent or in the store, before the parent's own save finds
@@ -340,7 +338,7 @@ extension ObjectGraph {
       if noted.contains(ObjectIdentifier(object)) { continue }
       object.restoreCommitted(.all)
       object.state.replaceChanged(by: 0)
-      object.extras?.forgetCommitted()
+      object.committedRow = nil
       object.extras?.lists.removeAll { entry in
         entry.list.hasChanges && relationship(entry.property, of: object)?.isJoined == true
       }
@@ -373,9 +371,7 @@ struct ParentRowVersions {
       note(object, version: 1)
       return 1
     }
-    var differences: [Int] = []
-    object.collectDifferences(from: row, among: .max, info, into: &differences)
-    guard !differences.isEmpty else { return version }
+    guard object.differences(from: row, among: .max, info) != 0 else { return version }
     note(object, version: version + 1)
     return version + 1
   }

@@ -94,7 +94,7 @@ extension ManagedObjectContext {
     var found: [Columns.Snapshot] = []
     try graph.connection().fetch(storeRequest) { row in
       row.problem = nil
-      found.append(Columns.Snapshot(row))
+      Columns._append(row, to: &found)
       if row.problem != nil { throw graph.unreadable(row) }
     }
     return found

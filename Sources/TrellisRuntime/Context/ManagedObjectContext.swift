@@ -77,7 +77,7 @@ extension ManagedObjectContext {
   public var hasChanges: Bool { graph.hasChanges }
 
   /// The objects that the next save will insert, in the order in which they were created.
-  public var insertedObjects: [ManagedObject] { graph.insertedObjects }
+  public var insertedObjects: [ManagedObject] { Array(graph.insertedObjects) }
 
   /// The saved objects with unsaved changes.
   public var updatedObjects: [ManagedObject] { graph.updatedObjects }

@@ -25,8 +25,9 @@ extension ObjectGraph {
   }
 
   /// Clears one-way references to deleted objects in memory, after the store has cleared them in its rows.
-  func forgetOneWayReferences(to victims: [ManagedObject]) {
-    let references = oneWayReferences(to: victims).filter(\.isColumn)
+  func forgetOneWayReferences(to victims: ContiguousArray<ManagedObject>) {
+    if victims.isEmpty { return }
+    let references = oneWayReferences(to: Array(victims)).filter(\.isColumn)
     if references.isEmpty { return }
     forgetReferences(to: Set(victims.map(\._key)), references)
   }
@@ -42,7 +43,7 @@ extension ObjectGraph {
         holder._setReference(reference.property, 0)
       }
       // A row that another context has written as well is compared with the row that was read.
-      guard let committed = holder.extras?.committed, !backlog.contains(holder._key) else { return }
+      guard let committed = holder.committedRow, !backlog.contains(holder._key) else { return }
       let stale = references.filter { reference in
         info(of: holder).relationships.contains(reference) && keys.contains(committed.value(reference.property).key)
       }

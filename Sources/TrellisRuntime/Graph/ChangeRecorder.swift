@@ -6,9 +6,8 @@ import TrellisStorage
 /// An object's values are copied before the first of them is set; its other setters are not intercepted until the set
 /// of changes is closed. Then the objects of the set are marked, so that the next write is intercepted again.
 final class ChangeRecorder {
-  private var changes = ChangeSet()
-  /// The objects whose values were copied.
-  private var copied: Set<ObjectIdentifier> = []
+  // Only the methods below access the set, and none calls other code while it does: accesses cannot overlap.
+  @exclusivity(unchecked) private var changes = ChangeSet()
   /// The number of the context's new objects that belong to closed sets.
   private var knownInserts: Int
 
@@ -20,12 +19,13 @@ final class ChangeRecorder {
 
   // MARK: Recording, before a change is made
 
-  /// - Returns: the copied values; nil if they are copied already.
-  func recordValues(of object: ManagedObject) -> RecordedValues? {
-    guard copied.insert(ObjectIdentifier(object)).inserted else { return nil }
-    let values = RecordedValues(object)
-    changes.append(.values(values))
-    return values
+  /// - Returns: a copy of the present values; nil if the set has an earlier one.
+  func recordValues(of object: ManagedObject) -> RowCopyBase? {
+    if object.state.isRecorded { return nil }
+    object.state.setRecorded(true)
+    let copy = object.copyValues()
+    changes.append(RecordedValues(object, copy))
+    return copy
   }
 
   func record(_ change: RecordedChange) { changes.append(change) }
@@ -47,11 +47,12 @@ final class ChangeRecorder {
     // Moved, and not copied, so that closing changes it in place.
     var taken = ChangeSet()
     swap(&taken, &changes)
-    for object in taken.touched { object.state.setUnrecorded(true) }
-    taken.close()
-    copied.removeAll(keepingCapacity: true)
+    taken.close(graph)
     return taken
   }
+
+  /// Ends the recording. The changes of the present set are not needed any more.
+  func end() { changes.unmark() }
 
   /// Adds the new objects. They are not recorded one by one, because the context lists them in order.
   func addInserts(of graph: ObjectGraph) {
@@ -89,7 +90,9 @@ extension ObjectGraph {
 
 /// Changes of objects in the order in which they were made, each with the state that is needed to revert it.
 struct ChangeSet {
-  private(set) var changes: [RecordedChange] = []
+  private(set) var changes: ContiguousArray<RecordedChange> = []
+  /// The values of the changes that are ``RecordedChange/values(_:)``, by their numbers.
+  private(set) var values: ContiguousArray<RecordedValues> = []
   /// Objects that were inserted meanwhile.
   var inserted: [ManagedObject] = []
 
@@ -97,24 +100,55 @@ struct ChangeSet {
 
   mutating func append(_ change: RecordedChange) { changes.append(change) }
 
-  /// Finds the values that were set, after the last change is recorded; a value that was set back does not count.
-  mutating func close() {
-    var found: [Int] = []
-    changes.removeAll { change in
-      guard case .values(let values) = change else { return false }
-      return !values.findDifferences(&found)
+  mutating func append(_ values: RecordedValues) {
+    changes.append(.values(self.values.count))
+    self.values.append(values)
+  }
+
+  /// Finds the values that were set, after the last change is recorded; a value that was set back does not count. The
+  /// objects of the set are marked, so that their next change is recorded in another set.
+  mutating func close(_ graph: ObjectGraph) {
+    var isAnyEmpty = false
+    var info: EntityInfo?
+    for number in values.indices {
+      let object = values[number].object
+      object.state.setRecorded(false)
+      let entity = type(of: object)._entity
+      let known = info?.number == entity ? info : graph.runtime.entities[entity]
+      info = known
+      if let known, !values[number].findDifferences(known) { isAnyEmpty = true }
     }
+    forEachObject { $0.state.setUnrecorded(true) }
+    if isAnyEmpty { removeChanges { _ in false } }
+  }
+
+  /// The objects are recorded by no set any more.
+  func unmark() {
+    for values in values { values.object.state.setRecorded(false) }
   }
 
   /// The set without the changes of objects that were replaced by other objects and belong to no context any more.
   func without(_ replaced: [Int64: ManagedObject]) -> ChangeSet {
     var left = self
     left.inserted.removeAll { replaced[$0._key] != nil }
-    left.changes.removeAll { change in
+    left.removeChanges { change in
       if case .member(let member) = change, replaced[member.trace.key] != nil { return true }
-      return change.object.map { replaced[$0._key] != nil } ?? false
+      return object(of: change).map { replaced[$0._key] != nil } ?? false
     }
     return left
+  }
+
+  /// Removes changes, and those of values that do not differ.
+  private mutating func removeChanges(where isRemoved: (RecordedChange) -> Bool) {
+    let all = self
+    (changes, values) = ([], [])
+    for change in all.changes where !isRemoved(change) {
+      if case .values(let number) = change {
+        if all.values[number].differs { append(all.values[number]) }
+      } else {
+        append(change)
+      }
+    }
   }
 
   /// The changes of to-manys.
@@ -123,13 +157,35 @@ struct ChangeSet {
   }
 
   /// The objects that were changed.
-  var touched: [ManagedObject] { inserted + changes.compactMap(\.object) }
+  var touched: ContiguousArray<ManagedObject> {
+    var objects: ContiguousArray<ManagedObject> = []
+    objects.reserveCapacity(inserted.count + changes.count)
+    forEachObject { objects.append($0) }
+    return objects
+  }
+
+  /// Calls a closure with each object that was inserted or changed, as often as it was.
+  private func forEachObject(_ body: (ManagedObject) -> Void) {
+    for object in inserted { body(object) }
+    for change in changes { if let object = object(of: change) { body(object) } }
+  }
+
+  /// The object of a change; nil if it was not in memory.
+  private func object(of change: RecordedChange) -> ManagedObject? {
+    switch change {
+    case .values(let number): values[number].object
+    case .member(let member): member.owner
+    case .order(let object, _, _), .partner(let object, _, _), .deleted(let object), .revived(let object): object
+    }
+  }
 }
 
 /// One change, with the previous state.
 enum RecordedChange {
-  case values(RecordedValues)
-  case member(RecordedMember)
+  /// Values were set. The set has the former ones under this number.
+  case values(Int)
+  /// Boxed, because it is several times the size of all others.
+  indirect case member(RecordedMember)
   /// The members of a to-many were reordered.
   case order(ManagedObject, Relationship, ContiguousArray<Int64>)
   /// The partner of a to-one that is stored in the partner's row changed.
@@ -137,53 +193,54 @@ enum RecordedChange {
   case deleted(ManagedObject)
   /// A deleted object was restored.
   case revived(ManagedObject)
-
-  /// The object that was changed; nil if it is not in memory.
-  var object: ManagedObject? {
-    switch self {
-    case .values(let values): values.object
-    case .member(let member): member.owner
-    case .order(let object, _, _), .partner(let object, _, _), .deleted(let object), .revived(let object): object
-    }
-  }
 }
 
 /// The values of an object before the first of them was set.
-///
-/// A class, because changes are passed on several times, and a copy of the struct would retain each of its parts.
-final class RecordedValues {
+struct RecordedValues {
   let object: ManagedObject
+  /// The former values.
   let row: RowCopyBase
-  let transients: RowCopyBase?
-  /// The properties whose values were set. They include all transient ones, which are not compared.
-  private(set) var differences: [Int] = []
-  /// The values that were changed before, and the row version at that time.
-  private let changedBefore: UInt64
+  /// The properties that were changed before; later those whose values differ, as the bits of a ``ColumnMask``. They
+  /// include all transient ones, which are not compared.
+  private var bits: UInt64
+  /// The row version at that time.
   private let version: Int64
+  /// The numbers of the properties that differ and share the last bit.
+  private var late: [Int]?
 
-  init(_ object: ManagedObject) {
+  init(_ object: ManagedObject, _ row: RowCopyBase) {
     self.object = object
-    changedBefore = object.changedBits
+    self.row = row
+    bits = object.changedBits
     version = object.version
-    row = object._copyRow()
-    transients = object._copyTransients()
   }
 
-  /// Arrays of one property each, which most changes share.
-  private static let ofOne = (0..<64).map { [$0] }
-
-  /// - Parameter found: Space for the numbers, whatever it contains.
-  /// - Returns: whether any value has changed.
-  func findDifferences(_ found: inout [Int]) -> Bool {
-    guard let info = object.link.graph?.info(of: object) else { return false }
-    found.removeAll(keepingCapacity: true)
+  /// - Returns: whether any value differs.
+  fileprivate mutating func findDifferences(_ info: EntityInfo) -> Bool {
     // If the row version is the same, only values can differ that were set, or were changed before and set back.
-    let candidates = object.version == version ? changedBefore | object.changedBits : info.storedMask.bits
-    object.collectDifferences(from: row, among: candidates, info, into: &found)
-    if transients != nil { found += info.transientNumbers }
-    let isShared = found.count == 1 && Self.ofOne.indices.contains(found[0])
-    differences = isShared ? Self.ofOne[found[0]] : found
-    return !differences.isEmpty
+    let candidates = object.version == version ? bits | object.changedBits : info.storedMask.bits
+    bits = object.differences(from: row, among: candidates, info)
+    if row.transients != nil { bits |= info.transients.bits }
+    if bits & ColumnMask.bit(of: 63) != 0 {
+      late =
+        object.lateDifferences(from: row, info) + info.transientNumbers.filter { $0 >= 63 && row.transients != nil }
+    }
+    return differs
+  }
+
+  /// Whether any value differs from the former one.
+  var differs: Bool { bits != 0 }
+
+  /// Whether a property differs from the former value.
+  func differs(in property: Int) -> Bool {
+    bits & ColumnMask.bit(of: property) != 0 && (property < 63 || late?.contains(property) == true)
+  }
+
+  /// Calls a closure with masks of exactly the properties that differ.
+  func forEachMask(_ body: (ColumnMask) -> Void) {
+    guard let late else { return body(ColumnMask(bits: bits)) }
+    body(ColumnMask(bits: bits & ~ColumnMask.bit(of: 63)))
+    for property in late { body(ColumnMask(only: property)) }
   }
 }
 

@@ -49,6 +49,10 @@ final class EntityInfo: Sendable {
   let relationships: [Relationship?]
   /// The relationships in order, without gaps.
   let allRelationships: [Relationship]
+  /// The to-one relationships that are stored in the row.
+  let references: [Relationship]
+  /// The to-one relationships that are stored and have an inverse.
+  let toOnes: [Relationship]
   /// The one-to-one relationships that are their own inverse and are stored in the rows of both partners.
   let couples: [Relationship]
   /// The one-way relationships of any entity with this entity as destination.
@@ -61,6 +65,8 @@ final class EntityInfo: Sendable {
   let checkedRelationships: [Relationship]
   /// The checks that a save repeats in the store.
   let storeChecks: StoreChecks
+  /// Whether a new or changed object is checked for anything but hooks.
+  let isChecked: Bool
   /// The properties that are stored in the row.
   let storedMask: ColumnMask
   /// The attributes that exist only in memory.
@@ -85,6 +91,8 @@ final class EntityInfo: Sendable {
     self.type = type
     self.relationships = relationships
     allRelationships = relationships.compactMap(\.self)
+    references = allRelationships.filter(\.isColumn)
+    toOnes = allRelationships.filter { !$0.isToMany && !$0.isTransient && $0.inverse != nil }
     couples = allRelationships.filter { $0.isOwnInverse && $0.isColumn }
     self.oneWayReferences = oneWayReferences
     self.hooks = hooks
@@ -96,6 +104,7 @@ final class EntityInfo: Sendable {
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.isCounted
     }
+    isChecked = !checkedAttributes.isEmpty || !checkedRelationships.isEmpty
     storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     transientNumbers = entity.properties.filter { $0.attribute.map { $0.column == nil } == true }.map(\.index)
     transients = ColumnMask(bits: transientNumbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })

@@ -205,7 +205,8 @@ extension ObjectGraph {
   @discardableResult func sweep(sparingRecent: Bool) -> Int {
     let generation = sweeper.generation
     let dropped = map.removeUnreferenced { object in
-      object.phase == .persistent && !object.isInChangedList && !(sparingRecent && object.generation == generation)
+      object.phase == .persistent && !object.isInChangedList
+        && !(sparingRecent && object.state.generation == generation)
     }
     sweeper.didSweep(leaving: map.count)
     if dropped > 0 { observation?.forget { map[$0] == nil } }

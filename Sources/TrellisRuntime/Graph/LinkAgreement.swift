@@ -13,8 +13,10 @@ extension ObjectGraph {
   /// - Complexity: linear in the number of objects and relationships.
   func agreeLinks(around objects: some Sequence<ManagedObject>) {
     var seen: Set<Int64> = []
-    for object in objects where object.isAlive && seen.insert(object._key).inserted {
-      for relationship in info(of: object).allRelationships where !relationship.isToMany && !relationship.isTransient {
+    for object in objects where object.isAlive {
+      let relationships = info(of: object).toOnes
+      if relationships.isEmpty || !seen.insert(object._key).inserted { continue }
+      for relationship in relationships {
         guard let inverse = runtime.inverse(of: relationship) else { continue }
         if !relationship.isColumn {
           dropUnconfirmedPartner(of: object, relationship, inverse)

@@ -14,12 +14,10 @@ open class ManagedObject: StoredRecord {
   /// method of the state calls other code, each access ends before the next begins, and the context is confined to one
   /// domain.
   @exclusivity(unchecked) @usableFromInline final var state: ObjectState
-  /// The number of the fetch that loaded the object; 0 for none. Objects of the same fetch are loaded together.
-  @exclusivity(unchecked) final var batch: UInt32 = 0
-  /// The sweep generation in which the object was last loaded.
-  @exclusivity(unchecked) final var generation: UInt8 = 0
   @_spi(Generated) public final let _key: Int64
   final let link: ContextLink
+  /// The row before the first change since the last save; nil if nothing has changed. Copies never change.
+  @exclusivity(unchecked) final var committedRow: RowCopyBase?
   /// State that few objects need, created on demand.
   @exclusivity(unchecked) final var extras: ObjectExtras?
 
@@ -153,14 +151,8 @@ extension ManagedObject {
     let recorded = graph.recorder?.recordValues(of: self)
     // A deleted object changes when a partner is assigned elsewhere. Its delete may be rolled back.
     guard changedBits == 0, phase == .persistent || phase == .deleted else { return }
-    if extras?.committed == nil {
-      // Copies never change, so that the history and the object share one.
-      if let recorded {
-        needExtras().keep(recorded.row, recorded.transients)
-      } else {
-        needExtras().keep(_copyRow(), _copyTransients())
-      }
-    }
+    // The history and the object share one copy.
+    if committedRow == nil { committedRow = recorded ?? copyValues() }
     graph.noteChanged(self)
   }
 
@@ -194,10 +186,6 @@ extension ManagedObject {
 ///
 /// No field is accessed during a call to other code, so accesses cannot overlap, and exclusivity is not checked.
 final class ObjectExtras {
-  /// The row before the first change since the last save.
-  @exclusivity(unchecked) private(set) var committed: RowCopyBase?
-  /// The transient values at that time; nil for objects without any.
-  @exclusivity(unchecked) private(set) var committedTransients: RowCopyBase?
   /// The to-many relationships that were accessed, few enough for a linear search.
   @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
   /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
@@ -206,40 +194,54 @@ final class ObjectExtras {
   @exclusivity(unchecked) var replacement: Int64 = 0
   /// Whether a read and a write after the context's deinitialization were already reported.
   var (hasToldOfRead, hasToldOfWrite) = (false, false)
-
-  /// Stores the committed values.
-  func keep(_ row: RowCopyBase, _ transients: RowCopyBase?) {
-    committed = row
-    committedTransients = transients
-  }
-
-  /// Replaces the committed row by a newer one.
-  func keep(_ row: RowCopyBase) { committed = row }
-
-  /// Removes the committed values, when there are no changes to roll back any more.
-  func forgetCommitted() {
-    committed = nil
-    committedTransients = nil
-  }
 }
 
 extension ManagedObject {
+  /// A copy of the stored and the transient values.
+  final func copyValues() -> RowCopyBase {
+    let copy = _copyRow()
+    copy.transients = _copyTransients()
+    return copy
+  }
+
+  /// Makes the present stored values the committed ones. The committed transient values stay.
+  final func commitRow() { commit(_copyRow()) }
+
+  /// Makes a copy of stored values the committed ones. The committed transient values stay.
+  ///
+  /// - Parameter row: A copy that belongs to no other object and no history.
+  final func commit(_ row: RowCopyBase) {
+    row.transients = committedRow?.transients
+    committedRow = row
+  }
+
+  /// Removes the marks of set properties and the committed values: there are no changes to roll back any more.
+  final func forgetEdits() {
+    state.didSave()
+    committedRow = nil
+  }
+
   /// Replaces references in the committed row of an edited object, which a rollback restores and edits are compared
   /// with. The present values stay.
   final func setCommittedReferences(_ references: [Relationship], to key: (Relationship) -> Int64) {
-    guard let extras, let committed = extras.committed else { return }
+    guard let committed = committedRow else { return }
     let edited = _copyRow()
     _restore(.all, from: committed)
     for reference in references { _setReference(reference.property, key(reference)) }
-    extras.keep(_copyRow())
+    commitRow()
     _restore(.all, from: edited)
   }
 
   /// Restores the committed values of some properties.
   final func restoreCommitted(_ properties: ColumnMask) {
     announceAll()
-    if let committed = extras?.committed { _restore(properties, from: committed) }
-    if let transients = extras?.committedTransients { _restoreTransients(properties, from: transients) }
+    if let committedRow { restore(properties, from: committedRow) }
+  }
+
+  /// Restores stored and transient values from a copy of both.
+  final func restore(_ properties: ColumnMask, from copy: RowCopyBase) {
+    _restore(properties, from: copy)
+    if let transients = copy.transients { _restoreTransients(properties, from: transients) }
   }
 
   final func needExtras() -> ObjectExtras {
@@ -250,7 +252,7 @@ extension ManagedObject {
   }
 
   /// The row before its first change; nil if nothing has changed.
-  @_spi(Generated) public final var _committed: RowCopyBase? { extras?.committed }
+  @_spi(Generated) public final var _committed: RowCopyBase? { committedRow }
 
   /// The values when last fetched or saved; nil for a new object.
   ///
@@ -292,7 +294,7 @@ extension ManagedObject {
     switch phase {
     case .inserted, .deleted: true
     case .detached: false
-    case .persistent: !changedNumbers.isEmpty || hasChangedLists
+    case .persistent: isEdited || hasChangedLists
     }
   }
 
@@ -306,6 +308,9 @@ extension ManagedObject {
     for entry in extras?.lists ?? [] where entry.list.hasChanges { numbers.append(entry.property) }
     return numbers.sorted().map { info.entity.properties[$0].name }
   }
+
+  /// Whether the object has to-manys in memory.
+  final var hasLists: Bool { extras.map { !$0.lists.isEmpty } ?? false }
 
   final var hasChangedLists: Bool {
     guard let extras else { return false }
@@ -334,41 +339,51 @@ extension IdentifiedObject {
 // MARK: - Changes
 
 extension ManagedObject {
-  /// Adds the numbers of the properties that were set and have another stored value than the copy.
-  final func collectChanges(since copy: RowCopyBase, _ info: EntityInfo, into changed: inout [Int]) {
-    collectDifferences(from: copy, among: changedBits, info, into: &changed)
-  }
-
-  /// Adds the numbers of those properties that have another stored value than the copy.
-  final func collectDifferences(
-    from copy: RowCopyBase, among properties: UInt64, _ info: EntityInfo, into changed: inout [Int]
-  ) {
+  /// The properties that have another stored value than a copy, as the bits of a ``ColumnMask``.
+  ///
+  /// - Parameter properties: The properties that are compared.
+  final func differences(from copy: RowCopyBase, among properties: UInt64, _ info: EntityInfo) -> UInt64 {
     var marked = properties & info.storedMask.bits
+    var found: UInt64 = 0
     while marked != 0 {
       let property = marked.trailingZeroBitCount
-      marked &= marked - 1
-      if property == 63 {
-        // The last bit stands for property 63 and all beyond it.
-        for number in info.entity.storedProperties where number >= 63 && !_value(number).isSame(as: copy.value(number))
-        {
-          changed.append(number)
-        }
-      } else if !_value(property).isSame(as: copy.value(property)) {
-        changed.append(property)
-      }
+      let bit = marked & (~marked &+ 1)
+      marked &= ~bit
+      let differs =
+        property == 63
+        ? !lateDifferences(from: copy, info).isEmpty : !_value(property).isSame(as: copy.value(property))
+      if differs { found |= bit }
     }
+    return found
+  }
+
+  /// The numbers of the properties that share the last bit of a ``ColumnMask`` and have another stored value than a
+  /// copy.
+  final func lateDifferences(from copy: RowCopyBase, _ info: EntityInfo) -> [Int] {
+    info.entity.storedProperties.filter { $0 >= 63 && !_value($0).isSame(as: copy.value($0)) }
+  }
+
+  /// The stored properties that differ from the committed row, as the bits of a ``ColumnMask``.
+  final func changedProperties(_ info: EntityInfo) -> UInt64 {
+    guard changedBits != 0, let committedRow else { return 0 }
+    return differences(from: committedRow, among: changedBits, info)
   }
 
   /// The numbers of the stored properties that differ from the committed row.
   final var changedNumbers: [Int] {
-    guard changedBits != 0, let committed = extras?.committed, let graph = link.graph else { return [] }
-    var changed: [Int] = []
-    collectChanges(since: committed, graph.info(of: self), into: &changed)
-    return changed
+    guard let committedRow, let graph = link.graph else { return [] }
+    let info = graph.info(of: self)
+    let bits = changedProperties(info)
+    var numbers = (0..<63).filter { bits & ColumnMask.bit(of: $0) != 0 }
+    if bits & ColumnMask.bit(of: 63) != 0 { numbers += lateDifferences(from: committedRow, info) }
+    return numbers
   }
 
   /// Whether a stored value differs from the committed row.
-  final var isEdited: Bool { changedBits != 0 && !changedNumbers.isEmpty }
+  final var isEdited: Bool {
+    guard changedBits != 0, let graph = link.graph else { return false }
+    return changedProperties(graph.info(of: self)) != 0
+  }
 }
 
 extension Entity {

@@ -25,8 +25,15 @@ final class MemberList {
   @exclusivity(unchecked) private(set) var inserted: Set<Int64>? = []
   /// The number of entries of the context's ``DeletionLog`` that the list has processed.
   @exclusivity(unchecked) var seenGone = 0
-  /// The keys as a set, once there are too many for a linear search.
-  @exclusivity(unchecked) private var lookup: Set<Int64>?
+  /// How ``keys`` is searched.
+  @exclusivity(unchecked) private var lookup = Lookup.ascending
+
+  private enum Lookup {
+    case unknown
+    /// The keys ascend, as those of members that are added in the order in which they were created.
+    case ascending
+    case set(Set<Int64>)
+  }
 
   private static let smallCount = 32
 
@@ -55,7 +62,7 @@ final class MemberList {
     arrangement = other.arrangement
     inserted = other.inserted
     seenGone = other.seenGone
-    lookup = nil
+    lookup = .unknown
   }
 
   var hasChanges: Bool {
@@ -66,11 +73,38 @@ final class MemberList {
 
   /// Whether a key is among ``keys``.
   func contains(_ key: Int64) -> Bool {
-    if keys.count <= Self.smallCount { return keys.contains(key) }
-    if let lookup { return lookup.contains(key) }
-    let made = Set(keys)
-    lookup = made
-    return made.contains(key)
+    switch lookup {
+    case .ascending:
+      guard let last = keys.last, key < last else { return key == keys.last }
+      return keys.containsInOrder(key)
+    case .set(let set): return set.contains(key)
+    case .unknown:
+      if keys.count <= Self.smallCount { return keys.contains(key) }
+      lookup = keys.isAscending ? .ascending : .set(Set(keys))
+      return contains(key)
+    }
+  }
+
+  private func append(_ key: Int64) {
+    switch lookup {
+    case .ascending: if let last = keys.last, last >= key { lookup = .unknown }
+    case .set: noteInSet(key)
+    case .unknown: break
+    }
+    keys.append(key)
+  }
+
+  private func insertKey(_ key: Int64, at place: Int) {
+    if case .set = lookup { noteInSet(key) } else { lookup = .unknown }
+    keys.insert(key, at: place)
+  }
+
+  private func noteInSet(_ key: Int64) {
+    guard case .set(var set) = lookup else { return }
+    // Without its second owner, the set is changed in place.
+    lookup = .unknown
+    set.insert(key)
+    lookup = .set(set)
   }
 
   /// Whether a member of the store was removed in this context.
@@ -105,8 +139,7 @@ final class MemberList {
   func insert(_ key: Int64, at place: Int? = nil) {
     noteChange()
     if contains(key) { drop(key) }
-    if let place, place < keys.count { keys.insert(key, at: max(0, place)) } else { keys.append(key) }
-    lookup?.insert(key)
+    if let place, place < keys.count { insertKey(key, at: max(0, place)) } else { append(key) }
     // In a list that was empty all members are inserted, and most lists of new objects have no other.
     if isLoaded && isOrdered && committed?.isEmpty == false { inserted?.insert(key) }
     if !isLoaded {
@@ -147,10 +180,9 @@ final class MemberList {
 
   /// Removes members that are gone from the store; this is no change to be saved.
   func forget(_ gone: Set<Int64>) {
-    keys.removeAll(where: gone.contains)
+    removeKeys(where: gone.contains)
     committed?.removeAll(where: gone.contains)
     removed.subtract(gone)
-    lookup = nil
   }
 
   /// Removes members that are gone from the store. Members that were added in this context stay, so that a save refuses
@@ -160,27 +192,26 @@ final class MemberList {
   func forgetStored(_ gone: Set<Int64>) -> [Int64] {
     if isLoaded {
       let base = committed.map { Set($0) }
-      keys.removeAll { gone.contains($0) && base?.contains($0) != false }
+      removeKeys { gone.contains($0) && base?.contains($0) != false }
       committed?.removeAll(where: gone.contains)
     }
     removed.subtract(gone)
     arrangement?.base.removeAll(where: gone.contains)
-    lookup = nil
     return keys.filter(gone.contains)
   }
 
   /// Removes members that were added in this context; members in the store stay.
   func forgetAdded(_ gone: Set<Int64>) {
     let stored = isLoaded ? Set(committed ?? keys) : []
-    keys.removeAll { gone.contains($0) && !stored.contains($0) }
+    removeKeys { gone.contains($0) && !stored.contains($0) }
     unmoved.subtract(gone)
-    lookup = nil
   }
 
   /// Puts the members into another order.
   func reorder(_ order: ContiguousArray<Int64>) {
     noteChange()
     keys = order
+    if case .ascending = lookup { lookup = .unknown }
     inserted = nil
   }
 
@@ -188,16 +219,24 @@ final class MemberList {
   func restoreNote(_ trace: MemberTrace) {
     let key = trace.key
     if contains(key) { drop(key) }
-    if let place = trace.place { keys.insert(key, at: min(place, keys.count)) }
+    if let place = trace.place { insertKey(key, at: min(place, keys.count)) }
     if trace.wasRemoved { removed.insert(key) } else { removed.remove(key) }
     if trace.wasUnmoved { unmoved.insert(key) } else { unmoved.remove(key) }
     inserted = nil
-    lookup = nil
+  }
+
+  /// Removes keys, which leaves the others in their order.
+  private func removeKeys(where isRemoved: (Int64) -> Bool) {
+    keys.removeAll(where: isRemoved)
+    if case .set = lookup { lookup = .unknown }
   }
 
   private func drop(_ key: Int64) {
     if keys.last == key { keys.removeLast() } else if let place = keys.firstIndex(of: key) { keys.remove(at: place) }
-    lookup?.remove(key)
+    guard case .set(var set) = lookup else { return }
+    lookup = .unknown
+    set.remove(key)
+    lookup = .set(set)
   }
 
   private func noteChange() {
@@ -214,7 +253,7 @@ final class MemberList {
     let added = keys
     let isChanged = hasChanges || !gone.isEmpty
     keys = stored
-    lookup = nil
+    lookup = .unknown
     isLoaded = true
     inserted = []
     guard isChanged else { return }
@@ -223,7 +262,7 @@ final class MemberList {
     // Members that were only moved here and that another context has removed.
     let lost = onlyMoved.isEmpty ? [] : onlyMoved.subtracting(stored)
     let moved = Set(added).subtracting(unmoved).subtracting(lost)
-    keys.removeAll { removed.contains($0) || gone.contains($0) || moved.contains($0) }
+    removeKeys { removed.contains($0) || gone.contains($0) || moved.contains($0) }
     if let arrangement {
       let members = Set(keys).union(moved)
       let stored = Set(keys)
@@ -232,11 +271,9 @@ final class MemberList {
       // A member of the wanted order that is not in the store was added in this context.
       for key in wanted where !stored.contains(key) { arranged.insert(key) }
       keys = MemberOrder.merged(arranged, as: wanted, into: keys)
+      lookup = .unknown
     }
-    for key in added where !contains(key) && !lost.contains(key) {
-      keys.append(key)
-      lookup?.insert(key)
-    }
+    for key in added where !contains(key) && !lost.contains(key) { append(key) }
     removed = []
     unmoved = []
     onlyMoved = []
@@ -263,7 +300,7 @@ final class MemberList {
     unmoved = Set(kept)
     removed = Set(difference.removed)
     committed = nil
-    lookup = nil
+    lookup = .unknown
   }
 
   /// Drops the notes of an unloaded list that the members' rows do not confirm.
@@ -274,7 +311,7 @@ final class MemberList {
     removed = removed.filter(isRemoved)
     unmoved.formIntersection(keys)
     onlyMoved.formIntersection(keys)
-    lookup = nil
+    lookup = .unknown
   }
 
   /// Whether the list was reordered before it was loaded.
@@ -305,7 +342,7 @@ final class MemberList {
       unmoved = []
       onlyMoved = []
       arrangement = nil
-      lookup = nil
+      lookup = .ascending
     }
   }
 

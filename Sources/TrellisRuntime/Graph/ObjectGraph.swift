@@ -109,7 +109,10 @@ package final class ObjectGraph {
   // MARK: Recording
 
   /// Starts to record changes, or stops if the recorder is nil.
-  func record(with recorder: ChangeRecorder?) { self.recorder = recorder }
+  func record(with recorder: ChangeRecorder?) {
+    self.recorder?.end()
+    self.recorder = recorder
+  }
 
   /// Records changes temporarily, with the present recorder if there is one.
   ///
@@ -118,7 +121,7 @@ package final class ObjectGraph {
     if let recorder { return (recorder, {}) }
     let made = ChangeRecorder(self)
     recorder = made
-    return (made, { self.recorder = nil })
+    return (made, { self.record(with: nil) })
   }
 
   /// Makes changes that belong to no undo step and are not taken back by one.
@@ -249,7 +252,10 @@ extension ObjectGraph {
   }
 
   /// The objects that the next save will insert, in the order in which they were created.
-  var insertedObjects: [ManagedObject] { inserted.filter { $0.phase == .inserted } }
+  var insertedObjects: ContiguousArray<ManagedObject> {
+    // Mostly all of them are new still.
+    inserted.allSatisfy { $0.phase == .inserted } ? inserted : inserted.filter { $0.phase == .inserted }
+  }
   /// The saved objects with unsaved changes.
   var updatedObjects: [ManagedObject] { changed.filter(\.isUpdated) }
   /// The objects that the next save will delete.
@@ -275,6 +281,7 @@ extension ObjectGraph {
     object.announceAll()
     let info = info(of: object)
     object.state.becomeFault(keeping: info.transients.bits)
+    if object.changedBits == 0 { object.committedRow = nil }
     guard let extras = object.extras else { return }
     object.extras = nil
     let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
@@ -283,7 +290,6 @@ extension ObjectGraph {
     if lists.isEmpty && partners.isEmpty && object.changedBits == 0 { return }
     extras.lists = lists
     extras.partners = partners
-    if object.changedBits == 0 { extras.forgetCommitted() }
     object.extras = extras
   }
 }

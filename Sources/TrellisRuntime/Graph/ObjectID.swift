@@ -281,6 +281,8 @@ extension StoredFields {
 @_spi(Generated) open class RowCopyBase {
   /// The part that the parent entity's class declares.
   public final let parent: RowCopyBase?
+  /// The transient values of the same moment; nil for an object without any. Set once, when the copy is made.
+  @exclusivity(unchecked) final var transients: RowCopyBase?
 
   init(parent: RowCopyBase?) { self.parent = parent }
 
@@ -304,7 +306,7 @@ extension StoredFields {
   public let row: Row
 
   /// Creates a copy of the values, with the part of the parent entity's class.
-  public init(_ row: Row, parent: RowCopyBase? = nil) {
+  public init(_ row: consuming Row, parent: RowCopyBase? = nil) {
     self.row = row
     super.init(parent: parent)
   }

@@ -19,17 +19,45 @@ import TrellisStorage
 /// ```
 /// The methods are the only writers. ``ObjectGraph/stateViolations()`` checks the table.
 @usableFromInline @frozen struct ObjectState {
-  /// What an access to the object must stop for.
-  @usableFromInline private(set) var flags: AccessFlags = []
-  /// Where the object is in its life.
-  private(set) var phase: ObjectPhase
-  /// Whether the object is among the context's changed ones.
-  private(set) var isInChangedList = false
   /// The properties that were set since the last save, as the bits of a ``ColumnMask``; of a new object with unique
   /// keys also those that its initialiser was given.
   @usableFromInline var changed: UInt64 = 0
   /// The row's version as last read or written; 0 when the object was never saved.
   private(set) var version: Int64
+  /// The number of the fetch that loaded the object; 0 for none. Objects of the same fetch are loaded together.
+  var batch: UInt32 = 0
+  /// What an access to the object must stop for.
+  @usableFromInline private(set) var flags: AccessFlags = []
+  /// Where the object is in its life.
+  private(set) var phase: ObjectPhase
+  /// What lists of the context name the object.
+  private var listings: Listings = []
+  /// The sweep generation in which the object was last loaded.
+  var generation: UInt8 = 0
+
+  // The small fields come last and fill one word, since an object holds a state.
+
+  /// Lists that name an object.
+  @usableFromInline @frozen struct Listings: OptionSet {
+    @usableFromInline let rawValue: UInt8
+
+    @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    static let changed = Listings(rawValue: 1)
+    static let recorded = Listings(rawValue: 2)
+  }
+
+  /// Whether the object is among the context's changed ones.
+  private(set) var isInChangedList: Bool {
+    get { listings.contains(.changed) }
+    set { if newValue { listings.insert(.changed) } else { listings.remove(.changed) } }
+  }
+
+  /// Whether the present set of recorded changes has the object's values.
+  private(set) var isRecorded: Bool {
+    get { listings.contains(.recorded) }
+    set { if newValue { listings.insert(.recorded) } else { listings.remove(.recorded) } }
+  }
 
   /// A version that no row has, so that a save of the object always finds a conflict.
   private static let versionOfNoRow: Int64 = -1
@@ -167,6 +195,9 @@ import TrellisStorage
 
   /// The values are copied before their next change, or were copied.
   mutating func setUnrecorded(_ isUnrecorded: Bool) { set(.unrecorded, isUnrecorded) }
+
+  /// The present set of recorded changes has the object's values, or has them no longer.
+  mutating func setRecorded(_ isRecorded: Bool) { self.isRecorded = isRecorded }
 
   private mutating func set(_ flag: AccessFlags, _ isSet: Bool) {
     if isSet { flags.insert(flag) } else { flags.remove(flag) }

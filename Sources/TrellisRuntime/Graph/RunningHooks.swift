@@ -90,7 +90,7 @@ extension ManagedObject {
     state.setAwaitsDidFetch(false)
     guard wasClean, phase == .persistent, !hasChanges else { return }
     state.replaceChanged(by: 0)
-    extras?.forgetCommitted()
+    committedRow = nil
     if isInChangedList && graph.pending.removeLastChanged(self) { state.setInChangedList(false) }
   }
 }

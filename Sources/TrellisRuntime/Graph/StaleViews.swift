@@ -34,7 +34,7 @@ extension ObjectGraph {
     for relationship in info(of: object).allRelationships where relationship.isColumn {
       guard let inverse = runtime.inverse(of: relationship) else { continue }
       var keys: Set<Int64> = [object._reference(relationship.property)]
-      if case .integer(let former)? = object.extras?.committed?.value(relationship.property) { keys.insert(former) }
+      if case .integer(let former)? = object.committedRow?.value(relationship.property) { keys.insert(former) }
       for key in keys where key > 0 { if let partner = map[key] { partners.append((partner, inverse)) } }
     }
     return partners
@@ -318,7 +318,7 @@ extension ManagedObject {
   /// Whether a reference in the object's row was set in this context since it was last read or saved.
   final func hasOwnReference(_ reference: Relationship) -> Bool {
     if phase == .inserted { return true }
-    guard changedBits & ColumnMask.bit(of: reference.property) != 0, let committed = extras?.committed else {
+    guard changedBits & ColumnMask.bit(of: reference.property) != 0, let committed = committedRow else {
       return false
     }
     return !_value(reference.property).isSame(as: committed.value(reference.property))

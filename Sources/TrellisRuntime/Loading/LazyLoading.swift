@@ -25,7 +25,7 @@ public enum LazyLoading: UInt8, Sendable, Comparable {
 extension ObjectGraph {
   /// Reports that a relationship of an object is about to be lazily loaded, if the rule demands it.
   @inline(never) func noteLazyLoad(of object: ManagedObject, _ relationship: Relationship) {
-    let batch = batches[object.batch]
+    let batch = batches[object.state.batch]
     let rule = max(lazyLoading, batch?.lazyLoading ?? .allowed)
     guard rule != .allowed, object.phase == .persistent, runningHook == nil, !isEvaluating else { return }
     let problem = ContextError(.lazyLoad, message(object, relationship, batch))
@@ -43,7 +43,7 @@ extension ObjectGraph {
   /// The fetched entity, and the path from there to a relationship of an object that was loaded as a result.
   private func origin(of object: ManagedObject, _ relationship: Relationship) -> (String, [Relationship]) {
     var path = [relationship]
-    var batch = batches[object.batch]
+    var batch = batches[object.state.batch]
     // Longer paths than this are cycles.
     while let step = batch?.cameBy, path.count < 8 {
       path.insert(step.relationship, at: 0)
@@ -131,6 +131,10 @@ extension ObjectGraph {
   @discardableResult func loadMembers(
     of owners: [ManagedObject], _ relationship: Relationship, atMost limit: Int = .max
   ) throws -> Bool {
+    if relationship.isJoined && limit == .max && owners.count >= Self.manyOwners {
+      try loadKeysFirst(of: owners, relationship)
+      return true
+    }
     struct TooMany: Error {}
     var count = 0
     let batch = FetchBatch()
@@ -138,8 +142,9 @@ extension ObjectGraph {
     inherit(batch, from: owners.first, relationship)
     var loading = ListLoading(relationship, runtime.inverse(of: relationship), owners)
     do {
-      let connection = try connection(reading: relationship.destination)
-      try connection.members(of: relationship.number, owners: owners.map(\._key)) { owner, row in
+      try connection(reading: relationship.destination).scatteredMembers(
+        of: relationship.number, owners: owners.map(\._key)
+      ) { owner, row in
         count += 1
         if count > limit { throw TooMany() }
         let isNew = map[row.key] == nil
@@ -152,6 +157,36 @@ extension ObjectGraph {
     }
     finish(loading, owners)
     return true
+  }
+
+  /// Loads the members of objects that are about to be deleted, if they are few. A loop that deletes one sibling after
+  /// the other loads the members of the next ones as well: of none at first, then of four times as many each time.
+  ///
+  /// - Returns: whether the members were loaded.
+  func loadFewMembers(of owners: [ManagedObject], _ relationship: Relationship) throws -> Bool {
+    if owners.count == 1 {
+      let next = siblings(of: owners[0], relationship, loading: .deletes).filter { sibling in
+        sibling === owners[0] || sibling.extras?.list(relationship.property)?.isLoaded != true
+      }
+      if next.count > 1, try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
+    }
+    return try loadMembers(of: owners, relationship, atMost: fewMembers)
+  }
+
+  /// From this number of owners on, their members mostly have several of them as owners.
+  private static let manyOwners = 64
+
+  /// Loads the keys of the members of many owners, and then the rows that are not in memory, so that a row is read once
+  /// however many owners it has, and in the order of the table.
+  private func loadKeysFirst(of owners: [ManagedObject], _ relationship: Relationship) throws {
+    try loadKeys(of: owners, relationship)
+    var missing: [Int64] = []
+    for owner in owners {
+      for key in list(of: owner, relationship).keys where map[key] == nil { missing.append(key) }
+    }
+    guard !missing.isEmpty else { return }
+    try loadObjects(
+      missing.sortedWithoutRepeats, entity: relationship.destination, cameBy: owners.first.map { ($0, relationship) })
   }
 
   /// Loads the keys of the members of several owners, without their rows.
@@ -261,15 +296,17 @@ extension ObjectGraph {
   }
 }
 
-/// The keys that a load has found so far. The members of one owner are adjacent.
+/// The keys that a load has found so far.
 private struct ListLoading {
   let relationship: Relationship
   private let inverse: Relationship?
   private let deletedOwners: Set<Int64>
-  /// The members in the store, grouped by owner.
+  /// The members in the store, in runs of one owner each.
   private var keys: ContiguousArray<Int64> = []
-  /// The owners, and the positions where their keys begin.
+  /// The owners of the runs, and the positions where these begin.
   private var owners: ContiguousArray<(key: Int64, start: Int)> = []
+  /// Whether the owners are in ascending order, so that each has one run.
+  private var isGrouped = true
   /// The members in the store that were removed by unsaved changes, by owner.
   private(set) var gone: [Int64: Set<Int64>] = [:]
   /// The members in the store that are deleted and would be members otherwise, by owner.
@@ -281,15 +318,35 @@ private struct ListLoading {
     self.inverse = inverse.flatMap { $0.isColumn || $0.isJoined ? $0 : nil }
   }
 
+  /// Calls a closure with the keys of each owner.
   func forEachOwner(_ body: (_ owner: Int64, _ keys: ContiguousArray<Int64>) -> Void) {
-    for (number, owner) in owners.enumerated() {
-      let end = number + 1 < owners.count ? owners[number + 1].start : keys.count
-      body(owner.key, ContiguousArray(keys[owner.start..<end]))
+    if isGrouped {
+      for number in owners.indices { body(owners[number].key, ContiguousArray(keys[run(number)])) }
+      return
+    }
+    // A stable sort keeps the order of each owner's keys.
+    let sorted = owners.indices.sorted { (owners[$0].key, $0) < (owners[$1].key, $1) }
+    var next = sorted.startIndex
+    while next < sorted.endIndex {
+      let owner = owners[sorted[next]].key
+      var members: ContiguousArray<Int64> = []
+      while next < sorted.endIndex, owners[sorted[next]].key == owner {
+        members += keys[run(sorted[next])]
+        next += 1
+      }
+      body(owner, members)
     }
   }
 
+  private func run(_ number: Int) -> Range<Int> {
+    owners[number].start..<(number + 1 < owners.count ? owners[number + 1].start : keys.count)
+  }
+
   mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
-    if owners.last?.key != owner { owners.append((owner, keys.count)) }
+    if owners.last?.key != owner {
+      if let last = owners.last, last.key > owner { isGrouped = false }
+      owners.append((owner, keys.count))
+    }
     keys.append(key)
     guard let member else { return }
     let refers = refers(member, to: owner)
@@ -326,10 +383,10 @@ extension ObjectGraph {
   }
 
   private func partnersWanted(_ key: Int64, _ object: ManagedObject, _ relationship: Relationship) -> [Int64] {
-    guard let batch = batches[object.batch] else { return [key] }
+    guard let batch = batches[object.state.batch] else { return [key] }
     var wanted: [Int64] = [key]
     var last = key
-    for sibling in batch.siblings(from: object._key, property: relationship.property) {
+    for sibling in batch.siblings(from: object._key, of: relationship.property, loading: .members) {
       guard let sibling = map[sibling], !sibling.accessFlags.contains(.fault) else { continue }
       let reference = sibling._reference(relationship.property)
       // Adjacent siblings often share a partner: skipping repeats here keeps the sort below small.
@@ -382,10 +439,9 @@ extension ObjectGraph {
   func siblings(
     of object: ManagedObject, _ relationship: Relationship, loading what: SiblingLoad = .members
   ) -> [ManagedObject] {
-    guard let batch = batches[object.batch] else { return [object] }
+    guard let batch = batches[object.state.batch] else { return [object] }
     var found = [object]
-    let load = what == .members ? relationship.property : ~relationship.property
-    for key in batch.siblings(from: object._key, property: load) where key != object._key {
+    for key in batch.siblings(from: object._key, of: relationship.property, loading: what) where key != object._key {
       guard let sibling = map[key], sibling.phase == .persistent,
         info(of: sibling).relationships.indices.contains(relationship.property)
       else { continue }
@@ -401,6 +457,13 @@ enum SiblingLoad {
   case members
   /// The rows of members that are known by key.
   case rows
+  /// The rows of faults.
+  case faults
+  /// The members of objects that are about to be deleted.
+  case deletes
+
+  /// The number of siblings of the first load: few, in case a loop ends early.
+  var firstWindow: Int { self == .deletes ? 1 : 256 }
 }
 
 // MARK: - Prefetching

@@ -39,10 +39,10 @@ extension ObjectGraph {
   }
 
   private func faults(beside object: ManagedObject) -> [ManagedObject] {
-    guard let batch = batches[object.batch] else { return [object] }
+    guard let batch = batches[object.state.batch] else { return [object] }
     let entity = type(of: object)._entity
     var found = [object]
-    for key in batch.siblings(from: object._key, property: -1) where key != object._key {
+    for key in batch.siblings(from: object._key, of: -1, loading: .faults) where key != object._key {
       guard let sibling = map[key], sibling.accessFlags.contains(.fault), type(of: sibling)._entity == entity else {
         continue
       }
@@ -73,7 +73,7 @@ extension ObjectGraph {
   }
 
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
-    guard object.changedBits != 0, let extras = object.extras, extras.committed != nil else {
+    guard object.changedBits != 0, object.committedRow != nil else {
       // The lists and partners of a fault were loaded since it became one, so they are kept.
       if !object.isInChangedList && !object.accessFlags.contains(.fault) { object.extras = nil }
       return try replaceRow(of: object, with: row)
@@ -85,14 +85,14 @@ extension ObjectGraph {
       edits += object.changedNumbers.filter { $0 >= 63 }
     }
     try replaceRow(of: object, with: row)
-    extras.keep(object._copyRow())
+    object.commitRow()
     for mask in ColumnMask.masks(of: edits) { object._restore(mask, from: edited) }
   }
 
   /// Marks an object as deleted because its row is gone. Its loaded values stay readable.
   func markDeletedInStore(_ object: ManagedObject) {
     object.state.endFault()
-    if object.extras != nil { backlog.returning.insert(object._key) }
+    if object.extras != nil || object.committedRow != nil { backlog.returning.insert(object._key) }
     forgetPairs(of: object)
     detach(object)
   }
@@ -122,8 +122,8 @@ extension ObjectGraph {
   /// Applies the lazy loading rule of an object to the batch that was loaded through its relationship.
   func inherit(_ batch: FetchBatch, from object: ManagedObject?, _ relationship: Relationship) {
     guard let object else { return }
-    batch.cameBy = (object.batch, relationship)
-    batch.lazyLoading = batches[object.batch]?.lazyLoading ?? .allowed
+    batch.cameBy = (object.state.batch, relationship)
+    batch.lazyLoading = batches[object.state.batch]?.lazyLoading ?? .allowed
   }
 
   /// Loads objects of an entity and its subentities by key.
@@ -161,28 +161,27 @@ final class FetchBatch {
   /// The position where the last search ended: accesses mostly go through a batch from front to end.
   private var cursor = 0
   /// The number of siblings that the next load of each relationship includes.
-  private var windows: [(property: Int, size: Int)] = []
+  private var windows: [(property: Int, load: SiblingLoad, size: Int)] = []
 
-  /// The first load includes few siblings, in case a loop ends early; each further one includes four times as many.
-  private static let firstWindow = 256
+  /// Each further load includes this many times as many siblings.
   private static let growth = 4
   private static let largestWindow = 1 << 16
 
   func append(_ key: Int64) { keys.append(key) }
 
   /// The keys, from an object's position on, for which its relationship is loaded.
-  func siblings(from key: Int64, property: Int) -> ArraySlice<Int64> {
+  func siblings(from key: Int64, of property: Int, loading load: SiblingLoad) -> ArraySlice<Int64> {
     guard let start = position(of: key) else { return [key] }
-    return ArraySlice(keys[start..<min(keys.count, start + nextWindow(property))])
+    return ArraySlice(keys[start..<min(keys.count, start + nextWindow(property, load))])
   }
 
-  private func nextWindow(_ property: Int) -> Int {
-    for index in windows.indices where windows[index].property == property {
+  private func nextWindow(_ property: Int, _ load: SiblingLoad) -> Int {
+    for index in windows.indices where windows[index].property == property && windows[index].load == load {
       windows[index].size = min(windows[index].size * Self.growth, Self.largestWindow)
       return windows[index].size
     }
-    windows.append((property, Self.firstWindow))
-    return Self.firstWindow
+    windows.append((property, load, load.firstWindow))
+    return load.firstWindow
   }
 
   private func position(of key: Int64) -> Int? {
@@ -238,8 +237,8 @@ struct FetchBatches {
     var last: UInt32 = 0
     // Objects with neighbouring keys mostly came in one batch.
     map.forEach { object in
-      if object.batch != last { used.insert(object.batch) }
-      last = object.batch
+      if object.state.batch != last { used.insert(object.state.batch) }
+      last = object.state.batch
     }
     byNumber = byNumber.filter { used.contains($0.key) }
     weight = byNumber.reduce(0) { $0 + Self.batchWeight + $1.value.keys.count }
@@ -262,8 +261,8 @@ extension ObjectGraph {
     row.problem = nil
     let object = runtime.types[row.entity].init(row, in: link)
     if row.problem != nil { throw unreadable(row) }
-    object.batch = batch
-    object.generation = sweeper.generation
+    object.state.batch = batch
+    object.state.generation = sweeper.generation
     if observation != nil { object.state.setObserved(true) }
     map.insert(object, for: row.key)
     return object
@@ -273,14 +272,14 @@ extension ObjectGraph {
   /// row. An object in the backlog is left to the merge, which invalidates its partners' lists.
   private func bringUpToDate(_ object: ManagedObject, with row: RowReader, batch: UInt32) throws {
     guard type(of: object)._entity == row.entity else { throw unreadable(row) }
-    object.generation = sweeper.generation
-    if batch != 0 { object.batch = batch }
+    object.state.generation = sweeper.generation
+    if batch != 0 { object.state.batch = batch }
     let isFault = object.accessFlags.contains(.fault)
     guard object.phase == .persistent,
       isFault || (row.version != object.version && !object.isEdited && !backlog.contains(row.key))
     else { return }
     try replaceRow(of: object, with: row)
-    if object.extras?.committed != nil { object.extras?.keep(object._copyRow()) }
+    if object.committedRow != nil { object.commitRow() }
   }
 
   func replaceRow(of object: ManagedObject, with row: RowReader) throws {

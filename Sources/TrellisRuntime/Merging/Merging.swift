@@ -95,7 +95,7 @@ extension ObjectGraph {
       recorder?.addInserts(of: self)
       pending.dropFormerInserts()
       recorder?.forgetInserts(of: self)
-      object.needExtras().keep(theirs.row)
+      object.commit(theirs.row)
       noteChanged(object)
       forgetViews(of: object)
     } catch {

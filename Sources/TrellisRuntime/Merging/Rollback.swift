@@ -68,14 +68,14 @@ extension ObjectGraph {
   }
 
   /// Removes objects that equal their last fetched or saved state from the list of changed objects.
-  func forgetUnchanged(_ objects: [ManagedObject]) {
+  func forgetUnchanged(_ objects: some Sequence<ManagedObject>) {
     var isAny = false
-    for object in objects where object.isInChangedList && object.phase == .persistent && !object.hasChanges {
-      if object.changedBits & info(of: object).transients.bits != 0 { continue }
+    for object in objects where object.isInChangedList && object.phase == .persistent {
+      let info = info(of: object)
+      if object.changedProperties(info) != 0 || object.changedBits & info.transients.bits != 0 { continue }
       // Partners whose rows refer to the object may have unsaved changes.
-      if object.extras?.partners.isEmpty == false { continue }
-      object.state.didSave()
-      object.extras?.forgetCommitted()
+      if let extras = object.extras, !extras.partners.isEmpty || object.hasChangedLists { continue }
+      object.forgetEdits()
       isAny = true
     }
     if isAny { pending.dropUnchanged() }
@@ -111,7 +111,7 @@ extension ObjectGraph {
       }
       return found
     }
-    guard let committed = object.extras?.committed else { return object._reference(relationship.property) }
+    guard let committed = object.committedRow else { return object._reference(relationship.property) }
     guard case .integer(let key) = committed.value(relationship.property) else { return 0 }
     return key
   }
@@ -158,7 +158,7 @@ extension ObjectGraph {
     guard relationship.isOwnInverse, relationship.isColumn, partner !== object, partner.phase == .persistent else {
       return false
     }
-    let committed = partner.extras?.committed?.value(relationship.property) ?? partner._value(relationship.property)
+    let committed = partner.committedRow?.value(relationship.property) ?? partner._value(relationship.property)
     return committed.key != object._key
   }
 
@@ -368,9 +368,9 @@ extension ObjectGraph {
   /// Restores the row of an object that was last fetched or saved. Its to-many relationships are loaded again.
   private func restore(_ object: ManagedObject) {
     object.restoreCommitted(ColumnMask(bits: object.changedBits))
-    object.extras?.forgetCommitted()
-    object.state.didSave()
-    object.extras?.lists.removeAll()
-    object.extras?.partners.removeAll()
+    object.forgetEdits()
+    guard let extras = object.extras else { return }
+    extras.lists.removeAll()
+    extras.partners.removeAll()
   }
 }

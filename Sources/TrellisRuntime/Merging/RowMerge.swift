@@ -19,7 +19,7 @@ struct RowMerge {
     mine = Set(object.changedNumbers)
     for property in info.entity.storedProperties {
       let stored = theirs.row.value(property)
-      if !stored.isSame(as: object.extras?.committed?.value(property) ?? object._value(property)) {
+      if !stored.isSame(as: object.committedRow?.value(property) ?? object._value(property)) {
         others.insert(property)
       }
     }
@@ -60,7 +60,7 @@ struct RowMerge {
     let references = graph.info(of: object).allRelationships.filter {
       $0.isColumn && properties.contains($0.property)
     }
-    guard object.extras?.committed != nil, !references.isEmpty else { return }
+    guard object.committedRow != nil, !references.isEmpty else { return }
     for relationship in references {
       let key = theirs.row.value(relationship.property).key
       if key > 0 { try graph.bringUpToDate([key], relationship) }
@@ -83,7 +83,7 @@ struct RowMerge {
 
   private func put(on graph: ObjectGraph, keeping kept: [Int], asRead unsettled: [Int] = []) {
     let edited = object._copyRow()
-    let committed = object.extras?.committed
+    let committed = object.committedRow
     let places = object.placesOfReferences(graph)
     let before = object.references(graph)
     object.announceAll()
@@ -91,7 +91,7 @@ struct RowMerge {
     object.state.endFault()
     for (property, place) in theirs.places { object._setPlace(property, place) }
     if let committed { for mask in ColumnMask.masks(of: unsettled) { object._restore(mask, from: committed) } }
-    object.needExtras().keep(object._copyRow())
+    object.commitRow()
     for mask in ColumnMask.masks(of: kept) { object._restore(mask, from: edited) }
     for (property, place) in places where kept.contains(property) { object._setPlace(property, place) }
     object.state.replaceChanged(
@@ -133,7 +133,7 @@ struct ConflictedRow {
     var line = [info.number]
     while let parent = graph.runtime.entities[line[line.count - 1]].entity.parent { line.append(parent) }
     row.lineage = line.map { ObjectIdentifier(graph.runtime.types[$0]) }
-    if !object.accessFlags.contains(.fault) { row.original = values(of: object.extras?.committed ?? object._copyRow()) }
+    if !object.accessFlags.contains(.fault) { row.original = values(of: object.committedRow ?? object._copyRow()) }
   }
 
   func changedByBoth(_ merge: RowMerge) -> SaveConflict.Row {

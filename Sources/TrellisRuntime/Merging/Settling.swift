@@ -31,7 +31,7 @@ extension ObjectGraph {
   }
 
   /// Removes the saved objects from the backlog and merges the rest, after a save wrote all changes of the context.
-  func settleBacklog(afterSaving updated: [(object: ManagedObject, mask: ColumnMask)]) {
+  func settleBacklog(afterSaving updated: ContiguousArray<(object: ManagedObject, mask: ColumnMask)>) {
     backlog.forgetLinks()
     if backlog.isEmpty { return }
     for (object, _) in updated { backlog.remove(object._key) }
@@ -67,7 +67,7 @@ extension ObjectGraph {
     for relationship in info(of: object).allRelationships where relationship.isOwnInverse && relationship.isColumn {
       guard let partner = map[object._reference(relationship.property)], partner !== object, partner.isAlive,
         partner.hasOwnReference(relationship), partner._reference(relationship.property) != object._key,
-        partner.extras?.committed?.value(relationship.property).key == object._key
+        partner.committedRow?.value(relationship.property).key == object._key
           || backlog.conflicts[partner._key]?.contains(relationship.property) == true
       else { continue }
       unlink(object, relationship, partner._key)

@@ -14,6 +14,15 @@ public protocol EntityColumns: Sendable {
   @_spi(Generated) init(_ path: PropertyPath)
   /// The stored values of an object.
   @_spi(Generated) static func snapshot(of object: Object) -> Snapshot
+  /// Appends the stored values of a row. The default implementation is compiled for each entity in the module of its
+  /// class, where the type of the list is known.
+  @_spi(Generated) static func _append(_ row: borrowing RowReader, to list: inout [Snapshot])
+}
+
+extension EntityColumns {
+  @_spi(Generated) @inlinable public static func _append(_ row: borrowing RowReader, to list: inout [Snapshot]) {
+    list.append(Snapshot(row))
+  }
 }
 
 /// A class of objects that can be fetched. Generated classes conform to it.

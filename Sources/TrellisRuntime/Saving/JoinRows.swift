@@ -4,11 +4,10 @@ import TrellisStorage
 extension SavePlan {
   /// Turns the changed lists of joined relationships into pairs. Each pair is written once, although both ends may have
   /// noted it.
-  mutating func collectPairs(_ graph: ObjectGraph) throws {
+  func collectPairs(_ graph: ObjectGraph) throws {
+    if owners.isEmpty && deleted.isEmpty && graph.pending.deferredLists.lists.isEmpty { return }
     var changes = PairChanges(graph)
-    for object in inserted { changes.add(object) }
-    for (object, _) in updated { changes.add(object) }
-    for object in relinked { changes.add(object) }
+    for object in owners { changes.add(object) }
     // Pairs that were removed before the delete are written as well, because they must not deny the delete.
     for object in deleted where !graph.info(of: object).storeChecks.denials.isEmpty { changes.add(object) }
     for (id, list) in graph.pending.deferredLists.lists {
@@ -35,6 +34,8 @@ private struct PairChanges {
 
   private let graph: ObjectGraph
   private var tables: [Int: Table] = [:]
+  /// The table of the last list: those of one relationship mostly come together.
+  private var last: (number: Int, table: Table)?
 
   init(_ graph: ObjectGraph) { self.graph = graph }
 
@@ -57,11 +58,15 @@ private struct PairChanges {
     let isNew = graph.map[owner]?.phase == .inserted
     guard case .joinTable(let number, let isFirst) = relationship.home, list.hasChanges || isNew else { return }
     let isSymmetric = graph.runtime.model.joinTables[number].isSymmetric
-    let difference = isNew ? (added: Array(list.keys), removed: []) : list.difference
-    let table = tables[number] ?? Table()
-    tables[number] = table
-    for key in difference.added { note(owner, key, isFirst, isSymmetric, in: &table.added) }
-    for key in difference.removed { note(owner, key, isFirst, isSymmetric, in: &table.removed) }
+    let table = table(number)
+    if isNew || !list.isLoaded {
+      for key in list.keys { note(owner, key, isFirst, isSymmetric, in: &table.added) }
+      if !isNew { for key in list.removed { note(owner, key, isFirst, isSymmetric, in: &table.removed) } }
+    } else {
+      let difference = list.difference
+      for key in difference.added { note(owner, key, isFirst, isSymmetric, in: &table.added) }
+      for key in difference.removed { note(owner, key, isFirst, isSymmetric, in: &table.removed) }
+    }
     if relationship.isOrdered {
       let tail = list.tail
       if !isNew, let places = InsertionPlaces(list), places.count < tail.count {
@@ -72,6 +77,14 @@ private struct PairChanges {
         table.tails.append((owner, isFirst, tail))
       }
     }
+  }
+
+  private mutating func table(_ number: Int) -> Table {
+    if let last, last.number == number { return last.table }
+    let table = tables[number] ?? Table()
+    tables[number] = table
+    last = (number, table)
+    return table
   }
 
   private func note(
@@ -223,12 +236,11 @@ struct PairPlaces {
 extension SavePlan {
   /// Assigns places to the members of changed ordered one-to-many relationships. Rows that are written anyway carry
   /// their places; the places of other rows are written separately.
-  mutating func assignPlaces(_ graph: ObjectGraph) throws {
+  func assignPlaces(_ graph: ObjectGraph) throws {
+    if owners.isEmpty { return }
     var assignment = PlaceAssignment(graph, updated: updated)
     defer { formerPlaces = assignment.formerPlaces }
-    for object in inserted { try assignment.add(object) }
-    for (object, _) in updated { try assignment.add(object) }
-    for object in relinked { try assignment.add(object) }
+    for object in owners { try assignment.add(object) }
     try assignment.appendToUnloaded()
     request.places = assignment.places
   }
@@ -247,7 +259,7 @@ private struct PlaceAssignment {
   }
 
   private let graph: ObjectGraph
-  private let updated: [(object: ManagedObject, mask: ColumnMask)]
+  private let updated: ContiguousArray<(object: ManagedObject, mask: ColumnMask)>
   /// The written properties of each updated object. Lazy, because most saves do not need it.
   private lazy var rewritten = Dictionary(uniqueKeysWithValues: updated.map { ($0.object._key, $0.mask) })
   private(set) var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
@@ -255,7 +267,7 @@ private struct PlaceAssignment {
   private var unloaded:
     [RelationshipNumber: [(owner: Int64, relationship: Relationship, keys: ContiguousArray<Int64>)]] = [:]
 
-  init(_ graph: ObjectGraph, updated: [(object: ManagedObject, mask: ColumnMask)]) {
+  init(_ graph: ObjectGraph, updated: ContiguousArray<(object: ManagedObject, mask: ColumnMask)>) {
     self.graph = graph
     self.updated = updated
   }

@@ -247,15 +247,15 @@ struct SaveMerge {
 /// is copied. Other objects are as the store has them: those that the merge has touched are read again.
 final class MergeTrace {
   private let graph: ObjectGraph
-  private let recorder: ChangeRecorder
-  private let endRecording: () -> Void
+  /// The recorder of the context's changes; nil if nothing is undone.
+  private let recorder: ChangeRecorder?
   /// Objects that were replaced by the survivors of their unique keys, by key, and the changes of that replacement.
   private var replaced: [Int64: ManagedObject] = [:]
   private var unions: [ChangeSet] = []
   private var deletes: [ChangeSet] = []
-  private var copied: [ObjectIdentifier: ObjectCopy] = [:]
+  private var copies: ContiguousArray<ObjectCopy> = []
   /// The objects that were as the store has them.
-  private var plain: [ManagedObject] = []
+  private var plain: ContiguousArray<ManagedObject> = []
   private let pending: PendingChanges
   private let deferredLists: DeferredMemberLists
   private let backlog: MergeBacklog
@@ -266,7 +266,7 @@ final class MergeTrace {
     // The changes before the save are an undo step of their own.
     graph.undo.suspend()
     graph.undo.isMergeRecorded = true
-    (recorder, endRecording) = graph.beginRecording()
+    recorder = graph.recorder
     pending = graph.pending
     deferredLists = graph.pending.deferredLists.copy()
     backlog = graph.backlog
@@ -274,55 +274,51 @@ final class MergeTrace {
       if object.phase == .persistent && !object.isInChangedList && object.extras == nil {
         plain.append(object)
       } else {
-        copied[ObjectIdentifier(object)] = ObjectCopy(object, graph)
+        copies.append(ObjectCopy(object, graph))
       }
     }
     // New objects that were deleted are in no identity map, and return with an undelete.
     for victim in pending.deletions.closures.lazy.flatMap(\.victims) where victim.object.phase == .detached {
-      copied[ObjectIdentifier(victim.object)] = ObjectCopy(victim.object, graph)
+      copies.append(ObjectCopy(victim.object, graph))
     }
   }
 
   /// Separates the changes until now from later ones: they are no undo step.
-  func close() { _ = recorder.take(graph) }
+  func close() { _ = recorder?.take(graph) }
 
   /// Separates the changes that applying delete rules has made. They are undone together with the deletes.
   func closeDeletes() {
-    let changes = recorder.take(graph)
-    if !changes.isEmpty { deletes.append(changes) }
+    guard let changes = recorder?.take(graph), !changes.isEmpty else { return }
+    deletes.append(changes)
   }
 
   /// Separates the changes that the replacement of objects has made. They are undone together with the objects.
   func close(uniting objects: [ManagedObject]) {
+    guard let recorder else { return }
     unions.append(recorder.take(graph))
     for object in objects { replaced[object._key] = object }
   }
 
   func finish() {
     graph.undo.isMergeRecorded = false
-    endRecording()
     if !deletes.isEmpty { graph.undo.add(deletes) }
     if !replaced.isEmpty { graph.undo.unite(unions, replaced) }
   }
 
   /// Restores the state before the merge.
   func revert() {
-    _ = recorder.take(graph)
+    _ = recorder?.take(graph)
     graph.undo.isMergeRecorded = false
-    endRecording()
-    var loaded: [ManagedObject] = []
-    let known = Set(plain.lazy.map(ObjectIdentifier.init))
-    graph.map.forEach { object in
-      let id = ObjectIdentifier(object)
-      if copied[id] == nil && !known.contains(id) { loaded.append(object) }
-    }
+    var loaded: ContiguousArray<ManagedObject> = []
+    let known = Set([plain.map(ObjectIdentifier.init), copies.map { ObjectIdentifier($0.object) }].joined())
+    graph.map.forEach { object in if !known.contains(ObjectIdentifier(object)) { loaded.append(object) } }
     for object in plain + loaded { readAgain(object) }
-    for copy in copied.values { copy.restore(in: graph) }
+    for copy in copies { copy.restore(in: graph) }
     graph.pending = pending
     graph.pending.deferredLists = deferredLists
     graph.backlog = backlog
     graph.hasArrangements = true
-    recorder.forgetInserts(of: graph)
+    recorder?.forgetInserts(of: graph)
   }
 
   /// Makes an object without changes read its row and its lists again, if the merge has touched it.
@@ -338,12 +334,10 @@ final class MergeTrace {
 
 /// The state of an object before a merge.
 private struct ObjectCopy {
-  private let object: ManagedObject
+  let object: ManagedObject
   private let state: ObjectState
   private let row: RowCopyBase
-  private let transients: RowCopyBase?
   private let committed: RowCopyBase?
-  private let committedTransients: RowCopyBase?
   private let places: [(property: Int, place: Int64?)]
   private let hadExtras: Bool
   /// The lists, and their former contents. A list stays the same object, because a pending delete may know it.
@@ -353,11 +347,9 @@ private struct ObjectCopy {
   init(_ object: ManagedObject, _ graph: ObjectGraph) {
     self.object = object
     state = object.state
-    row = object._copyRow()
-    transients = object._copyTransients()
+    row = object.copyValues()
     hadExtras = object.extras != nil
-    committed = object.extras?.committed
-    committedTransients = object.extras?.committedTransients
+    committed = object.committedRow
     places = object.placesOfReferences(graph)
     lists = object.extras?.lists.map { ($0.property, $0.list, $0.list.copy()) } ?? []
     partners = object.extras?.partners ?? []
@@ -365,15 +357,15 @@ private struct ObjectCopy {
 
   func restore(in graph: ObjectGraph) {
     object.announceAll()
-    object._restore(.all, from: row)
-    if let transients { object._restoreTransients(.all, from: transients) }
+    object.restore(.all, from: row)
     for (property, place) in places { object._setPlace(property, place) }
     object.state = state
-    object.extras?.forgetCommitted()
+    // The recorder's set was taken.
+    object.state.setRecorded(false)
+    object.committedRow = committed
     object.extras?.replacement = 0
     if hadExtras || object.extras != nil {
       let extras = object.needExtras()
-      if let committed { extras.keep(committed, committedTransients) }
       for entry in lists { entry.list.restore(entry.content) }
       extras.lists = lists.map { ($0.property, $0.list) }
       extras.partners = partners

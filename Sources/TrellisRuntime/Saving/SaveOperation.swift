@@ -85,10 +85,9 @@ struct SaveOperation {
   /// - Returns: the written plan. Nil if the refusal was settled and the save has to be tried again.
   private mutating func attempt() throws -> SavePlan? {
     try merge.agreeCouples()
-    var plan = try checkedPlan()
+    let plan = try checkedPlan()
     do {
-      try write(&plan)
-      return plan
+      return try write(plan)
     } catch let error as StoreError where error.code == .danglingReference {
       return try resolveDangling(error, plan)
     } catch let broken as ConstraintViolations {
@@ -136,7 +135,9 @@ struct SaveOperation {
 
   // MARK: Steps 6 to 8
 
-  private func write(_ plan: inout SavePlan) throws {
+  /// - Returns: the written plan.
+  private func write(_ first: SavePlan) throws -> SavePlan {
+    var plan = first
     do {
       try prepare(&plan)
       // A parent also takes over changes that a store does not get, such as to-manys whose members hold the reference.
@@ -147,6 +148,7 @@ struct SaveOperation {
     }
     plan.notice = notice(of: plan)
     finish(plan)
+    return plan
   }
 
   private func prepare(_ plan: inout SavePlan) throws {
@@ -166,12 +168,12 @@ struct SaveOperation {
     graph.recorder?.addInserts(of: graph)
     for object in plan.inserted {
       object.state.didInsert()
-      forgetCommitted(object)
+      forgetEdits(object)
       // If other contexts had deleted the object, objects here may still refer to it and be members again.
       if graph.backlog.returning.contains(object._key) { graph.forgetViews(of: object) }
     }
     for (object, _) in plan.updated { object.state.didUpdate() }
-    for object in graph.changed where object.phase == .persistent { forgetCommitted(object) }
+    for object in graph.changed where object.phase == .persistent { forgetEdits(object) }
     for object in graph.deleted { graph.detach(object) }
     // Other contexts may have added an object in memory to a deleted owner.
     for key in plan.outcome.cascaded { if let object = graph.map[key] { graph.markDeletedInStore(object) } }
@@ -182,10 +184,9 @@ struct SaveOperation {
     graph.settleBacklog(afterSaving: plan.updated)
   }
 
-  private func forgetCommitted(_ object: ManagedObject) {
-    object.state.didSave()
+  private func forgetEdits(_ object: ManagedObject) {
+    object.forgetEdits()
     guard let extras = object.extras else { return }
-    extras.forgetCommitted()
     for entry in extras.lists { entry.list.didSave() }
   }
 

@@ -2,46 +2,51 @@ import TrellisModel
 import TrellisStorage
 
 /// The changes that one save writes, determined before the write.
-struct SavePlan {
-  var inserted: [ManagedObject] = []
+///
+/// A class, because a save passes it through many functions, and copying a struct would retain each of its parts.
+final class SavePlan {
+  // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+
+  let inserted: ContiguousArray<ManagedObject>
   /// The saved objects with changed values, and the properties that differ.
-  var updated: [(object: ManagedObject, mask: ColumnMask)] = []
+  @exclusivity(unchecked) private(set) var updated: ContiguousArray<(object: ManagedObject, mask: ColumnMask)> = []
   /// The saved objects with changed to-many relationships only.
-  var relinked: [ManagedObject] = []
+  @exclusivity(unchecked) private(set) var relinked: ContiguousArray<ManagedObject> = []
+  let deleted: ContiguousArray<ManagedObject>
+  /// Those of the objects above, but for deleted ones, that have to-manys in memory.
+  @exclusivity(unchecked) private(set) var owners: ContiguousArray<ManagedObject> = []
   /// The notice for other contexts after the save.
-  var notice: SaveNotice?
-  var deleted: [ManagedObject] = []
-  var request = SaveRequest()
+  @exclusivity(unchecked) var notice: SaveNotice?
+  let request = SaveRequest()
   /// The rows that the store has deleted together with the objects deleted here.
-  var outcome = SaveOutcome()
+  @exclusivity(unchecked) var outcome = SaveOutcome()
   /// The places of members before the plan assigned new ones.
-  var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
+  @exclusivity(unchecked) var formerPlaces: [(member: ManagedObject, property: Int, place: Int64?)] = []
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && request.isEmpty }
 
   /// Collects the changes that the context has noted. No other objects are visited.
   init(_ graph: ObjectGraph) {
-    inserted = graph.inserted.filter { $0.phase == .inserted }
-    deleted = Array(graph.deleted)
-    var numbers: [Int] = []
+    inserted = graph.insertedObjects
+    deleted = graph.deleted
+    for object in inserted where object.hasLists { owners.append(object) }
     for object in graph.changed where object.phase == .persistent {
-      numbers.removeAll(keepingCapacity: true)
-      if object.changedBits != 0, let committed = object.extras?.committed {
-        object.collectChanges(since: committed, graph.info(of: object), into: &numbers)
-      }
-      if !numbers.isEmpty {
-        updated.append((object, ColumnMask(bits: numbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })))
+      let bits = object.changedProperties(graph.info(of: object))
+      if bits != 0 {
+        updated.append((object, ColumnMask(bits: bits)))
       } else if object.hasChangedLists {
         relinked.append(object)
       }
     }
+    for (object, _) in updated where object.hasLists { owners.append(object) }
+    owners += relinked
   }
 
   /// All objects whose rules are checked.
-  var checked: [ManagedObject] { inserted + updated.map(\.object) + relinked }
+  var checked: ContiguousArray<ManagedObject> { inserted + updated.map(\.object) + relinked }
 
   /// Fills the request after the checks have passed.
-  mutating func prepareRequest(_ graph: ObjectGraph) throws {
+  func prepareRequest(_ graph: ObjectGraph) throws {
     collectCascades(graph)
     try assignPlaces(graph)
     groupRows()
@@ -50,26 +55,27 @@ struct SavePlan {
     collectChecks(graph)
   }
 
-  private mutating func groupRows() {
-    var inserts = EntityGroups<SaveRequest.Inserts> { SaveRequest.Inserts(entity: $0, records: []) }
-    for object in inserted { inserts[type(of: object)._entity].records.append(object) }
-    var updates = EntityGroups<SaveRequest.Updates> { SaveRequest.Updates(entity: $0) }
-    for (object, mask) in updated {
-      updates[type(of: object)._entity].records.append(object)
-      updates[type(of: object)._entity].masks.append(mask)
+  private func groupRows() {
+    if !inserted.isEmpty {
+      var inserts = EntityGroups<SaveRequest.Inserts> { SaveRequest.Inserts(entity: $0, records: []) }
+      for object in inserted { inserts[type(of: object)._entity].records.append(object) }
+      request.inserts = inserts.groups
     }
-    var deletes = EntityGroups<SaveRequest.Deletes> { SaveRequest.Deletes(entity: $0) }
-    for object in deleted {
-      deletes[type(of: object)._entity].keys.append(object._key)
-      deletes[type(of: object)._entity].versions.append(object.version)
+    if !updated.isEmpty {
+      var updates = EntityGroups<SaveRequest.Updates> { SaveRequest.Updates(entity: $0) }
+      for (object, mask) in updated { updates[type(of: object)._entity].append(object, mask) }
+      request.updates = updates.groups
     }
-    request.inserts = inserts.groups
-    request.updates = updates.groups
-    request.deletes = deletes.groups
+    if !deleted.isEmpty {
+      var deletes = EntityGroups<SaveRequest.Deletes> { SaveRequest.Deletes(entity: $0) }
+      for object in deleted { deletes[type(of: object)._entity].append(object) }
+      request.deletes = deletes.groups
+    }
   }
 
   /// Collects the references of one-way relationships to deleted objects. They become nil in all rows.
-  private mutating func collectClearedReferences(_ graph: ObjectGraph) {
+  private func collectClearedReferences(_ graph: ObjectGraph) {
+    if deleted.isEmpty { return }
     var targets: [RelationshipNumber: [Int64]] = [:]
     for object in deleted {
       for reference in graph.info(of: object).oneWayReferences where reference.relationship.isColumn {
@@ -81,12 +87,25 @@ struct SavePlan {
   }
 }
 
+extension SaveRequest.Updates {
+  fileprivate mutating func append(_ object: ManagedObject, _ mask: ColumnMask) {
+    records.append(object)
+    masks.append(mask)
+  }
+}
+
+extension SaveRequest.Deletes {
+  fileprivate mutating func append(_ object: ManagedObject) {
+    keys.append(object._key)
+    versions.append(object.version)
+  }
+}
+
 /// Groups elements by entity, in the order in which the entities first appear. Runs of one entity are fast.
 private struct EntityGroups<Group> {
   private(set) var groups: [Group] = []
-  private var places: [Int: Int] = [:]
-  private var lastEntity = -1
-  private var lastPlace = 0
+  private var entities: [Int] = []
+  private var lastPlace = -1
   private let make: (Int) -> Group
 
   init(make: @escaping (Int) -> Group) { self.make = make }
@@ -100,14 +119,14 @@ private struct EntityGroups<Group> {
   }
 
   private mutating func place(of entity: Int) -> Int {
-    if entity == lastEntity { return lastPlace }
-    lastEntity = entity
-    if let known = places[entity] {
+    if lastPlace >= 0, entities[lastPlace] == entity { return lastPlace }
+    // A save writes few entities.
+    if let known = entities.firstIndex(of: entity) {
       lastPlace = known
     } else {
+      lastPlace = groups.count
+      entities.append(entity)
       groups.append(make(entity))
-      lastPlace = groups.count - 1
-      places[entity] = lastPlace
     }
     return lastPlace
   }
@@ -153,7 +172,7 @@ extension ObjectGraph {
     var halves: [(object: ManagedObject, relationship: Relationship, former: Int64)] = []
     for object in inserted + changed where object.isAlive && object.changedBits != 0 {
       for relationship in info(of: object).couples where object.hasOwnReference(relationship) {
-        halves.append((object, relationship, object.extras?.committed?.value(relationship.property).key ?? 0))
+        halves.append((object, relationship, object.committedRow?.value(relationship.property).key ?? 0))
       }
     }
     // A former partner may have left memory since, or have to be read again because another context has saved it.
@@ -192,7 +211,7 @@ extension ObjectGraph {
 extension SavePlan {
   /// Adds the cascades that are left to the store to the request. Saved objects in memory that are alive are kept from
   /// them, even if their stored rows still refer to an owner.
-  mutating func collectCascades(_ graph: ObjectGraph) {
+  func collectCascades(_ graph: ObjectGraph) {
     guard graph.pending.deletions.hasCascades else { return }
     var entities: Set<Int> = []
     for cascade in graph.pendingCascades {
@@ -215,8 +234,8 @@ extension ObjectGraph {
     var rules = ObjectRules(self)
     for object in plan.inserted { try rules.checkAll(object, .validateInsert) }
     for (object, _) in plan.updated { try rules.checkAll(object, .validateUpdate) }
-    for object in plan.relinked { try rules.checkAll(object, .validateUpdate) }
-    try rules.checkDeleted(plan.deleted)
+    for object in plan.relinked { try rules.checkLinks(object, .validateUpdate) }
+    if !plan.deleted.isEmpty { try rules.checkDeleted(Array(plan.deleted)) }
     guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
   }
 }
@@ -233,7 +252,9 @@ extension SaveNotice {
     relinked = plan.relinked.map { Row($0) }
     deleted = plan.deleted.map { Row($0) }
     cascaded = plan.outcome.cascaded
-    for object in plan.inserted + plan.updated.map(\.object) + plan.deleted { addPartners(of: object, graph) }
+    for object in plan.inserted { addPartners(of: object, graph) }
+    for (object, _) in plan.updated { addPartners(of: object, graph) }
+    for object in plan.deleted { addPartners(of: object, graph) }
     // A pair may be noted at one end only.
     for table in plan.request.pairs {
       for pair in table.added + table.removed { referred += [pair.first, pair.partner] }
@@ -247,7 +268,7 @@ extension SaveNotice {
   /// object itself in memory.
   private mutating func addPartners(of object: ManagedObject, _ graph: ObjectGraph) {
     let isNew = object.phase == .inserted
-    let committed = object.extras?.committed
+    let committed = object.committedRow
     for relationship in graph.info(of: object).allRelationships
     where relationship.isColumn && relationship.inverse != nil {
       let key = object._reference(relationship.property)

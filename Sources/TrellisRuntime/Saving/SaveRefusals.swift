@@ -196,7 +196,7 @@ extension SavePlan {
   ///
   /// New owners are not checked, because no other context knows them. References are not checked, because the store
   /// never accepts a reference without a target.
-  mutating func collectChecks(_ graph: ObjectGraph) {
+  func collectChecks(_ graph: ObjectGraph) {
     guard graph.runtime.needsStoreChecks else { return }
     var asking = RulesToAsk(graph)
     for (object, mask) in updated { asking.addChange(of: object, mask) }
@@ -241,7 +241,7 @@ private struct RulesToAsk {
   private mutating func addOwners(of object: ManagedObject, _ reference: Relationship) {
     guard let inverse = graph.runtime.inverse(of: reference) else { return }
     add(object._reference(reference.property), to: inverse)
-    if case .integer(let former)? = object.extras?.committed?.value(reference.property) { add(former, to: inverse) }
+    if case .integer(let former)? = object.committedRow?.value(reference.property) { add(former, to: inverse) }
   }
 
   private mutating func add(_ owner: Int64, to relationship: Relationship) {

@@ -14,23 +14,45 @@ struct KeyClash {
 ///
 /// It runs only after the store has refused a save because of a key, so other saves have no cost.
 struct UniqueConflictFinder {
-  private struct Contenders {
+  /// The objects with values in one key. A class, because its arrays would be copied in a dictionary.
+  private final class Contenders {
     let key: UniqueKey
-    /// The values of the key's properties, in the order in which the objects are written, and the objects that have
-    /// them.
-    private(set) var groups: [(values: [StoredValue], objects: [ManagedObject])] = []
-    private var numbers: [[StoredValue]: Int] = [:]
+    /// The values of each of the key's properties, in the order in which the objects are written.
+    private(set) var values: [[StoredValue]]
+    /// The first object that has the values with the same number.
+    private(set) var first: [ManagedObject] = []
+    /// All objects that have the values, where several have them.
+    private(set) var several: [Int: [ManagedObject]] = [:]
+    private var numbers: [KeyValues: Int] = [:]
 
-    init(_ key: UniqueKey) { self.key = key }
+    init(_ key: UniqueKey) {
+      self.key = key
+      values = key.properties.map { _ in [] }
+    }
 
-    mutating func add(_ object: ManagedObject, _ values: [StoredValue]) {
-      let number = numbers[values, default: groups.count]
-      if number == groups.count {
-        numbers[values] = number
-        groups.append((values, [object]))
+    /// Adds an object, unless one of its values is null: keys with a null never conflict.
+    func add(_ object: ManagedObject) {
+      if values.count == 1 {
+        let value = object._value(key.properties[0])
+        if value.isNull { return }
+        if isNew(KeyValues(value), object) { values[0].append(value) }
       } else {
-        groups[number].objects.append(object)
+        let found = key.properties.map(object._value)
+        if found.contains(where: \.isNull) { return }
+        if isNew(KeyValues(found), object) { for place in found.indices { values[place].append(found[place]) } }
       }
+    }
+
+    private func isNew(_ values: KeyValues, _ object: ManagedObject) -> Bool {
+      // One look-up finds the number or notes it.
+      func noted(_ number: inout Int) -> Int { number }
+      let number = noted(&numbers[values, default: first.count])
+      if number < first.count {
+        several[number, default: [first[number]]].append(object)
+        return false
+      }
+      first.append(object)
+      return true
     }
   }
 
@@ -45,9 +67,9 @@ struct UniqueConflictFinder {
   mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
     if object.phase == .persistent { written[object._key] = mask }
     for key in graph.info(of: object).entity.uniqueKeys where key.properties.contains(where: mask.contains) {
-      let values = key.properties.map(object._value)
-      if values.contains(where: \.isNull) { continue }
-      contenders[key, default: Contenders(key)].add(object, values)
+      let known = contenders[key] ?? Contenders(key)
+      contenders[key] = known
+      known.add(object)
     }
   }
 
@@ -60,13 +82,19 @@ struct UniqueConflictFinder {
       ($0.key.entity, $0.key.properties[0]) < ($1.key.entity, $1.key.properties[0])
     }) {
       let holders = try holders(of: contender)
-      for (values, var objects) in contender.groups {
-        if let holder = holders[values], !objects.contains(where: { $0 === holder }) { objects.insert(holder, at: 0) }
-        guard objects.count > 1, let survivor = objects.first(where: { $0.phase == .persistent }) ?? objects.first
-        else {
+      for (number, first) in contender.first.enumerated() {
+        let holder = holders[number]
+        guard let several = contender.several[number] else {
+          // What most clashes are: one object, and another one in the store.
+          if let holder, holder !== first {
+            found.append(KeyClash(key: contender.key, survivor: holder, others: [first]))
+          }
           continue
         }
-        found.append(KeyClash(key: contender.key, survivor: survivor, others: objects.filter { $0 !== survivor }))
+        let objects = several.filter { $0 !== holder }
+        let survivor = holder ?? objects.first { $0.phase == .persistent } ?? first
+        let others = objects.filter { $0 !== survivor }
+        if !others.isEmpty { found.append(KeyClash(key: contender.key, survivor: survivor, others: others)) }
       }
     }
     return found
@@ -74,21 +102,13 @@ struct UniqueConflictFinder {
 
   // MARK: The store
 
-  /// The objects that have the keys in the store and keep them.
-  private func holders(of contender: Contenders) throws -> [[StoredValue]: ManagedObject] {
-    let entity = graph.runtime.entities[contender.key.entity].entity
-    var found: [[StoredValue]: ManagedObject] = [:]
-    for request in contender.key.requests(for: contender.groups.map(\.values), in: entity) {
-      try graph.connection().fetch(request) { row in
-        let columns = contender.key.properties.map { property in
-          entity.properties[property].column.map { entity.columns[$0] }
-        }
-        let values = zip(contender.key.properties, columns).map { property, column in
-          column.map { row.value(entity.properties[property].column ?? 0, $0.storageClass) } ?? .null
-        }
-        let holder = try graph.object(of: row, batch: 0)
-        if keeps(holder, contender.key) { found[values] = holder }
-      }
+  /// The objects that have the values in the store and keep them, by the number of the values.
+  private func holders(of contender: Contenders) throws -> ContiguousArray<ManagedObject?> {
+    var found = ContiguousArray<ManagedObject?>(repeating: nil, count: contender.first.count)
+    try graph.connection().holders(of: contender.key, values: contender.values, in: graph.runtime.model) {
+      number, row in
+      let holder = try graph.object(of: row, batch: 0)
+      if found.indices.contains(number), keeps(holder, contender.key) { found[number] = holder }
     }
     return found
   }
@@ -97,39 +117,6 @@ struct UniqueConflictFinder {
   private func keeps(_ holder: ManagedObject, _ key: UniqueKey) -> Bool {
     guard holder.phase == .persistent else { return false }
     return written[holder._key].map { mask in !key.properties.contains(where: mask.contains) } ?? true
-  }
-}
-
-extension UniqueKey {
-  /// Requests for the objects whose key has one of some values.
-  fileprivate func requests(for values: [[StoredValue]], in entity: Entity) -> [StoreRequest] {
-    let paths = properties.map { PropertyPath(variable: 0).appending($0) }
-    if paths.count == 1 {
-      let kind = values.first?.first?.kind ?? .integer
-      // Long lists are split, because a request must not grow without bound.
-      return stride(from: 0, to: values.count, by: 10_000).map { start in
-        let part = values[start..<min(start + 10_000, values.count)].compactMap(\.first)
-        return StoreRequest(entity: entity.index, predicate: .isIn(.path(paths[0]), part, kind))
-      }
-    }
-    return values.map { values in
-      let terms = zip(paths, values).map { path, value in
-        QueryPredicate.comparison(Comparison(.path(path), .equal, .value(value), kind: value.kind))
-      }
-      return StoreRequest(entity: entity.index, predicate: .and(terms))
-    }
-  }
-}
-
-extension StoredValue {
-  /// The kind of the bitwise comparison that unique keys use.
-  fileprivate var kind: ValueKind {
-    switch self {
-    case .null, .integer: .integer
-    case .real: .real
-    case .text: .text
-    case .blob, .file: .blob
-    }
   }
 }
 
@@ -142,7 +129,7 @@ struct UniqueKeyMerge {
   private let graph: ObjectGraph
   private let policy: MergePolicy
   /// New objects and the survivors that replace them.
-  private var unions: [(object: ManagedObject, survivor: ManagedObject)] = []
+  private var unions: [(object: ManagedObject, survivor: ManagedObject, key: UniqueKey?)] = []
   private var survivors: [Int64: ManagedObject] = [:]
   /// Saved objects whose changes of a key are discarded.
   private var yielding: [(object: ManagedObject, key: UniqueKey)] = []
@@ -182,7 +169,8 @@ struct UniqueKeyMerge {
       return
     }
     if isNew {
-      unions.append((object, survivor))
+      // Another survivor than the one that was found need not have the values of this key.
+      unions.append((object, survivor, survivor === clash.survivor ? clash.key : nil))
       survivors[object._key] = survivor
     } else {
       yielding.append((object, clash.key))
@@ -209,20 +197,16 @@ struct UniqueKeyMerge {
         try graph.rollback(object, key.properties)
       }
     }
-    for (object, survivor) in unions {
-      try unlinkPartners(of: survivor, asIn: object)
-    }
-    for (object, survivor) in unions {
-      try move(object, to: survivor)
-    }
+    for union in unions { try unlinkPartners(of: union.survivor, asIn: union.object) }
+    for union in unions { try move(union.object, to: union.survivor, sharing: union.key) }
     guard !unions.isEmpty else { return }
-    for (object, survivor) in unions { retire(object, for: survivor) }
+    for union in unions { retire(union.object, for: union.survivor) }
     graph.pending.dropFormerInserts()
   }
 
-  private func move(_ object: ManagedObject, to survivor: ManagedObject) throws {
+  private func move(_ object: ManagedObject, to survivor: ManagedObject, sharing key: UniqueKey?) throws {
     survivor._willRead(-1)
-    moveValues(of: object, to: survivor)
+    moveValues(of: object, to: survivor, sharing: key)
     for relationship in graph.info(of: object).allRelationships {
       try moveLinks(relationship, of: object, to: survivor)
     }
@@ -237,11 +221,20 @@ struct UniqueKeyMerge {
 
   // MARK: Values
 
-  private func moveValues(of object: ManagedObject, to survivor: ManagedObject) {
+  private func moveValues(of object: ManagedObject, to survivor: ManagedObject, sharing key: UniqueKey?) {
     let info = graph.info(of: object)
     var mask = ColumnMask(bits: 0)
-    for property in info.entity.properties.indices where info.relationships[property] == nil {
-      if moves(property, of: object, to: survivor) { mask.bits |= ColumnMask.bit(of: property) }
+    // A survivor without changes still has the values by which it was found.
+    let shared = survivor.changedBits == 0 ? key?.properties ?? [] : []
+    for property in info.relationships.indices where info.relationships[property] == nil {
+      if shared.contains(property) { continue }
+      // Equal values need not be written. Properties that share the last bit are moved together.
+      if moves(property, of: object, to: survivor),
+        property >= 63 || info.transients.contains(property)
+          || !object._value(property).isSame(as: survivor._value(property))
+      {
+        mask.bits |= ColumnMask.bit(of: property)
+      }
     }
     guard mask.bits != 0 else { return }
     let references = survivor.references(graph)
@@ -334,6 +327,7 @@ struct UniqueKeyMerge {
 
   /// Redirects one-way relationships from the object to the survivor.
   private func moveOneWayReferences(from object: ManagedObject, to survivor: ManagedObject) throws {
+    if graph.info(of: object).oneWayReferences.isEmpty { return }
     let references = graph.oneWayReferences(to: [object])
     if references.isEmpty { return }
     for holder in graph.inserted + graph.changed where holder.isAlive {

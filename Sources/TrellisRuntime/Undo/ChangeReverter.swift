@@ -12,13 +12,14 @@ extension ObjectGraph {
   func revert(_ changes: ChangeSet, isExact: Bool = false) throws {
     try prepareToRevert(changes)
     var reverter = ChangeReverter(self, isExact: isExact)
-    for change in changes.changes.reversed() { try reverter.revert(change) }
+    for change in changes.changes.reversed() { try reverter.revert(change, of: changes) }
     try reverter.finish(withdrawing: changes.inserted)
+    let touched = changes.touched + reverter.corrected
     if !isExact {
-      agreeLinks(around: changes.touched + reverter.corrected)
+      agreeLinks(around: touched)
       forgetUnconfirmed(changes.members)
     }
-    forgetUnchanged(changes.touched + reverter.corrected)
+    forgetUnchanged(touched)
   }
 }
 
@@ -28,8 +29,9 @@ extension ObjectGraph {
     var leaving = changes.inserted
     for change in changes.changes {
       switch change {
-      case .values(let values):
-        if values.object.isAlive && values.object.accessFlags.contains(.fault) { try refreshRows([values.object]) }
+      case .values(let number):
+        let object = changes.values[number].object
+        if object.isAlive && object.accessFlags.contains(.fault) { try refreshRows([object]) }
       case .member(let member):
         let owner = member.owner ?? map[member.ownerKey]
         if let owner, owner.isAlive, member.relationship.isOrdered { try loadedList(of: owner, member.relationship) }
@@ -77,9 +79,9 @@ private struct ChangeReverter {
     let member: Int64
   }
 
-  mutating func revert(_ change: RecordedChange) throws {
+  mutating func revert(_ change: RecordedChange, of changes: ChangeSet) throws {
     switch change {
-    case .values(let values): try restore(values)
+    case .values(let number): try restore(changes.values[number])
     case .member(let member): try restore(member)
     case .order(let owner, let relationship, let keys): try reorder(owner, relationship, keys)
     case .partner(let object, let relationship, let key): setPartner(of: object, relationship, key)
@@ -94,14 +96,12 @@ private struct ChangeReverter {
     let object = values.object
     if object.isAlive { try graph.fulfilIfFault(object) }
     object.willChangeValues()
-    for relationship in graph.info(of: object).allRelationships
-    where relationship.isColumn && values.differences.contains(relationship.property) {
+    for relationship in graph.info(of: object).references where values.differs(in: relationship.property) {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
     object.announceAll()
-    for mask in ColumnMask.masks(of: values.differences) {
-      object._restore(mask, from: values.row)
-      if let transients = values.transients { object._restoreTransients(mask, from: transients) }
+    values.forEachMask { mask in
+      object.restore(mask, from: values.row)
       object.state.markAssigned(mask.bits)
     }
   }
@@ -266,7 +266,7 @@ private struct ChangeReverter {
   private mutating func becomeNew(_ object: ManagedObject) {
     // All values of a new object count as changed.
     object.state.becomeNew(changed: graph.info(of: object).storedMask.bits)
-    object.extras?.forgetCommitted()
+    object.committedRow = nil
     for entry in object.extras?.lists ?? [] { entry.list.load([]) }
     graph.map.insert(object, for: object._key)
     graph.backlog.returning.insert(object._key)

@@ -216,7 +216,14 @@ struct ObjectRules {
   /// Checks a new or changed object.
   mutating func check(_ object: ManagedObject) throws {
     let info = graph.info(of: object)
+    guard info.isChecked else { return }
     for attribute in info.checkedAttributes { checkAttribute(attribute, of: object, info) }
+    if !info.checkedRelationships.isEmpty { try checkRelationships(of: object) }
+  }
+
+  /// Checks the relationships of an object.
+  mutating func checkRelationships(of object: ManagedObject) throws {
+    let info = graph.info(of: object)
     for relationship in info.checkedRelationships { try checkRelationship(relationship, of: object, info) }
   }
 

@@ -7,6 +7,12 @@ extension ObjectRules {
     callValidationHook(hook, of: object)
   }
 
+  /// Checks an object of which only to-manys have changed against its model and by its hook.
+  mutating func checkLinks(_ object: ManagedObject, _ hook: LifecycleHook) throws {
+    try checkRelationships(of: object)
+    callValidationHook(hook, of: object)
+  }
+
   /// Runs a validation hook and adds its failures.
   mutating func callValidationHook(_ hook: LifecycleHook, of object: ManagedObject) {
     guard graph.runtime.hooks.contains(hook), graph.info(of: object).hooks.contains(hook) else { return }

@@ -94,7 +94,7 @@ final class ReadRow: StoredRecord, QueryObject {
 
 /// The rows of a ``BatchUpdate`` with their new values, for a store without a query language.
 struct RowsToUpdate {
-  private var request = SaveRequest()
+  private let request = SaveRequest()
   private var outcome = BatchOutcome()
 
   /// - Throws: ``RefusedRows``; ``StoreError``.
@@ -210,7 +210,7 @@ struct RowsToDelete<Connection: StoreConnection> {
   private var victims: [Int64: ReadRow] = [:]
   private var order: [ReadRow] = []
   private var found = 0
-  private var request = SaveRequest()
+  private let request = SaveRequest()
   private var broken = ConstraintViolations()
   private var holders: [Int64: (row: ReadRow, mask: ColumnMask)] = [:]
 
@@ -352,7 +352,6 @@ struct RowsToDelete<Connection: StoreConnection> {
   /// - Throws: ``ConstraintViolations``, ``StoreError``; ``SaveConflict`` or ``NewPartners`` if another writer was
   ///   faster.
   func write(_ connection: Connection) throws -> BatchOutcome {
-    var request = request
     for (entity, rows) in grouped(order) {
       request.deletes.append(
         .init(entity: entity.index, keys: rows.map(\.storedKey), versions: rows.map(\.storedVersion)))

@@ -38,6 +38,8 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     case count
     /// Rows by key.
     case rows
+    /// Rows by the values of a unique key.
+    case holders = "key holders"
     /// The rows of the members of to-manys.
     case members
     /// The keys of the members of to-manys.
@@ -226,6 +228,28 @@ package final class LoggingConnection: StoreConnection {
       try connection.rows(of: entity, keys: keys) {
         rows += 1
         try body($0)
+      }
+    }
+  }
+
+  package func holders(
+    of key: UniqueKey, values: [[StoredValue]], in model: Model, _ body: (_ number: Int, RowReader) throws -> Void
+  ) throws {
+    try logged(.holders, name(key.entity), values.flatMap(\.self)) { rows in
+      try connection.holders(of: key, values: values, in: model) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
+  package func scatteredMembers(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    try logged(.members, name(relationship), Self.values(owners)) { rows in
+      try connection.scatteredMembers(of: relationship, owners: owners) {
+        rows += 1
+        try body($0, $1)
       }
     }
   }

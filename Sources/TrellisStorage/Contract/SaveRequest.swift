@@ -4,7 +4,10 @@ package import TrellisModel
 ///
 /// Foreign keys hold at the end of the transaction, not in between. A store may write in any order that avoids
 /// conflicts of unique keys, such as cascades, deletes, updates, inserts.
-public struct SaveRequest {
+///
+/// A request is filled once and then only read. It is a class, because a save passes it through many functions, and
+/// copying a struct would retain each of its parts.
+public final class SaveRequest {
   /// New rows of one entity.
   public struct Inserts {
     /// The number of the entity.
@@ -127,29 +130,47 @@ public struct SaveRequest {
     }
   }
 
+  // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+
   /// The rows to insert, by entity.
-  public var inserts: [Inserts] = []
+  @exclusivity(unchecked) public var inserts: [Inserts] = []
   /// The rows to update, by entity.
-  public var updates: [Updates] = []
+  @exclusivity(unchecked) public var updates: [Updates] = []
   /// The rows to delete, by entity.
-  public var deletes: [Deletes] = []
+  @exclusivity(unchecked) public var deletes: [Deletes] = []
   /// The changes of join tables.
-  public var pairs: [Pairs] = []
+  @exclusivity(unchecked) public var pairs: [Pairs] = []
   /// The positions of members whose rows do not change otherwise.
-  public var places: [Places] = []
+  @exclusivity(unchecked) public var places: [Places] = []
   /// The one-way references to clear.
-  public var clearedReferences: [ClearedReferences] = []
+  @exclusivity(unchecked) public var clearedReferences: [ClearedReferences] = []
   /// The cascades that the store carries out.
-  public var cascades: [Cascades] = []
+  @exclusivity(unchecked) public var cascades: [Cascades] = []
   /// Rows that no cascade deletes, because this save assigns them another partner.
-  public var keptFromCascades: [Int64] = []
+  @exclusivity(unchecked) public var keptFromCascades: [Int64] = []
   /// Conditions that must hold inside the transaction. They write nothing, so a request with only conditions is empty.
-  public var counts: [CountChecks] = []
+  @exclusivity(unchecked) public var counts: [CountChecks] = []
   /// The checks of pairs that deny a delete.
-  public var denials: [RestrictChecks] = []
+  @exclusivity(unchecked) public var denials: [RestrictChecks] = []
 
   /// Creates a request that changes nothing.
   public init() {}
+
+  /// A request with the same changes, for a store that passes a changed request on to another store.
+  public func copy() -> SaveRequest {
+    let copy = SaveRequest()
+    copy.inserts = inserts
+    copy.updates = updates
+    copy.deletes = deletes
+    copy.pairs = pairs
+    copy.places = places
+    copy.clearedReferences = clearedReferences
+    copy.cascades = cascades
+    copy.keptFromCascades = keptFromCascades
+    copy.counts = counts
+    copy.denials = denials
+    return copy
+  }
 
   /// Whether there is nothing to write.
   public var isEmpty: Bool {

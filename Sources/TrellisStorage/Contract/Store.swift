@@ -73,10 +73,31 @@ public protocol StoreConnection: AnyObject {
   /// Reads the rows with these keys, of an entity and its descendants, in any order. Keys without a row are skipped.
   /// There may be many keys.
   func rows(of entity: Int, keys: [Int64], _ body: (RowReader) throws -> Void) throws
+  /// Reads the rows that have one of some values in a unique key, in any order, with the number of the values that a row
+  /// has.
+  ///
+  /// The default implementation fetches the rows by a predicate and compares their values; a store that can search its
+  /// index for many values at once should.
+  ///
+  /// - Parameters:
+  ///   - key: A unique key. Rows of the entity that declares it and of its descendants are searched.
+  ///   - values: A list for each property of the key. The n-th values of all lists together are what is searched for.
+  ///     None of them is null, and no combination comes twice.
+  ///   - model: The model of the store.
+  ///   - body: Receives the number of the values in the lists, and the row.
+  func holders(
+    of key: UniqueKey, values: [[StoredValue]], in model: Model, _ body: (_ number: Int, RowReader) throws -> Void
+  ) throws
   /// Reads the members of a relationship that is stored in their rows or in a join table, for many owners at once: each
   /// owner's members together, ordered by position if the relationship is ordered, then by key. A one-to-one that is
   /// its own inverse is stored in both rows: its members are the rows that refer to the owner.
   func members(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void) throws
+  /// Reads the same members, those of one owner not necessarily together. Each owner's members are ordered as by
+  /// ``members(of:owners:_:)``.
+  ///
+  /// The default implementation calls that function; a store that is faster if it need not sort should.
+  func scatteredMembers(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void) throws
   /// Reads the same members, but only their keys and positions (0 if the relationship is unordered).
   func memberKeys(
@@ -140,6 +161,21 @@ public protocol StoreConnection: AnyObject {
 }
 
 extension StoreConnection {
+  public func holders(
+    of key: UniqueKey, values: [[StoredValue]], in model: Model, _ body: (_ number: Int, RowReader) throws -> Void
+  ) throws {
+    let search = KeySearch(key, values, model.entities[key.entity])
+    for request in search.requests {
+      try fetch(request) { row in if let number = search.number(of: row) { try body(number, row) } }
+    }
+  }
+
+  public func scatteredMembers(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    try members(of: relationship, owners: owners, body)
+  }
+
   public func memberPlaces(
     of relationship: RelationshipNumber, owner: Int64, members: [Int64],
     _ body: (_ member: Int64, _ place: Int64) throws -> Void

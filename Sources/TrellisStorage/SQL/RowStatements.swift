@@ -44,6 +44,13 @@ extension TableLayout {
     "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) = ? AND \(SQLName.version) = ?"
   }
 
+  /// Selects the keys of rows that are gone or have another version. Parameters: the list of keys, and the list of their
+  /// versions.
+  package func staleRowsStatement(_ entity: Int) -> String {
+    "SELECT k.value FROM trellis_values(?1) AS k CROSS JOIN trellis_values(?2) AS v ON v.rowid = k.rowid "
+      + "LEFT JOIN \(tables[entity].name) AS t ON t.\(SQLName.id) = k.value WHERE t.\(SQLName.version) IS NOT v.value"
+  }
+
   /// Parameter: the list of keys.
   package func deleteListStatement(_ entity: Int) -> String {
     "DELETE FROM \(tables[entity].name) WHERE \(SQLName.id) IN \(ListParameter.values)"
@@ -96,6 +103,26 @@ extension TableLayout {
     // CROSS JOIN fixes the order of the loops: keys outside, rows inside.
     "SELECT \(tables[entity].selection("t")) FROM trellis_values(?) AS k CROSS JOIN \(tables[entity].name) AS t "
       + "ON t.\(SQLName.id) = k.value" + (tables[entity].subtreeTerm.map { " WHERE \($0("t"))" } ?? "")
+  }
+
+  /// Selects the number of the values in the lists, from 1, and the row that has them. Parameters: a list of values for
+  /// each property of the key. Nil if a property has no column.
+  package func holdersStatement(_ key: UniqueKey) -> String? {
+    let table = tables[key.entity]
+    var sources: [String] = []
+    var terms: [String] = []
+    for (place, property) in key.properties.enumerated() {
+      guard let number = model.entities[key.entity].properties[property].column,
+        let column = column(number, of: key.entity)
+      else { return nil }
+      let list = "trellis_values(?\(place + 1)) AS k\(place)"
+      // CROSS JOIN fixes the order of the loops: values outside, rows inside.
+      sources.append(place == 0 ? list : "CROSS JOIN \(list) ON k\(place).rowid = k0.rowid")
+      terms.append("t.\(column) = k\(place).value")
+    }
+    return "SELECT k0.rowid, \(table.selection("t")) FROM \(sources.joined(separator: " ")) "
+      + "CROSS JOIN \(table.name) AS t ON \(terms.joined(separator: " AND "))"
+      + (table.subtreeTerm.map { " WHERE \($0("t"))" } ?? "")
   }
 
   private func subtreeTail(_ entity: Int) -> String {
@@ -170,6 +197,25 @@ package struct MemberStatements {
         + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = j.\(memberColumn(join, isFirst))"
         + pairOrder(join, isFirst)
     }
+  }
+
+  /// Selects the owner, then the member's row, of the owners in a range of keys, in the order of the members' keys: one
+  /// pass over the whole table. Parameters: the least and the greatest owner. Nil if the members do not hold the reference,
+  /// or have positions.
+  package var scan: String? {
+    guard case .members(let column, nil, _) = source else { return nil }
+    let table = layout.tables[destination]
+    return "SELECT t.\(column), \(table.selection("t")) FROM \(table.name) AS t NOT INDEXED "
+      + "WHERE t.\(column) BETWEEN ? AND ?"
+  }
+
+  /// Selects the number of members of the owners in a range of keys, and the number of rows of the members' table.
+  /// Parameters: the least and the greatest owner. Nil where ``scan`` is.
+  package var shares: String? {
+    guard case .members(let column, nil, let index) = source else { return nil }
+    let table = layout.tables[destination]
+    return "SELECT (SELECT count(*) FROM \(table.name) AS t INDEXED BY \(index) WHERE t.\(column) BETWEEN ? AND ?), "
+      + "(SELECT count(*) FROM \(table.name))"
   }
 
   /// Selects the owner, the member's key and its position.

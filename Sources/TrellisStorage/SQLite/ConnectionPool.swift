@@ -334,6 +334,18 @@ package final class LeasingConnection: StoreConnection {
     try leased { try $0.rows(of: entity, keys: keys, body) }
   }
 
+  package func holders(
+    of key: UniqueKey, values: [[StoredValue]], in model: Model, _ body: (_ number: Int, RowReader) throws -> Void
+  ) throws {
+    try leased { try $0.holders(of: key, values: values, in: model, body) }
+  }
+
+  package func scatteredMembers(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    try leased { try $0.scatteredMembers(of: relationship, owners: owners, body) }
+  }
+
   package func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {

@@ -169,7 +169,7 @@ final class Statement {
   var valueCount: Int32 = 0
   fileprivate(set) var words: ContiguousArray<UInt64> = []
   fileprivate var lastUse: UInt64 = 0
-  /// The next statement whose words have the same hash.
+  /// The next statement of the same chain.
   fileprivate var next: Statement?
 
   init(_ pointer: OpaquePointer, _ text: String, _ parameters: [Parameter]) {
@@ -184,15 +184,15 @@ final class Statement {
 struct StatementCache {
   static let limit = 256
 
-  private var statements: [UInt64: Statement] = [:]
+  /// The first statement of each chain, by the hash of its words.
+  private var chains = ContiguousArray<Statement?>(repeating: nil, count: StatementCache.limit)
   private var count = 0
   private var clock: UInt64 = 0
-  private var latest: Statement?
 
   var all: [Statement] {
     var all: [Statement] = []
-    for first in statements.values {
-      var open: Statement? = first
+    for first in chains {
+      var open = first
       while let statement = open {
         all.append(statement)
         open = statement.next
@@ -206,15 +206,10 @@ struct StatementCache {
   /// - Complexity: linear in the number of words.
   mutating func statement(_ words: ContiguousArray<UInt64>) -> Statement? {
     clock &+= 1
-    if let latest, latest.words == words {
-      latest.lastUse = clock
-      return latest
-    }
-    var open = statements[Self.hash(words)]
+    var open = chains[Self.chain(of: words)]
     while let statement = open {
       if statement.words == words {
         statement.lastUse = clock
-        latest = statement
         return statement
       }
       open = statement.next
@@ -227,11 +222,8 @@ struct StatementCache {
     let removed = count >= Self.limit ? evict() : []
     statement.words = words
     statement.lastUse = clock
-    let hash = Self.hash(words)
-    statement.next = statements[hash]
-    statements[hash] = statement
+    link(statement)
     count += 1
-    latest = statement
     return removed
   }
 
@@ -239,23 +231,24 @@ struct StatementCache {
   private mutating func evict() -> [Statement] {
     let sorted = all.sorted { $0.lastUse < $1.lastUse }
     let kept = sorted[(sorted.count / 2)...]
-    statements.removeAll(keepingCapacity: true)
-    latest = nil
-    for statement in kept {
-      let hash = Self.hash(statement.words)
-      statement.next = statements[hash]
-      statements[hash] = statement
-    }
+    for chain in chains.indices { chains[chain] = nil }
+    for statement in kept { link(statement) }
     count = kept.count
     let removed = Array(sorted[..<(sorted.count / 2)])
     for statement in removed { statement.next = nil }
     return removed
   }
 
-  private static func hash(_ words: ContiguousArray<UInt64>) -> UInt64 {
+  private mutating func link(_ statement: Statement) {
+    let chain = Self.chain(of: statement.words)
+    statement.next = chains[chain]
+    chains[chain] = statement
+  }
+
+  private static func chain(of words: ContiguousArray<UInt64>) -> Int {
     var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
     for word in words { hash = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD ^ (hash >> 29) }
-    return hash
+    return Int(truncatingIfNeeded: (hash ^ hash >> 32) % UInt64(limit))
   }
 }
 

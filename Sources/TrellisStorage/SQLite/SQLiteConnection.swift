@@ -138,7 +138,7 @@ enum FixedStatement: UInt64 {
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
-  case modelChecksum, memberPlaces
+  case modelChecksum, memberPlaces, keyHolders, memberScan, memberShares, staleRows
 }
 
 // MARK: - Requests
@@ -214,6 +214,29 @@ extension SQLiteConnection {
     }
   }
 
+  /// - Throws: ``StoreError``, or the error that `body` throws.
+  /// - Complexity: one search in the index of the key for each value.
+  package func holders(
+    of key: UniqueKey, values: [[StoredValue]], in model: Model, _ body: (_ number: Int, RowReader) throws -> Void
+  ) throws {
+    guard let count = values.first?.count, count > 0 else { return }
+    guard layout.tables.indices.contains(key.entity) else { throw PlanError.unknownEntity }
+    let properties = key.properties.reduce(UInt64(0)) { $0 &* 4_097 &+ UInt64(truncatingIfNeeded: $1) &+ 1 }
+    let statement = try statement(.keyHolders, key.entity, properties) { layout.holdersStatement(key) }
+    var index: Int32 = 0
+    for list in values {
+      index += 1
+      try database.check(try database.bind(list, .plain, index, statement.pointer), doing: "bind values")
+    }
+    defer {
+      _ = trellis_sqlite3_reset(statement.pointer)
+      for index in 1...max(1, index) { _ = trellis_sqlite3_bind_null(statement.pointer, index) }
+    }
+    try readRows(statement, layout.tables[key.entity], base: 1) { reader, pointer in
+      try body(Int(truncatingIfNeeded: trellis_sqlite3_column_int64(pointer, 0)) - 1, reader)
+    }
+  }
+
   /// Reads all rows in a key range and skips the ones that are not requested.
   private func rows(
     in range: ClosedRange<Int64>, of entity: Int, wanted: [Int64], _ body: (RowReader) throws -> Void
@@ -228,16 +251,19 @@ extension SQLiteConnection {
     }
   }
 
-  /// Binds keys as the first parameter while `body` runs.
-  func withKeys<Result>(_ keys: [Int64], _ statement: Statement, _ body: () throws -> Result) throws -> Result {
+  /// Binds keys, or other integers, as a parameter while `body` runs.
+  func withKeys<Result>(
+    _ keys: [Int64], _ statement: Statement, parameter: Int32 = 1, _ body: () throws -> Result
+  ) throws -> Result {
     try keys.withUnsafeBufferPointer { keys in
       var list = trellis_list(count: Int64(keys.count), keys: keys.baseAddress, cells: nil)
       return try withUnsafePointer(to: &list) { list in
-        try database.check(trellis_sqlite_bind_borrowed_list(statement.pointer, 1, list), doing: "bind keys")
+        try database.check(
+          trellis_sqlite_bind_borrowed_list(statement.pointer, parameter, list), doing: "bind keys")
         // The list is valid during this call only.
         defer {
           _ = trellis_sqlite3_reset(statement.pointer)
-          _ = trellis_sqlite3_bind_null(statement.pointer, 1)
+          _ = trellis_sqlite3_bind_null(statement.pointer, parameter)
         }
         return try body()
       }
@@ -249,6 +275,32 @@ enum PlanError {
   static let unknownEntity = StoreError(
     .internalError, "The store was asked for an entity that the model does not have.",
     remedy: "Report this as a mistake in Trellis.")
+}
+
+/// A set of keys in a dense range: a bit for each key of the range.
+private struct KeyBits {
+  private let range: ClosedRange<Int64>
+  private var words: ContiguousArray<UInt64>
+
+  init(_ keys: [Int64], in range: ClosedRange<Int64>) {
+    self.range = range
+    words = ContiguousArray(repeating: 0, count: Int(range.upperBound - range.lowerBound) / 64 + 1)
+    for key in keys where range.contains(key) {
+      let (word, bit) = place(of: key)
+      words[word] |= bit
+    }
+  }
+
+  func contains(_ key: Int64) -> Bool {
+    guard range.contains(key) else { return false }
+    let (word, bit) = place(of: key)
+    return words[word] & bit != 0
+  }
+
+  private func place(of key: Int64) -> (word: Int, bit: UInt64) {
+    let place = Int(key - range.lowerBound)
+    return (place / 64, 1 << UInt64(place % 64))
+  }
 }
 
 extension [Int64] {
@@ -364,6 +416,49 @@ extension SQLiteConnection {
         try body(trellis_sqlite3_column_int64(pointer, 0), reader)
       }
     }
+  }
+
+  /// - Throws: ``StoreError``, or the error that `body` throws.
+  /// - Complexity: one search per owner. If the owners are many, and their members a large part of the table, one pass
+  ///   over the table.
+  package func scatteredMembers(
+    of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
+  ) throws {
+    let wanted = prepared(owners)
+    guard let range = try rangeToScan(relationship, wanted) else {
+      return try members(of: relationship, owners: wanted, body)
+    }
+    let texts = try memberStatements(relationship)
+    let statement = try memberStatement(.memberScan, relationship) { texts.scan }
+    let known = KeyBits(wanted, in: range)
+    try bind(range, to: statement)
+    try readRows(statement, layout.tables[texts.destination], base: 1) { reader, pointer in
+      let owner = trellis_sqlite3_column_int64(pointer, 0)
+      if known.contains(owner) { try body(owner, reader) }
+    }
+  }
+
+  /// Fewer owners are searched for one by one, without counting.
+  private static let fewOwners = 512
+
+  /// The range of the owners if a pass over the members' table is faster than a search for each owner: a row that is
+  /// searched for costs several times one that is passed over.
+  private func rangeToScan(_ relationship: RelationshipNumber, _ owners: [Int64]) throws -> ClosedRange<Int64>? {
+    guard owners.count >= Self.fewOwners, let range = owners.denseRange else { return nil }
+    let texts = try memberStatements(relationship)
+    guard texts.shares != nil else { return nil }
+    let statement = try memberStatement(.memberShares, relationship) { texts.shares }
+    try bind(range, to: statement)
+    return try run(statement) { pointer in
+      guard try database.step(pointer, doing: "count members") else { return nil }
+      let (members, all) = (trellis_sqlite3_column_int64(pointer, 0), trellis_sqlite3_column_int64(pointer, 1))
+      return members > all / 4 ? range : nil
+    }
+  }
+
+  private func bind(_ range: ClosedRange<Int64>, to statement: Statement) throws(StoreError) {
+    try database.check(trellis_sqlite3_bind_int64(statement.pointer, 1, range.lowerBound), doing: "bind owners")
+    try database.check(trellis_sqlite3_bind_int64(statement.pointer, 2, range.upperBound), doing: "bind owners")
   }
 
   package func memberKeys(

@@ -311,7 +311,7 @@ extension Database {
     }
   }
 
-  private func bind(
+  func bind(
     _ values: [StoredValue], _ form: Parameter.Form, _ index: Int32, _ statement: OpaquePointer
   ) throws(StoreError) -> Int32 {
     guard let list = trellis_list_create(Int64(values.count)) else { return TRELLIS_SQLITE_NOMEM }

@@ -43,12 +43,12 @@ extension SQLiteConnection {
     var stale: [SaveConflict.Row] = []
     let check = try RulesCheck(request, self)
     // Members come first. SQLite would track each open reference to an owner deleted before them.
-    outcome.cascaded = try cascade(request)
-    try delete(request.deletes, &stale)
-    try update(request.updates, &stale)
+    if !request.cascades.isEmpty { outcome.cascaded = try cascade(request) }
+    if !request.deletes.isEmpty { try delete(request.deletes, &stale) }
+    if !request.updates.isEmpty { try update(request.updates, &stale) }
     // Later changes would be rolled back anyway.
     guard stale.isEmpty else { return stale }
-    try insert(request.inserts)
+    if !request.inserts.isEmpty { try insert(request.inserts) }
     for pairs in request.pairs { try write(pairs) }
     for places in request.places { try write(places) }
     for references in request.clearedReferences { try write(references) }
@@ -148,7 +148,7 @@ extension SQLiteConnection {
   // MARK: Inserting
 
   func insert(_ groups: [SaveRequest.Inserts]) throws {
-    for group in groups.sorted(by: { rank($0.entity) < rank($1.entity) }) {
+    for group in groups.count < 2 ? groups : groups.sorted(by: { rank($0.entity) < rank($1.entity) }) {
       guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
       let statement = try statement(.insert, group.entity) { layout.insertStatement(group.entity) }
       let count = Int32(layout.tables[group.entity].columns.count + 1)
@@ -174,9 +174,13 @@ extension SQLiteConnection {
   // MARK: Deleting
 
   func delete(_ groups: [SaveRequest.Deletes], _ stale: inout [SaveConflict.Row]) throws {
-    for group in groups.sorted(by: { rank($0.entity) > rank($1.entity) }) {
+    for group in groups.count < 2 ? groups : groups.sorted(by: { rank($0.entity) > rank($1.entity) }) {
       guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
       try deletePairs(of: group.entity, group.keys)
+      if group.keys.count >= Self.manyRows {
+        try deleteTogether(group, &stale)
+        continue
+      }
       let statement = try statement(.delete, group.entity) { layout.deleteStatement(group.entity) }
       database.statistics.run += group.keys.count
       for (key, version) in zip(group.keys, group.versions) {
@@ -187,6 +191,32 @@ extension SQLiteConnection {
         if trellis_sqlite3_changes(database.handle) == 0 {
           stale.append(SaveConflict.Row(entity: group.entity, key: key))
         }
+      }
+    }
+  }
+
+  /// From this number of rows on, one statement for all is faster than one for each.
+  private static let manyRows = 8
+
+  /// Deletes many rows, unless one of them is gone or has another version.
+  private func deleteTogether(_ group: SaveRequest.Deletes, _ stale: inout [SaveConflict.Row]) throws {
+    let check = try statement(.staleRows, group.entity) { layout.staleRowsStatement(group.entity) }
+    let former = stale.count
+    try withKeys(group.versions, check, parameter: 2) {
+      try withKeys(group.keys, check) {
+        try run(check) { pointer in
+          while try database.step(pointer, doing: "compare versions") {
+            stale.append(SaveConflict.Row(entity: group.entity, key: trellis_sqlite3_column_int64(pointer, 0)))
+          }
+        }
+      }
+    }
+    guard stale.count == former else { return }
+    let statement = try statement(.deleteList, group.entity) { layout.deleteListStatement(group.entity) }
+    try withKeys(group.keys, statement) {
+      try run(statement) { pointer in
+        let code = trellis_sqlite3_step(pointer)
+        if code != TRELLIS_SQLITE_DONE { throw violation(code, group.entity) }
       }
     }
   }
@@ -227,20 +257,32 @@ extension SQLiteConnection {
     var waiting: [Waiting] = []
     for group in groups {
       guard layout.tables.indices.contains(group.entity) else { throw PlanError.unknownEntity }
-      for (record, mask) in zip(group.records, group.masks) {
-        try update(Waiting(entity: group.entity, record: record, mask: mask), &stale, &waiting)
+      var last: (mask: ColumnMask, statement: Statement)?
+      for number in group.records.indices where number < group.masks.count {
+        let mask = group.masks[number]
+        // Rows of one save mostly have the same changed properties.
+        if last?.mask != mask { last = (mask, try updateStatement(group.entity, mask)) }
+        guard let statement = last?.statement else { continue }
+        let record = group.records[number]
+        if try write(record, mask, of: group.entity, statement, &stale) { continue }
+        waiting.append(Waiting(entity: group.entity, record: record, mask: mask))
       }
     }
     // Conflicts are reported first, because the row that has the key may be changed, too.
-    if stale.isEmpty { try settle(waiting, &stale) }
+    if stale.isEmpty && !waiting.isEmpty { try settle(waiting, &stale) }
   }
 
-  private func update(
-    _ change: Waiting, _ stale: inout [SaveConflict.Row], _ waiting: inout [Waiting]
-  ) throws(StoreError) {
-    let entity = change.entity, mask = change.mask, record = change.record
+  private func updateStatement(_ entity: Int, _ mask: ColumnMask) throws(StoreError) -> Statement {
     let statement = try statement(.update, entity, mask.bits) { layout.updateStatement(entity, mask) }
     if statement.valueCount == 0 { statement.valueCount = Int32(layout.columns(of: entity, mask).count + 2) }
+    return statement
+  }
+
+  /// - Returns: false if another row has a unique key of the record.
+  private func write(
+    _ record: any StoredRecord, _ mask: ColumnMask, of entity: Int, _ statement: Statement,
+    _ stale: inout [SaveConflict.Row]
+  ) throws(StoreError) -> Bool {
     database.statistics.run += 1
     do {
       try writeRow(statement, entity: entity, values: statement.valueCount) { row in
@@ -249,18 +291,22 @@ extension SQLiteConnection {
         row.integer(record.storedVersion)
       }
     } catch  where error.code == .notUnique {
-      return waiting.append(change)
+      return false
     }
     if trellis_sqlite3_changes(database.handle) == 0 {
       stale.append(SaveConflict.Row(entity: entity, key: record.storedKey))
     }
+    return true
   }
 
   /// Tries the updates again, the last one first. This settles chains in which each object takes over the next one's
   /// key. The updates left form a cycle, or need a key that an unchanged object has.
   private func settle(_ waiting: [Waiting], _ stale: inout [SaveConflict.Row]) throws {
     var left: [Waiting] = []
-    for change in waiting.reversed() { try update(change, &stale, &left) }
+    for change in waiting.reversed() {
+      let statement = try updateStatement(change.entity, change.mask)
+      if try !write(change.record, change.mask, of: change.entity, statement, &stale) { left.append(change) }
+    }
     try replace(left, &stale)
   }
 
@@ -419,7 +465,6 @@ extension SQLiteConnection {
   /// - Returns: the keys of the deleted rows.
   /// - Complexity: a few statements for each level and relationship, independent of the number of rows.
   func cascade(_ request: SaveRequest) throws -> [Int64] {
-    if request.cascades.isEmpty { return [] }
     // These rows are deleted or kept by the save itself.
     let spared = Set(request.keptFromCascades).union(request.deletes.flatMap(\.keys))
     var open = request.cascades

@@ -27,9 +27,9 @@ extension Bench {
   ///   - more: adds changes that have no parameter.
   @discardableResult func save(
     insert: [Record] = [], update: [(Record, [String])] = [], delete: [Record] = [],
-    on connection: (any StoreConnection)? = nil, more: (inout SaveRequest) throws -> Void = { _ in }
+    on connection: (any StoreConnection)? = nil, more: (SaveRequest) throws -> Void = { _ in }
   ) throws -> SaveOutcome {
-    var request = SaveRequest()
+    let request = SaveRequest()
     for (entity, records) in grouped(insert, by: \.entity.index) {
       request.inserts.append(SaveRequest.Inserts(entity: entity, records: records))
     }
@@ -41,7 +41,7 @@ extension Bench {
       request.deletes.append(
         SaveRequest.Deletes(entity: entity, keys: records.map(\.storedKey), versions: records.map(\.storedVersion)))
     }
-    try more(&request)
+    try more(request)
     let outcome = try (connection ?? self.connection).save(request)
     for record in insert { record.storedVersion = 1 }
     for (record, _) in update { record.storedVersion += 1 }

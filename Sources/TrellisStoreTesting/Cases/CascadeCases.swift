@@ -79,7 +79,7 @@ extension Bench {
   /// Deletes an author or a node, with cascades to rows that are not loaded.
   fileprivate func delete(
     _ owner: Record, insert: [Record] = [], update: [(Record, [String])] = [], delete: [Record] = [],
-    more: (inout SaveRequest) -> Void = { _ in }
+    more: (SaveRequest) -> Void = { _ in }
   ) throws -> SaveOutcome {
     let names = owner.entity.name == "Author" ? ["books"] : ["children", "leaves"]
     return try save(insert: insert, update: update, delete: delete + [owner]) { request in
@@ -87,7 +87,7 @@ extension Bench {
         request.cascades.append(
           SaveRequest.Cascades(relationship: try relationship(owner.entity.name, name), owners: [owner.storedKey]))
       }
-      more(&request)
+      more(request)
     }
   }
 

@@ -43,6 +43,30 @@ enum MemberCases {
       ) { found[$0] = $1 }
       bench.expect(found.count, is: 2)
     },
+    ConformanceCase("scattered members are the members, in the order of each owner's members") { bench in
+      let authors = try bench.inserted("Author", (0..<900).map { ["name": .text("a\($0)")] })
+      try bench.inserted(
+        "Dog", (0..<2400).map { ["name": .text("d\($0)"), "owner": .integer(authors[$0 * 7 % 800].storedKey)] })
+      try bench.inserted("Cat", [["name": .text("c")]])
+      let books = try (0..<1800).map { number in
+        let author = StoredValue.integer(authors[number % 600].storedKey)
+        return try bench.new("Book", ["title": .text("b\(number)"), "author": author])
+      }
+      for (number, book) in books.enumerated() { book.values[try bench.orderColumn(book)] = .integer(Int64(-number)) }
+      try bench.save(insert: books)
+      // All owners, most of them, every third one, and a few.
+      let groups = [authors, Array(authors.dropFirst(50)), stride(from: 0, to: 900, by: 3).map { authors[$0] }]
+      for owners in groups + [Array(authors.prefix(3))] {
+        for name in ["pets", "books"] {
+          let number = try bench.relationship("Author", name)
+          let keys = owners.map(\.storedKey)
+          var (expected, found): ([Int64: [Int64]], [Int64: [Int64]]) = ([:], [:])
+          try bench.connection.members(of: number, owners: keys) { expected[$0, default: []].append($1.key) }
+          try bench.connection.scatteredMembers(of: number, owners: keys) { found[$0, default: []].append($1.key) }
+          bench.expect(found == expected, "the members of \(owners.count) owners in \(name)")
+        }
+      }
+    },
     ConformanceCase("members of many owners come together for each owner, and owners without members not at all") {
       bench in
       let authors = try bench.inserted("Author", (0..<700).map { ["name": .text("a\($0)")] })

@@ -63,6 +63,38 @@ enum UniqueCases {
       try bench.save(insert: [cat])
       try bench.expectRows("Animal", [dog, cat])
     },
+    ConformanceCase("rows are found by many values of a unique key, each with the number of its values") { bench in
+      let tags = try bench.inserted("Tag", (0..<300).map { ["name": .text("t\($0)")] })
+      let names = (0..<600).map { StoredValue.text("t\($0 * 2)") }
+      bench.expect(
+        try bench.holders("Tag", ["name"], [names]),
+        is: Dictionary(uniqueKeysWithValues: (0..<150).map { ($0, tags[$0 * 2].storedKey) }))
+      bench.expect(try bench.holders("Tag", ["name"], [[]]), is: [:])
+    },
+    ConformanceCase("rows are found by a unique key of several properties, and only by all of them") { bench in
+      let books = try bench.inserted(
+        "Book",
+        [
+          ["title": .text("a"), "edition": .integer(1)], ["title": .text("a"), "edition": .integer(2)],
+          ["title": .text("b"), "edition": .integer(1)], ["title": .text("b")],
+        ])
+      let found = try bench.holders(
+        "Book", ["title", "edition"],
+        [["b", "a", "b", "é"].map { .text($0) }, [.integer(1), .integer(2), .integer(2), .integer(1)]])
+      bench.expect(found, is: [0: books[2].storedKey, 1: books[1].storedKey])
+    },
+    ConformanceCase("a key of an entity finds rows of the entities below it, a child's key those of its own subtree") {
+      bench in
+      let dog = try bench.inserted("Dog", [["name": .text("Rex"), "chip": .integer(1), "Dog.breed": .text("x")]])[0]
+      let puppy = try bench.inserted("Puppy", [["name": .text("Pup"), "Dog.breed": .text("x")]])[0]
+      let cat = try bench.inserted("Cat", [["name": .text("Rex"), "chip": .integer(2)]])[0]
+      bench.expect(
+        try bench.holders("Animal", ["chip"], [[.integer(2), .integer(1), .integer(0)]]),
+        is: [0: cat.storedKey, 1: dog.storedKey])
+      bench.expect(
+        try bench.holders("Dog", ["breed", "name"], [[.text("x"), .text("x")], [.text("Pup"), .text("Rex")]]),
+        is: [0: puppy.storedKey, 1: dog.storedKey])
+    },
     ConformanceCase("a row that is another one by now is told before a key that is taken") { bench in
       let tags = try bench.inserted("Tag", [["name": .text("a")], ["name": .text("b")], ["name": .text("c")]])
       tags[0]["name"] = .text("x")
@@ -86,4 +118,18 @@ enum UniqueCases {
       bench.expectError(.notUnique) { try bench.save(insert: [second]) }
     },
   ]
+}
+
+extension Bench {
+  /// The keys of the rows that have values in a unique key, by the number of the values.
+  fileprivate func holders(_ entity: String, _ names: [String], _ values: [[StoredValue]]) throws -> [Int: Int64] {
+    guard let number = model.entities.firstIndex(where: { $0.name == entity }) else { return [:] }
+    let key = model.entities[number].uniqueKeys.first { key in
+      key.properties.map { model.entities[number].properties[$0].name } == names
+    }
+    guard let key else { return [:] }
+    var found: [Int: Int64] = [:]
+    try connection.holders(of: key, values: values, in: model) { found[$0] = $1.key }
+    return found
+  }
 }

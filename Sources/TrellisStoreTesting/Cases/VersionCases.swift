@@ -3,6 +3,18 @@ import TrellisStorage
 
 enum VersionCases {
   static let all = [
+    ConformanceCase("many rows are deleted at once, and none of them if some are other ones by now") { bench in
+      let tags = try bench.inserted("Tag", (0..<40).map { ["name": .text("t\($0)")] })
+      for number in [3, 17] { tags[number]["name"] = .text("n\(number)") }
+      try bench.save(update: [(tags[3], ["name"]), (tags[17], ["name"])])
+      for number in [3, 17] { tags[number].storedVersion = 1 }
+      try bench.save(delete: [tags[39]])
+      bench.expectConflict([tags[3], tags[17], tags[39]]) { try bench.save(delete: tags) }
+      bench.expect(try bench.rows("Tag").count, is: 39)
+      for number in [3, 17] { tags[number].storedVersion = 2 }
+      try bench.save(delete: tags.dropLast())
+      try bench.expectRows("Tag", [])
+    },
     ConformanceCase("an update of a row that another connection has changed is a conflict") { bench in
       let author = try bench.inserted("Author", [["name": .text("a")]])[0]
       author["name"] = .text("theirs")

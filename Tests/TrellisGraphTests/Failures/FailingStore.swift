@@ -100,7 +100,7 @@ final class FailingConnection: StoreConnection {
   func save(_ request: SaveRequest) throws -> SaveOutcome {
     try failure.passCall()
     guard let number = failure.takeRecord() else { return try connection.save(request) }
-    var broken = request
+    let broken = request.copy()
     guard broken.breakRecord(number) else { return try connection.save(request) }
     failure.countFailure()
     return try connection.save(broken)
@@ -111,7 +111,7 @@ extension SaveRequest {
   /// Makes the n-th thing that the request writes impossible to write, so that the store itself gives up in the middle.
   ///
   /// - Returns: whether there is an n-th.
-  fileprivate mutating func breakRecord(_ number: Int) -> Bool {
+  fileprivate func breakRecord(_ number: Int) -> Bool {
     var number = number
     for group in inserts.indices {
       if number < inserts[group].records.count {

@@ -6,7 +6,7 @@ extension PlainGraph {
   /// The save that writes the whole graph.
   func request(_ resolved: Model) -> SaveRequest {
     var references: [Int64: [String: StoredValue]] = [:]
-    var request = SaveRequest()
+    let request = SaveRequest()
     for end in model.links {
       guard let owner = model.owner(end.id), let entity = resolved.entity(named: model[owner].name),
         let relationship = entity.property(named: end.name)?.relationship

@@ -64,7 +64,7 @@ struct DiaryStore {
   func make(rowCount: Int) throws -> StoreImage {
     let store = try configuration().open(former)
     _ = try store.reserveKeys(100_000)
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [
       inserts("Tag", (1...8).map { (60_000 + $0, ["name": .text("\($0)")]) }),
       inserts("Draft", (1...rowCount).map { (70_000 + $0, ["title": .text("\($0)")]) }),

@@ -77,7 +77,7 @@ struct FailingMigrationTests {
       let reading = #expect(throws: StoreError.self) { _ = try connection.count(StoreRequest(entity: 0)) }
       #expect(reading?.code == .migratedByOthers)
       let saving = #expect(throws: StoreError.self) {
-        var request = SaveRequest()
+        let request = SaveRequest()
         request.deletes = [.init(entity: 2, keys: [70001], versions: [1])]
         _ = try connection.save(request)
       }

@@ -11,6 +11,6 @@ import Trellis
     for _ in 0..<2_000 { _ = try context.fetch(Node.all) }
     #expect(context.graph.batches.count < 500)
     let nodes = try context.fetch(Node.all)
-    #expect(nodes.allSatisfy { context.graph.batches[$0.batch] != nil }, "those in use are kept")
+    #expect(nodes.allSatisfy { context.graph.batches[$0.state.batch] != nil }, "those in use are kept")
   }
 }

@@ -22,7 +22,7 @@ import TrellisTestSupport
   private func insert(_ key: Int64, _ model: Model) throws {
     let store = try JSONStore(path: path, model: model)
     defer { store.close() }
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [
       .init(entity: 0, records: [try Record(model, "Item", key, ["name": .text("\(key)")])])
     ]

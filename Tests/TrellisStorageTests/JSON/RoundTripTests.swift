@@ -125,7 +125,7 @@ import TrellisTestSupport
     let key = try #require(try store?.reserveKeys(10).lowerBound) + 6
     let record = try Record(model, "Tag", key, ["label": .text("a")])
     try store?.insert([record])
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.deletes = [SaveRequest.Deletes(entity: record.entity.index, keys: [key], versions: [1])]
     try store?.connect().save(request)
     store = nil

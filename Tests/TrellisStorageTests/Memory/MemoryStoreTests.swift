@@ -37,7 +37,7 @@ import TrellisStorage
 
   func filled(_ count: Int64) throws -> MemoryStore {
     let store = MemoryStore(try Self.model())
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [SaveRequest.Inserts(entity: 0, records: (1...count).map { Note($0, "n\($0)") })]
     try store.connect().save(request)
     return store
@@ -50,7 +50,7 @@ import TrellisStorage
     var seen = 0
     try store.connect().fetch(StoreRequest(entity: 0)) { row in
       if seen == 0 {
-        var request = SaveRequest()
+        let request = SaveRequest()
         request.deletes = [
           SaveRequest.Deletes(
             entity: 0, keys: Array(1...1_000), versions: Array(repeating: 1, count: 1_000))
@@ -126,7 +126,7 @@ import TrellisStorage
     note.storedVersion = 1
     let save = try clock.measure {
       for _ in 0..<1_000 {
-        var request = SaveRequest()
+        let request = SaveRequest()
         request.updates = [SaveRequest.Updates(entity: 0, records: [note], masks: [ColumnMask(bits: 1)])]
         try connection.save(request)
         note.storedVersion += 1

@@ -85,7 +85,7 @@ import TrellisStorage
     var held: [Int64: Entry] = [:]
     var next: Int64 = 1
     for _ in 0..<30 {
-      var request = SaveRequest()
+      let request = SaveRequest()
       let new = (0..<20).map { Entry(next + Int64($0), Self.randomValues()) }
       next += 20
       let changed = held.values.shuffled().prefix(5)

@@ -105,7 +105,7 @@ import TrellisTestSupport
     )
     let store = try open(former)
     _ = try store.reserveKeys(10)
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [
       .init(
         entity: 0,

@@ -27,7 +27,7 @@ import TrellisTestSupport
   private func fill(_ store: any Store) throws {
     let entry = models[0].entities[0]
     _ = try store.reserveKeys(10)
-    var request = SaveRequest()
+    let request = SaveRequest()
     let rows: [[String: StoredValue]] = [
       ["title": .text("One"), "text": .text("a"), "stars": .real(3), "mood": .text("glad")],
       ["title": .text("Two"), "text": .text("b"), "stars": .real(2.5), "mood": .text("sad")],

@@ -35,7 +35,7 @@ import TrellisTestSupport
     let store = try store(isDocument).open(former)
     defer { store.close() }
     _ = try store.reserveKeys(Int64(rows) + 1)
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [
       .init(
         entity: 0,
@@ -158,7 +158,7 @@ import TrellisTestSupport
     ) { stores in
       runs.withLock { $0 += 1 }
       #expect(try stores.former.connect().count(StoreRequest(entity: 0)) == 3)
-      var request = SaveRequest()
+      let request = SaveRequest()
       request.deletes = [.init(entity: 0, keys: [2], versions: [1])]
       try stores.current.connect().save(request)
     }

@@ -36,7 +36,7 @@ import TrellisTestSupport
     let model = try model()
     let store = try configuration(isDocument).open(model)
     _ = try store.reserveKeys(100)
-    var request = SaveRequest()
+    let request = SaveRequest()
     let wholes = texts.enumerated().map {
       TestRecord(model.entities[0], key: Int64($0 + 1), ["text": .text($1)])
     }

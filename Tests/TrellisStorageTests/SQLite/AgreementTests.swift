@@ -7,7 +7,7 @@ import TrellisStorage
   /// Fills a store and a graph with the same random objects.
   private func fill(_ store: TestStore, _ random: inout RandomRequests) throws -> TestGraph {
     let graph = TestGraph(store.model)
-    var request = SaveRequest()
+    let request = SaveRequest()
     var next: Int64 = 1
     for entity in store.model.entities where !entity.isAbstract {
       let records = (0..<14).map { _ in

@@ -28,7 +28,7 @@ import TrellisTestSupport
   }
 
   private func insert(_ key: Int64, _ store: SQLiteStore, _ model: Model) throws {
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [
       .init(entity: 0, records: [TestRecord(model.entities[0], key: key, ["name": .text("\(key)")])])
     ]

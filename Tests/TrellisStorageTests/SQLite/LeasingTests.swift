@@ -27,7 +27,7 @@ import TrellisTestSupport
   private func fill(_ store: SQLiteStore, _ count: Int, textLength: Int = 10) throws {
     let note = try Model(Self.description).entities[0]
     let text = String(repeating: "x", count: textLength)
-    var request = SaveRequest()
+    let request = SaveRequest()
     let first = try store.reserveKeys(Int64(count)).lowerBound
     let records = (0..<count).map { TestRecord(note, key: first + Int64($0), ["text": .text("\(text)\($0)")]) }
     request.inserts = [.init(entity: 0, records: records)]
@@ -188,7 +188,7 @@ import TrellisTestSupport
     let keys = try store.reserveKeys(100).lowerBound
     let note = try Model(Self.description).entities[0]
     func save(_ number: Int64, to store: SQLiteStore) throws {
-      var request = SaveRequest()
+      let request = SaveRequest()
       request.inserts = [.init(entity: 0, records: [TestRecord(note, key: keys + number, ["text": .text("a")])])]
       try store.connect().save(request)
     }

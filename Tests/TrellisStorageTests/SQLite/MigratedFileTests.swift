@@ -28,7 +28,7 @@ import TrellisTestSupport
 
   private func insert(_ key: Int64, _ connection: any StoreConnection) throws {
     let item = try Model(Self.description()).entities[0]
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [.init(entity: 0, records: [TestRecord(item, key: key, ["name": .text("\(key)")])])]
     try connection.save(request)
   }

@@ -46,7 +46,7 @@ import TrellisTestSupport
   private func makeStore() throws {
     let store = try open()
     let connection = try TestStore.connect(store)
-    var request = SaveRequest()
+    let request = SaveRequest()
     let tag = try Model(TestModels.diary).entities[2]
     let records = (1...500).map { TestRecord(tag, key: Int64($0), ["name": .text("tag number \($0)")]) }
     request.inserts = [.init(entity: 2, records: records)]
@@ -97,7 +97,7 @@ import TrellisTestSupport
 
     let connection = try TestStore.connect(open())
     let tag = try Model(TestModels.diary).entities[2]
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [.init(entity: 2, records: [TestRecord(tag, key: 1, ["name": .text("the only one")])])]
     try connection.save(request)
     #expect(!FileManager.default.fileExists(atPath: url.path + "-journal"))
@@ -134,7 +134,7 @@ import TrellisTestSupport
     #expect(try !indexes())
     do {
       let connection = try TestStore.connect(try open(changed))
-      var request = SaveRequest()
+      let request = SaveRequest()
       request.deletes = [.init(entity: 2, keys: [1], versions: [1])]
       try connection.save(request)
     }
@@ -196,7 +196,7 @@ import TrellisTestSupport
       let connection = try TestStore.connect(store)
       #expect(try connection.count(StoreRequest(entity: 2)) == 500)
       _ = try store.reserveKeys(1 << 32)
-      var request = SaveRequest()
+      let request = SaveRequest()
       request.deletes = [.init(entity: 2, keys: [1], versions: [1])]
       let error = try #require(throws: StoreError.self) { try connection.save(request) }
       #expect(error.code == .readOnly)
@@ -230,7 +230,7 @@ import TrellisTestSupport
       try connection.members(of: .init(entity: 2, property: 1), owners: Array(1...50)) { _, row in
         _ = TestRow(row, model)
       }
-      var request = SaveRequest()
+      let request = SaveRequest()
       request.deletes = [.init(entity: 2, keys: Array(1...500), versions: Array(repeating: 1, count: 500))]
       try connection.save(request)
     } catch is SaveConflict {

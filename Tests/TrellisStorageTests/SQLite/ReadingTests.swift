@@ -7,7 +7,7 @@ import TrellisStorage
 
   init() throws {
     store = try TestStore(TestModels.diary)
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [
       .init(entity: 0, records: try (1...40).map { try diary(Int64($0)) }),
       .init(entity: 1, records: try (0..<80).map { try image($0) }),
@@ -130,7 +130,7 @@ import TrellisStorage
     let second = try store.secondConnection()
     try store.insert("Tag", [try store.record("Tag", 900, ["name": .text("new")])])
     #expect(try second.count(StoreRequest(entity: 2)) == 6)
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.deletes = [.init(entity: 2, keys: [900], versions: [1])]
     var isBusy = false
     try store.connection.fetch(StoreRequest(entity: 2, limit: 1)) { _ in try second.save(request) }

@@ -41,7 +41,7 @@ import TrellisTestSupport
 
   private func insert(_ records: [TestRecord], _ store: SQLiteStore) throws {
     _ = try store.reserveKeys(1_000)
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [.init(entity: 0, records: records)]
     try store.connect().save(request)
   }
@@ -116,7 +116,7 @@ import TrellisTestSupport
     let store = try open(model)
     try insert([record(model, 1, "커피"), record(model, 2, nil)], store)
     #expect(try marks() == [])
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [.init(entity: 0, records: [record(model, 3, "커피")])]
     request.deletes = [.init(entity: 0, keys: [1], versions: [9])]
     #expect(throws: SaveConflict.self) { try store.connect().save(request) }
@@ -281,7 +281,7 @@ import TrellisTestSupport
         (texts[next], versions[next]) = (value, 1)
         next += 1
       case 2 where key > 0:
-        var request = SaveRequest()
+        let request = SaveRequest()
         request.updates = [
           .init(
             entity: 0, records: [record(model, key, version: versions[key] ?? 1, value)],
@@ -306,7 +306,7 @@ import TrellisTestSupport
         if numbers.below(2) == 0 {
           try other.run("DELETE FROM Note WHERE _id = \(key)")
         } else {
-          var request = SaveRequest()
+          let request = SaveRequest()
           request.deletes = [.init(entity: 0, keys: [key], versions: [versions[key] ?? 1])]
           try store.connect().save(request)
         }

@@ -79,7 +79,7 @@ extension RowWriter {
 
 extension Store {
   func insert(_ records: [Record], pairs: [SaveRequest.Pairs] = []) throws {
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = records.map { SaveRequest.Inserts(entity: $0.entity.index, records: [$0]) }
     request.pairs = pairs
     try connect().save(request)
@@ -87,7 +87,7 @@ extension Store {
   }
 
   func update(_ record: Record) throws {
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.updates = [SaveRequest.Updates(entity: record.entity.index, records: [record], masks: [.all])]
     try connect().save(request)
     record.storedVersion += 1

@@ -57,7 +57,7 @@ final class TestStore {
   }
 
   @discardableResult func insert(_ entity: String, _ records: [TestRecord]) throws -> [TestRecord] {
-    var request = SaveRequest()
+    let request = SaveRequest()
     request.inserts = [.init(entity: try self.entity(entity).index, records: records)]
     try connection.save(request)
     for record in records { record.storedVersion = 1 }
@@ -88,9 +88,9 @@ final class TestStore {
   }
 
   /// Deletes, updates or whatever the body asks for.
-  func save(_ body: (inout SaveRequest) throws -> Void) throws {
-    var request = SaveRequest()
-    try body(&request)
+  func save(_ body: (SaveRequest) throws -> Void) throws {
+    let request = SaveRequest()
+    try body(request)
     try connection.save(request)
   }
 }
