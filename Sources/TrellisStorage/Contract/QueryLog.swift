@@ -34,6 +34,8 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     case keys
     /// The values at the ends of paths.
     case values
+    /// Groups of rows.
+    case groups
     /// The number of rows of a request.
     case count
     /// Rows by key.
@@ -209,6 +211,15 @@ package final class LoggingConnection: StoreConnection {
   ) throws {
     try logged(.values, name(request.entity), request.constants) { rows in
       try connection.fetchValues(request, of: paths) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
+  package func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
+    try logged(.groups, name(request.rows.entity), request.constants) { rows in
+      try connection.fetchGroups(request) {
         rows += 1
         try body($0)
       }
@@ -418,6 +429,14 @@ extension StoreRequest {
     (predicate.map { PredicateNode.predicate($0).constants } ?? []) + sort.compactMap { $0.query.map { .text($0) } }
       + (limit.map { [.integer(Int64($0))] } ?? [])
       + (offset > 0 ? [.integer(Int64(offset))] : [])
+  }
+}
+
+extension GroupRequest {
+  /// The values of the request for rows, then those of the condition, limit and offset.
+  var constants: [StoredValue] {
+    rows.constants
+      + StoreRequest(entity: rows.entity, predicate: condition, limit: limit, offset: offset).constants
   }
 }
 

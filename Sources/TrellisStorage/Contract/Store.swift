@@ -63,6 +63,12 @@ public protocol StoreConnection: AnyObject {
   func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws
+  /// Reads groups of rows, in the order of the request. A group's keys come first, then its aggregates.
+  ///
+  /// The default implementation reads the values of all rows; a store that can group and add up should.
+  ///
+  /// - Throws: ``StoreError``, with the code `limit` for too many sort keys, or errors of `body`.
+  func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws
   /// The query plan of the store for a request.
   func plan(of request: StoreRequest) throws -> QueryPlan
   /// The trace to which the connection reports its statements; nil if there is none. A store without statements need

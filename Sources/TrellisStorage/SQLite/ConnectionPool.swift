@@ -326,6 +326,10 @@ package final class LeasingConnection: StoreConnection {
     try leased { try $0.fetchValues(request, of: paths, body) }
   }
 
+  package func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
+    try leased { try $0.fetchGroups(request, body) }
+  }
+
   package func plan(of request: StoreRequest) throws -> QueryPlan { try leased { try $0.plan(of: request) } }
 
   package func count(_ request: StoreRequest) throws -> Int { try leased { try $0.count(request) } }

@@ -48,6 +48,14 @@ package final class SQLiteConnection: StoreConnection {
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 
+  /// The statement of a request for groups.
+  private func statement(_ request: GroupRequest) throws(StoreError) -> Statement {
+    try shape.describe(request)
+    if let known = database.cache.statement(shape.words) { return known }
+    let made = try GroupStatement(request, in: layout)
+    return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
+  }
+
   /// The statement of a change of many rows.
   func statement(_ update: BatchUpdate) throws(StoreError) -> Statement {
     try shape.describe(update)
@@ -272,13 +280,28 @@ extension SQLiteConnection {
   package func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    let statement = try statement(request, .values, projecting: paths)
+    try readValues(statement(request, .values, projecting: paths), paths.map(\.kind), body)
+  }
+
+  /// - Throws: ``StoreError``, or the error that `body` throws.
+  package func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
+    // Data in a file is compared by its content, which the row lacks.
+    let readsFiles = externals != nil && request.mayReadFiles(layout.model)
+    guard GroupStatement.exists(for: request), !readsFiles else { return try collectGroups(request, body) }
+    let kinds = request.keys.map(\.kind) + request.aggregates.map(\.kind)
+    try readValues(statement(request), kinds, body)
+  }
+
+  /// Runs the statement for the values of the shape and reads its columns.
+  private func readValues(
+    _ statement: Statement, _ kinds: [ValueKind], _ body: ([StoredValue]) throws -> Void
+  ) throws {
     try database.bind(shape.values, to: statement)
     try run(statement) { pointer in
-      var values = paths.map { _ in StoredValue.null }
+      var values = kinds.map { _ in StoredValue.null }
       while try database.step(pointer, doing: "read values") {
         for place in values.indices {
-          values[place] = try value(pointer, Int32(truncatingIfNeeded: place), paths[place].kind)
+          values[place] = try value(pointer, Int32(truncatingIfNeeded: place), kinds[place])
         }
         try body(values)
       }
