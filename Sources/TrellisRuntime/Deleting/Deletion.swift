@@ -191,7 +191,7 @@ struct Deletion {
     if graph.leavesToStore(rule) {
       // Loading even a few members would load all pending cascades first.
       if try !graph.hasMembers(owners, relationship) { return [] }
-    } else if try graph.loadMembers(of: owners, relationship, atMost: graph.fewMembers) {
+    } else if try graph.loadMembers(of: owners, relationship, atMost: graph.fewMembers, goingOn: true) {
       return nil
     }
     guard let members = try graph.registeredMembers(of: owners, relationship, rule) else { return nil }

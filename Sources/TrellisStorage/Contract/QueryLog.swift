@@ -264,6 +264,18 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
+  package func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int {
+    try logged(.members, name(relationship), Self.values(owners)) { rows in
+      try connection.levels(of: relationship, below: owners, atMost: limit) {
+        rows += 1
+        try body($0, $1)
+      }
+    }
+  }
+
   package func lastPlaces(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
   ) throws {

@@ -351,6 +351,13 @@ package final class LeasingConnection: StoreConnection {
     try leased { try $0.memberKeys(of: relationship, owners: owners, body) }
   }
 
+  package func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int {
+    try leased { try $0.levels(of: relationship, below: owners, atMost: limit, body) }
+  }
+
   package func lastPlaces(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
   ) throws {

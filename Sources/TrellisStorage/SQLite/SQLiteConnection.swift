@@ -146,7 +146,7 @@ enum FixedStatement: UInt64 {
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
-  case modelChecksum, memberPlaces
+  case modelChecksum, memberPlaces, levels
 }
 
 // MARK: - Requests
@@ -405,6 +405,25 @@ extension SQLiteConnection {
         }
       }
     }
+  }
+
+  package func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int {
+    guard !owners.isEmpty else { return .max }
+    let texts = try memberStatements(relationship)
+    let statement = try memberStatement(.levels, relationship) { texts.levels }
+    try database.check(trellis_sqlite3_bind_int64(statement.pointer, 2, Int64(limit)), doing: "bind a limit")
+    var (count, deepest) = (0, 0)
+    try withKeys(prepared(owners), statement) {
+      try readRows(statement, layout.tables[texts.destination], base: 1) { reader, pointer in
+        let level = Int(truncatingIfNeeded: trellis_sqlite3_column_int64(pointer, 0))
+        (count, deepest) = (count + 1, max(deepest, level))
+        try body(level, reader)
+      }
+    }
+    return count < limit ? .max : deepest - 1
   }
 
   package func lastPlaces(
