@@ -19,8 +19,8 @@ public struct StoreConformance: Sendable {
   /// All cases, in the order from simple to difficult.
   public static let cases: [ConformanceCase] = [
     RowCases.all, ValueCases.all, VersionCases.all, UniqueCases.all, ReferenceCases.all, MemberCases.all, PairCases.all,
-    HierarchyCases.all, FetchCases.all, ValueReadingCases.all, PredicateCases.all, ExpressionCases.all, TextCases.all,
-    SearchCases.all,
+    HierarchyCases.all, FetchCases.all, ValueReadingCases.all, GroupCases.all, PredicateCases.all, ExpressionCases.all,
+    TextCases.all, SearchCases.all,
     AtomicityCases.all, RuleCases.all, CascadeCases.all, BatchOperationCases.all, ExternalCases.all,
   ].flatMap { $0 }
 

@@ -46,6 +46,11 @@ final class ParentConnection: StoreConnection {
     try parent.forEachRow(of: request, rules, paths, false, body)
   }
 
+  func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
+    try parent.prepareFetch()
+    try parent.forEachGroup(of: request, rules, body)
+  }
+
   func count(_ request: StoreRequest) throws -> Int {
     try isStored(request) ? parent.connection().count(request) : parent.results(of: request, rules).count
   }

@@ -64,16 +64,16 @@ extension ManagedObjectContext {
   /// ```swift
   /// let total = try context.aggregate(Entry.where { $0.kind == .expense }) { $0.amount.sum }
   /// ```
-  /// The values are read without creating objects, unless unsaved changes affect the result. Unsaved changes are
-  /// included.
+  /// The store computes the result, without creating objects. Unsaved changes are included: if they affect the result,
+  /// the context computes it from the objects, by the same rules.
   ///
   /// - Throws: the same errors as ``fetch(_:)``; ``StoreError`` with the code `limit` if a sum is too large.
-  /// - Complexity: that of the store's query, plus the number of objects.
+  /// - Complexity: that of the store's query; the same as ``fetch(_:)`` if unsaved changes affect the result.
   public func aggregate<Columns: EntityColumns, Result>(
     _ request: FetchRequest<Columns>, _ aggregate: (Columns) -> Aggregate<Result>
   ) throws -> Result {
     let aggregate = aggregate(Columns(PropertyPath(variable: 0)))
-    return try aggregate.finish(graph.aggregated(request, by: [], [aggregate.step])[0].states[0])
+    return try aggregate.read(graph.aggregated(request, [aggregate.stored])[0])
   }
 
   /// Several aggregates over a request's objects, in one pass.
@@ -86,7 +86,7 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Columns>, @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
   ) throws -> Results {
     let tuple = aggregates(Columns(PropertyPath(variable: 0)))
-    return try tuple.finish(graph.aggregated(request, by: [], tuple.steps)[0].states)
+    return try tuple.read(graph.aggregated(request, tuple.stored))
   }
 }
 
@@ -96,72 +96,114 @@ extension ManagedObjectContext {
   /// An aggregate for each value of a property.
   ///
   /// ```swift
-  /// let groups = try context.grouped(EmotionDiary.all, by: { $0.emotion }, { $0.count })
-  /// for (emotion, days) in groups where days > 1 { … }
+  /// let groups = try context.grouped(EmotionDiary.all, by: { $0.emotion }) { $0.count }
+  /// let most = try context.grouped(Entry.all, by: { $0.memo }, limit: 10) {
+  ///   $0.amount.sum
+  /// } having: {
+  ///   $0.count > 1
+  /// } sorted: {
+  ///   $0.amount.sum.descending
+  /// }
   /// ```
-  /// - Returns: the groups, sorted by key, nil first.
-  /// - Throws: the same errors as `aggregate`.
-  /// - Complexity: that of the store's query, plus the number of objects; memory for each group.
+  /// The store groups, filters and sorts. If unsaved changes affect the result, the context does, by the same rules.
+  ///
+  /// - Parameters:
+  ///   - request: The request for the objects. Its limit and offset apply to them.
+  ///   - key: The property with the values that the objects of a group have in common.
+  ///   - limit: the largest number of groups; less than 0 counts as 0. Nil means all.
+  ///   - offset: the number of groups to skip; less than 0 counts as 0.
+  ///   - aggregate: The aggregate.
+  ///   - condition: The conditions that aggregates of a group meet, each statement one; without statements, all groups
+  ///     are returned.
+  ///   - order: The order, by aggregates or keys, the most important first. Groups that it does not distinguish are
+  ///     sorted by key, nil first.
+  /// - Returns: the groups, in order.
+  /// - Throws: the same errors as `aggregate` and, for a key that is missing or cannot be read, as `values`;
+  ///   ``StoreError`` with the code `unsupported` for an order by a property that is no key.
+  /// - Complexity: that of the store's query, plus the number of groups; the same as ``fetch(_:)`` if unsaved changes
+  ///   affect the result.
   public func grouped<Columns: EntityColumns, Key: ValueToken, Result>(
-    _ request: FetchRequest<Columns>, by key: (Columns) -> Key, _ aggregate: (Columns) -> Aggregate<Result>
+    _ request: FetchRequest<Columns>, by key: (Columns) -> Key, limit: Int? = nil, offset: Int = 0,
+    _ aggregate: (Columns) -> Aggregate<Result>,
+    @GroupConditionBuilder having condition: (Columns) -> GroupCondition = { _ in .always },
+    @GroupSortBuilder sorted order: (Columns) -> [GroupSortTerm] = { _ in [] }
   ) throws -> [(key: Key.Value, value: Result)] {
     let columns = Columns(PropertyPath(variable: 0))
     let aggregate = aggregate(columns)
-    return try graph.aggregated(request, by: [key(columns)._projection], [aggregate.step]).map { group in
-      (key: group.firstKey(as: Key.Value.self), value: try aggregate.finish(group.states[0]))
+    let terms = GroupTerms(condition: condition(columns), sort: order(columns), limit: limit, offset: offset)
+    var groups: [(key: Key.Value, value: Result)] = []
+    try graph.grouped(request, by: [key(columns)._projection], [aggregate.stored], terms) { row, group in
+      groups.append((key: .read(row, 0), value: try aggregate.read(group[0])))
     }
+    return groups
   }
 
   /// Several aggregates for each value of a property, in one pass.
   ///
   /// ```swift
   /// let sums = try context.grouped(Entry.all, by: { $0.category }) { ($0.count, $0.amount.sum) }
-  /// let often = sums.filter { $0.value.0 > 10 }     // what HAVING is in SQL
   /// ```
-  /// - Returns: the groups, sorted by key, nil first.
-  /// - Throws: the same errors as `aggregate`.
+  /// - Returns: the groups, in order.
+  /// - Throws: the same errors as the overload for one aggregate.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Key: ValueToken, Results>(
-    _ request: FetchRequest<Columns>, by key: (Columns) -> Key,
-    @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
+    _ request: FetchRequest<Columns>, by key: (Columns) -> Key, limit: Int? = nil, offset: Int = 0,
+    @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>,
+    @GroupConditionBuilder having condition: (Columns) -> GroupCondition = { _ in .always },
+    @GroupSortBuilder sorted order: (Columns) -> [GroupSortTerm] = { _ in [] }
   ) throws -> [(key: Key.Value, value: Results)] {
     let columns = Columns(PropertyPath(variable: 0))
     let aggregates = aggregates(columns)
-    return try graph.aggregated(request, by: [key(columns)._projection], aggregates.steps).map { group in
-      (key: group.firstKey(as: Key.Value.self), value: try aggregates.finish(group.states))
+    let terms = GroupTerms(condition: condition(columns), sort: order(columns), limit: limit, offset: offset)
+    var groups: [(key: Key.Value, value: Results)] = []
+    try graph.grouped(request, by: [key(columns)._projection], aggregates.stored, terms) { row, group in
+      groups.append((key: .read(row, 0), value: try aggregates.read(group)))
     }
+    return groups
   }
 
   /// An aggregate for each combination of values of several properties.
   ///
   /// ```swift
-  /// let groups = try context.grouped(Entry.all, by: { ($0.kind, $0.category) }, { $0.amount.sum })
+  /// let groups = try context.grouped(Entry.all, by: { ($0.kind, $0.category) }) { $0.amount.sum }
   /// for ((kind, category), total) in groups { … }
   /// ```
-  /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
-  /// - Throws: the same errors as `aggregate`.
+  /// - Returns: the groups, in order. Without an order, they are sorted by their first keys, then by their second keys,
+  ///   and so on, nil first.
+  /// - Throws: the same errors as the overload for one property.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Result>(
-    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
-    _ aggregate: (Columns) -> Aggregate<Result>
+    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>, limit: Int? = nil,
+    offset: Int = 0, _ aggregate: (Columns) -> Aggregate<Result>,
+    @GroupConditionBuilder having condition: (Columns) -> GroupCondition = { _ in .always },
+    @GroupSortBuilder sorted order: (Columns) -> [GroupSortTerm] = { _ in [] }
   ) throws -> [(key: Keys, value: Result)] {
     let columns = Columns(PropertyPath(variable: 0))
     let (keys, aggregate) = (keys(columns), aggregate(columns))
-    return try graph.aggregated(request, by: keys.paths, [aggregate.step]).map { group in
-      (key: keys.read(group.row), value: try aggregate.finish(group.states[0]))
+    let terms = GroupTerms(condition: condition(columns), sort: order(columns), limit: limit, offset: offset)
+    var groups: [(key: Keys, value: Result)] = []
+    try graph.grouped(request, by: keys.paths, [aggregate.stored], terms) { row, group in
+      groups.append((key: keys.read(row), value: try aggregate.read(group[0])))
     }
+    return groups
   }
 
   /// Several aggregates for each combination of values of several properties, in one pass.
   ///
-  /// - Returns: the groups, sorted by their first keys, then by their second keys, and so on, nil first.
-  /// - Throws: the same errors as `aggregate`.
+  /// - Returns: the groups, in order. Without an order, they are sorted by their first keys, then by their second keys,
+  ///   and so on, nil first.
+  /// - Throws: the same errors as the overload for one property.
   @_disfavoredOverload public func grouped<Columns: EntityColumns, Keys, Results>(
-    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>,
-    @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>
+    _ request: FetchRequest<Columns>, @ValueTupleBuilder by keys: (Columns) -> ValueTuple<Keys>, limit: Int? = nil,
+    offset: Int = 0, @AggregateTupleBuilder _ aggregates: (Columns) -> AggregateTuple<Results>,
+    @GroupConditionBuilder having condition: (Columns) -> GroupCondition = { _ in .always },
+    @GroupSortBuilder sorted order: (Columns) -> [GroupSortTerm] = { _ in [] }
   ) throws -> [(key: Keys, value: Results)] {
     let columns = Columns(PropertyPath(variable: 0))
     let (keys, aggregates) = (keys(columns), aggregates(columns))
-    return try graph.aggregated(request, by: keys.paths, aggregates.steps).map { group in
-      (key: keys.read(group.row), value: try aggregates.finish(group.states))
+    let terms = GroupTerms(condition: condition(columns), sort: order(columns), limit: limit, offset: offset)
+    var groups: [(key: Keys, value: Results)] = []
+    try graph.grouped(request, by: keys.paths, aggregates.stored, terms) { row, group in
+      groups.append((key: keys.read(row), value: try aggregates.read(group)))
     }
+    return groups
   }
 }

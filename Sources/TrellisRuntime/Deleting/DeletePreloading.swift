@@ -39,7 +39,7 @@ extension ObjectGraph {
   ) throws {
     let unloaded = objects.filter { !list(of: $0, relationship).isLoaded }
     guard need == .objects else { return try loadKeys(of: unloaded, relationship) }
-    if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship) }
+    if !unloaded.isEmpty { try loadMembers(of: unloaded, relationship, goingOn: true) }
     var members: Set<Int64> = []
     for object in objects { members.formUnion(list(of: object, relationship).keys) }
     try loadForChange(members.sorted(), of: relationship)

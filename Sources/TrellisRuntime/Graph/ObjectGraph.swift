@@ -24,6 +24,9 @@ package final class ObjectGraph {
   /// The maximum number of members that a cascade loads instead of leaving them to the store. A few members are deleted
   /// faster than the objects in memory are searched for members.
   package var fewMembers = 1000
+  /// The number of loads along a relationship of an entity to itself, one after the other, from which on several levels
+  /// are loaded.
+  package var stepsOfChain = 2
   /// The recorder of changes. Nil unless changes may have to be taken back.
   @exclusivity(unchecked) private(set) var recorder: ChangeRecorder?
   /// The properties that were read while the properties of a key path are determined.

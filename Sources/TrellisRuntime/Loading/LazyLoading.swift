@@ -79,7 +79,14 @@ extension ObjectGraph {
     let list = list(of: object, relationship)
     if list.isLoaded || object.phase == .detached { return list }
     if isAsked { noteLazyLoad(of: object, relationship) }
-    try loading(relationship) { try loadKeys(of: ownersToLoad(like: object, relationship), relationship) }
+    try loading(relationship) {
+      let owners = ownersToLoad(like: object, relationship)
+      if isAsked && continuesChain(object, relationship) {
+        try loadMembers(of: owners, relationship, goingOn: true)
+      } else {
+        try loadKeys(of: owners, relationship)
+      }
+    }
     return list
   }
 
@@ -93,7 +100,7 @@ extension ObjectGraph {
     return try loading(relationship) {
       if !list.isLoaded && object.phase != .detached {
         noteLazyLoad(of: object, relationship)
-        try loadMembers(of: ownersToLoad(like: object, relationship), relationship)
+        try loadMembers(of: ownersToLoad(like: object, relationship), relationship, goingOn: true)
       }
       let keys = shownKeys(list)
       let members = registeredObjects(keys)
@@ -106,7 +113,7 @@ extension ObjectGraph {
   }
 
   /// The objects with these keys that are in memory, in the order of the keys.
-  private func registeredObjects(_ keys: ContiguousArray<Int64>) -> [ManagedObject] {
+  func registeredObjects(_ keys: ContiguousArray<Int64>) -> [ManagedObject] {
     var found: [ManagedObject] = []
     found.reserveCapacity(keys.count)
     for key in keys { if let object = map[key] { found.append(object) } }
@@ -126,10 +133,13 @@ extension ObjectGraph {
 
   /// Loads the members of several owners with their rows, in a few statements.
   ///
-  /// - Parameter limit: The maximum number of members. If there are more, some objects are loaded, but no list is.
+  /// - Parameters:
+  ///   - limit: The maximum number of members. If there are more, some objects are loaded, but no list is.
+  ///   - goesOn: Whether the members of the members are likely to be used next. If the owners were loaded along the same
+  ///     relationship, several levels are loaded.
   /// - Returns: whether all members were loaded.
   @discardableResult func loadMembers(
-    of owners: [ManagedObject], _ relationship: Relationship, atMost limit: Int = .max
+    of owners: [ManagedObject], _ relationship: Relationship, atMost limit: Int = .max, goingOn goesOn: Bool = false
   ) throws -> Bool {
     if relationship.isJoined && limit == .max && owners.count >= Self.manyOwners {
       try loadKeysFirst(of: owners, relationship)
@@ -156,6 +166,7 @@ extension ObjectGraph {
       return false
     }
     finish(loading, owners)
+    if goesOn { try loadLevels(below: owners, relationship, batch, batchNumber) }
     return true
   }
 
@@ -170,7 +181,7 @@ extension ObjectGraph {
       }
       if next.count > 1, try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
     }
-    return try loadMembers(of: owners, relationship, atMost: fewMembers)
+    return try loadMembers(of: owners, relationship, atMost: fewMembers, goingOn: true)
   }
 
   /// From this number of owners on, their members mostly have several of them as owners.
@@ -204,7 +215,7 @@ extension ObjectGraph {
   }
 
   /// The position among the members is not part of a row's version, so a row in memory may have an older position.
-  private func refreshPlace(of member: ManagedObject, _ relationship: Relationship, _ row: RowReader) {
+  func refreshPlace(of member: ManagedObject, _ relationship: Relationship, _ row: RowReader) {
     guard relationship.isOrdered, let inverse = runtime.inverse(of: relationship),
       case .column(_, let column?) = inverse.home
     else { return }
@@ -219,7 +230,7 @@ extension ObjectGraph {
     member._setPlace(inverse.property, place == 0 ? nil : place)
   }
 
-  private func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
+  func finish(_ loading: ListLoading, _ owners: [ManagedObject]) {
     loading.forEachOwner { owner, keys in
       if let owner = map[owner] { take(keys, from: loading, for: owner) }
     }
@@ -297,7 +308,7 @@ extension ObjectGraph {
 }
 
 /// The keys that a load has found so far.
-private struct ListLoading {
+struct ListLoading {
   let relationship: Relationship
   private let inverse: Relationship?
   private let deletedOwners: Set<Int64>

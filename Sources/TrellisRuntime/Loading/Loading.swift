@@ -122,8 +122,10 @@ extension ObjectGraph {
   /// Applies the lazy loading rule of an object to the batch that was loaded through its relationship.
   func inherit(_ batch: FetchBatch, from object: ManagedObject?, _ relationship: Relationship) {
     guard let object else { return }
+    let origin = batches[object.state.batch]
     batch.cameBy = (object.state.batch, relationship)
-    batch.lazyLoading = batches[object.state.batch]?.lazyLoading ?? .allowed
+    batch.steps = origin?.cameBy?.relationship === relationship ? (origin?.steps ?? 0) + 1 : 1
+    batch.lazyLoading = origin?.lazyLoading ?? .allowed
   }
 
   /// Loads objects of an entity and its subentities by key.
@@ -136,11 +138,16 @@ extension ObjectGraph {
     let batch = FetchBatch()
     batch.lazyLoading = rule
     if let cameBy { inherit(batch, from: cameBy.object, cameBy.relationship) }
-    let number = keys.count > 1 || batch.lazyLoading != .allowed ? batches.add(batch, keeping: map) : 0
+    let isChain = cameBy.map { runtime.isChain($0.relationship) } ?? false
+    let isKept = keys.count > 1 || batch.lazyLoading != .allowed || isChain
+    let number = isKept ? batches.add(batch, keeping: map) : 0
     var objects: [ManagedObject] = []
     try connection(reading: entity).rows(of: entity, keys: keys) { row in
       objects.append(try object(of: row, batch: number))
       batch.append(row.key)
+    }
+    if isChain, let relationship = cameBy?.relationship, !relationship.isToMany {
+      try loadLevels(above: objects, relationship, batch, number)
     }
     return objects
   }
@@ -158,6 +165,8 @@ final class FetchBatch {
   /// The relationship through which its objects were loaded, and the batch of its owners; nil for the results of a
   /// request.
   var cameBy: (batch: UInt32, relationship: Relationship)?
+  /// The number of loads along the same relationship, one after the other, up to this one.
+  var steps = 0
   /// The position where the last search ended: accesses mostly go through a batch from front to end.
   private var cursor = 0
   /// The number of siblings that the next load of each relationship includes.

@@ -19,7 +19,7 @@ extension ObjectGraph {
     }
   }
 
-  private func unreadable(_ problem: RowProblem, _ paths: [ProjectedPath], _ request: StoreRequest) -> StoreError {
+  func unreadable(_ problem: RowProblem, _ paths: [ProjectedPath], _ request: StoreRequest) -> StoreError {
     let steps = paths.indices.contains(problem.column) ? paths[problem.column].path.steps : []
     let name = runtime.model.name(of: steps, from: request.entity)
     return StoreError(
@@ -57,12 +57,22 @@ extension ObjectGraph {
   private func forEachRow(
     of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
+    if try isStored(request, rules, paths) { return try connection().fetchValues(request, of: paths, body) }
+    try forEachPresentRow(of: request, rules, paths, body)
+  }
+
+  /// Whether no unsaved change affects the values at the ends of some paths, so that the store's answer is correct.
+  func isStored(_ request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath]) throws -> Bool {
     // The values may belong to objects that the request itself does not depend on.
     var looked = request
     looked.sort += paths.map { SortKey($0.path, kind: $0.kind) }
-    guard try influence(on: looked, rules) != .none else {
-      return try connection().fetchValues(request, of: paths, body)
-    }
+    return try influence(on: looked, rules) == .none
+  }
+
+  /// Iterates over the values of the objects as they are in memory.
+  func forEachPresentRow(
+    of request: StoreRequest, _ rules: FetchRules, _ paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
+  ) throws {
     for object in try results(of: request, rules) {
       let values = try evaluating { try paths.map { try QueriedObject(object, self).value(at: $0.path) } }
       try body(values)
@@ -115,23 +125,6 @@ extension Model {
     }
     return names.joined(separator: ".")
   }
-}
-
-// MARK: - Grouping
-
-extension ObjectGraph {
-
-}
-
-extension AggregateGroup {
-  /// The keys of the group as a row.
-  var row: ProjectedRow {
-    let row = ProjectedRow()
-    row.values = key
-    return row
-  }
-
-  func firstKey<Value: AttributeValue>(as type: Value.Type) -> Value { Value.read(row, 0) }
 }
 
 // MARK: - Value token
@@ -232,8 +225,8 @@ public struct ValueTuple<Values> {
 
 /// Several aggregates that are computed into a tuple.
 public struct AggregateTuple<Results> {
-  let steps: [AggregateStep]
-  let finish: ([AggregateState]) throws -> Results
+  let stored: [GroupAggregate]
+  let read: (FetchedGroup) throws -> Results
 }
 
 /// Builds a tuple of two to six aggregates, such as `($0.count, $0.amount.sum)`, and accepts nothing else.
@@ -242,8 +235,8 @@ public struct AggregateTuple<Results> {
   public static func buildExpression<A, B>(
     _ all: (Aggregate<A>, Aggregate<B>)
   ) -> AggregateTuple<(A, B)> {
-    AggregateTuple(steps: [all.0.step, all.1.step]) { states in
-      (try all.0.finish(states[0]), try all.1.finish(states[1]))
+    AggregateTuple(stored: [all.0.stored, all.1.stored]) { group in
+      (try all.0.read(group[0]), try all.1.read(group[1]))
     }
   }
 
@@ -251,8 +244,8 @@ public struct AggregateTuple<Results> {
   public static func buildExpression<A, B, C>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>)
   ) -> AggregateTuple<(A, B, C)> {
-    AggregateTuple(steps: [all.0.step, all.1.step, all.2.step]) { states in
-      (try all.0.finish(states[0]), try all.1.finish(states[1]), try all.2.finish(states[2]))
+    AggregateTuple(stored: [all.0.stored, all.1.stored, all.2.stored]) { group in
+      (try all.0.read(group[0]), try all.1.read(group[1]), try all.2.read(group[2]))
     }
   }
 
@@ -260,10 +253,10 @@ public struct AggregateTuple<Results> {
   public static func buildExpression<A, B, C, D>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>, Aggregate<D>)
   ) -> AggregateTuple<(A, B, C, D)> {
-    AggregateTuple(steps: [all.0.step, all.1.step, all.2.step, all.3.step]) { states in
+    AggregateTuple(stored: [all.0.stored, all.1.stored, all.2.stored, all.3.stored]) { group in
       (
-        try all.0.finish(states[0]), try all.1.finish(states[1]), try all.2.finish(states[2]),
-        try all.3.finish(states[3])
+        try all.0.read(group[0]), try all.1.read(group[1]), try all.2.read(group[2]),
+        try all.3.read(group[3])
       )
     }
   }
@@ -272,10 +265,10 @@ public struct AggregateTuple<Results> {
   public static func buildExpression<A, B, C, D, E>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>, Aggregate<D>, Aggregate<E>)
   ) -> AggregateTuple<(A, B, C, D, E)> {
-    AggregateTuple(steps: [all.0.step, all.1.step, all.2.step, all.3.step, all.4.step]) { states in
+    AggregateTuple(stored: [all.0.stored, all.1.stored, all.2.stored, all.3.stored, all.4.stored]) { group in
       (
-        try all.0.finish(states[0]), try all.1.finish(states[1]), try all.2.finish(states[2]),
-        try all.3.finish(states[3]), try all.4.finish(states[4])
+        try all.0.read(group[0]), try all.1.read(group[1]), try all.2.read(group[2]),
+        try all.3.read(group[3]), try all.4.read(group[4])
       )
     }
   }
@@ -284,10 +277,11 @@ public struct AggregateTuple<Results> {
   public static func buildExpression<A, B, C, D, E, F>(
     _ all: (Aggregate<A>, Aggregate<B>, Aggregate<C>, Aggregate<D>, Aggregate<E>, Aggregate<F>)
   ) -> AggregateTuple<(A, B, C, D, E, F)> {
-    AggregateTuple(steps: [all.0.step, all.1.step, all.2.step, all.3.step, all.4.step, all.5.step]) { states in
+    AggregateTuple(stored: [all.0.stored, all.1.stored, all.2.stored, all.3.stored, all.4.stored, all.5.stored]) {
+      group in
       (
-        try all.0.finish(states[0]), try all.1.finish(states[1]), try all.2.finish(states[2]),
-        try all.3.finish(states[3]), try all.4.finish(states[4]), try all.5.finish(states[5])
+        try all.0.read(group[0]), try all.1.read(group[1]), try all.2.read(group[2]),
+        try all.3.read(group[3]), try all.4.read(group[4]), try all.5.read(group[5])
       )
     }
   }

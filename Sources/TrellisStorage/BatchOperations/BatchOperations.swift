@@ -127,17 +127,6 @@ struct RowsToUpdate {
   }
 }
 
-extension StoreError {
-  /// Runs `body` and converts an error of a predicate's evaluation to a store error.
-  package static func evaluating<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as EvaluationError {
-      throw StoreError(.limit, "The store cannot evaluate the request.", remedy: error.description)
-    }
-  }
-}
-
 // MARK: - Batch delete
 
 /// The effects of deleting rows of an entity, by the delete rules of the model.

@@ -34,6 +34,8 @@ public struct QueryLogEntry: Sendable, CustomStringConvertible {
     case keys
     /// The values at the ends of paths.
     case values
+    /// Groups of rows.
+    case groups
     /// The number of rows of a request.
     case count
     /// Rows by key.
@@ -217,6 +219,15 @@ package final class LoggingConnection: StoreConnection {
     }
   }
 
+  package func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
+    try logged(.groups, name(request.rows.entity), request.constants) { rows in
+      try connection.fetchGroups(request) {
+        rows += 1
+        try body($0)
+      }
+    }
+  }
+
   package func count(_ request: StoreRequest) throws -> Int {
     try logged(.count, name(request.entity), request.constants) { _ in try connection.count(request) }
   }
@@ -273,6 +284,18 @@ package final class LoggingConnection: StoreConnection {
       try connection.memberKeys(of: relationship, owners: owners) {
         rows += 1
         try body($0, $1, $2)
+      }
+    }
+  }
+
+  package func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int {
+    try logged(.members, name(relationship), Self.values(owners)) { rows in
+      try connection.levels(of: relationship, below: owners, atMost: limit) {
+        rows += 1
+        try body($0, $1)
       }
     }
   }
@@ -442,6 +465,14 @@ extension StoreRequest {
     (predicate.map { PredicateNode.predicate($0).constants } ?? []) + sort.compactMap { $0.query.map { .text($0) } }
       + (limit.map { [.integer(Int64($0))] } ?? [])
       + (offset > 0 ? [.integer(Int64(offset))] : [])
+  }
+}
+
+extension GroupRequest {
+  /// The values of the request for rows, then those of the condition, limit and offset.
+  var constants: [StoredValue] {
+    rows.constants
+      + StoreRequest(entity: rows.entity, predicate: condition, limit: limit, offset: offset).constants
   }
 }
 

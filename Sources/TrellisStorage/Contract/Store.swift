@@ -63,6 +63,12 @@ public protocol StoreConnection: AnyObject {
   func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws
+  /// Reads groups of rows, in the order of the request. A group's keys come first, then its aggregates.
+  ///
+  /// The default implementation reads the values of all rows; a store that can group and add up should.
+  ///
+  /// - Throws: ``StoreError``, with the code `limit` for too many sort keys, or errors of `body`.
+  func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws
   /// The query plan of the store for a request.
   func plan(of request: StoreRequest) throws -> QueryPlan
   /// The trace to which the connection reports its statements; nil if there is none. A store without statements need
@@ -103,6 +109,27 @@ public protocol StoreConnection: AnyObject {
   func memberKeys(
     of relationship: RelationshipNumber, owners: [Int64],
     _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void) throws
+  /// Reads the objects that some owners lead to by one relationship of an entity to itself, level after level: the
+  /// partners of the owners, the partners of those, and so on. The relationship is stored in rows: it is a to-one with
+  /// its reference in the owner's row, or the to-many at the other end of one.
+  ///
+  /// The rows come in any order. A row that several paths lead to may come several times, so a cycle may repeat its
+  /// rows until the limit.
+  ///
+  /// The default implementation reads nothing and returns 0: a context then reads one level after the other. A store
+  /// that can follow references in one statement should.
+  ///
+  /// - Parameters:
+  ///   - relationship: The relationship.
+  ///   - owners: The keys of the owners.
+  ///   - limit: the number of rows after which the store may stop, also in the middle of a level.
+  ///   - body: receives each row and its level, 1 for the partners of the owners.
+  /// - Returns: the number of levels of which all rows were read; `Int.max` if there are no others.
+  /// - Throws: ``StoreError``, or errors of `body`.
+  func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int
   /// The last position among each owner's members in an ordered relationship. Owners without members are skipped.
   func lastPlaces(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, _ place: Int64) throws -> Void
@@ -175,6 +202,11 @@ extension StoreConnection {
   ) throws {
     try members(of: relationship, owners: owners, body)
   }
+
+  public func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int { 0 }
 
   public func memberPlaces(
     of relationship: RelationshipNumber, owner: Int64, members: [Int64],

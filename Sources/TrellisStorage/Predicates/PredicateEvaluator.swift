@@ -27,6 +27,17 @@ public struct PredicateEvaluator: Sendable {
   }
 }
 
+extension StoreError {
+  /// Runs `body` and converts an error of a predicate's evaluation to a store error.
+  package static func evaluating<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as EvaluationError {
+      throw StoreError(.limit, "The store cannot evaluate the request.", remedy: error.description)
+    }
+  }
+}
+
 // MARK: - Query object
 
 /// An object that predicates and sort keys can be evaluated on: a managed object, or a row of a store in memory.

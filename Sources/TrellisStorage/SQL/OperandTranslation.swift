@@ -224,6 +224,8 @@ struct TranslatedProperty {
   let isOptional: Bool
   /// Whether the value is data that may lie in a file. If it does, the row contains a text.
   var isExternal = false
+  /// Whether a statement inside the statement computes the value.
+  var isSubquery = false
 }
 
 /// A row on a path.
@@ -240,6 +242,7 @@ extension PredicateTranslator {
   /// The value at a path's end: an attribute, a to-one's key, the number of a to-many's members or the object's own
   /// key.
   mutating func property(_ path: PropertyPath) throws(StoreError) -> TranslatedProperty {
+    if let columns { return try Self.column(path, of: columns) }
     var steps = path.steps
     guard let last = steps.popLast() else {
       let start = try start(path)
@@ -259,10 +262,19 @@ extension PredicateTranslator {
       if relationship.isToMany {
         let members = try count(path)
         let sql = row.isOptional ? "CASE WHEN \(row.key) IS NOT NULL THEN \(members) END" : members
-        return TranslatedProperty(sql: sql, isOptional: row.isOptional)
+        return TranslatedProperty(sql: sql, isOptional: row.isOptional, isSubquery: true)
       }
       return TranslatedProperty(sql: try key(of: relationship, row), isOptional: true)
     }
+  }
+
+  private static func column(
+    _ path: PropertyPath, of columns: [TranslatedProperty]
+  ) throws(StoreError) -> TranslatedProperty {
+    guard path.variable == 0, let step = path.onlyStep, columns.indices.contains(step) else {
+      throw unknown("column of a group")
+    }
+    return columns[step]
   }
 
   /// The name of the entity of the object at a path's end.

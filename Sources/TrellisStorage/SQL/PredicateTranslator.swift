@@ -10,6 +10,8 @@ package struct PredicateTranslator {
   private(set) var parameters: [Parameter] = []
   /// The objects that the variables stand for: the fetched object, then the members that enclosing quantifiers bind.
   var scopes: [TranslationScope]
+  /// The columns of groups. If present, paths lead to them instead of properties.
+  var columns: [TranslatedProperty]?
   private var valueCount = 0
   private var aliasCount = 1
 

@@ -7,7 +7,7 @@ package import TrellisModel
 package struct RequestShape {
   /// The kind of statement.
   package enum Purpose: UInt64 {
-    case rows = 1, keys, count, values, update, delete
+    case rows = 1, keys, count, values, update, delete, groups
   }
 
   package private(set) var words: ContiguousArray<UInt64> = []
@@ -45,6 +45,33 @@ package struct RequestShape {
     }
     if let predicate = request.predicate { try add(predicate, depth: 1) }
     for key in request.sort { if let query = key.query { values.append(.single(.text(query))) } }
+    if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
+    if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
+  }
+
+  /// Encodes a request for groups: the request for their rows, then keys, aggregates, condition and order.
+  ///
+  /// - Throws: ``StoreError`` if the condition is nested too deeply, or if there are too many sort keys.
+  package mutating func describe(_ request: GroupRequest) throws(StoreError) {
+    try request.checkSortKeys()
+    try describe(request.rows, for: .groups)
+    let flags: UInt64 =
+      (request.condition == nil ? 0 : 1) | (request.limit == nil ? 0 : 2) | (request.offset > 0 ? 4 : 0)
+    words.append(22 | flags << 8 | UInt64(request.keys.count) << 16 | UInt64(request.aggregates.count) << 32)
+    for key in request.keys {
+      words.append(UInt64(key.kind.word))
+      add(key.path)
+    }
+    for aggregate in request.aggregates {
+      words.append(aggregate.function.word | UInt64(aggregate.path.kind.word) << 8)
+      add(aggregate.path.path)
+    }
+    for key in request.sort {
+      words.append(1 | (key.isDescending ? 2 : 0) | UInt64(key.kind.word) << 8 | UInt64(key.options.rawValue) << 16)
+      add(key.path)
+    }
+    words.append(0)
+    if let condition = request.condition { try add(condition, depth: 1) }
     if let limit = request.limit { values.append(.single(.integer(Int64(max(0, limit))))) }
     if request.offset > 0 { values.append(.single(.integer(Int64(request.offset)))) }
   }
@@ -280,6 +307,20 @@ extension AggregateFunction {
     case .average: 1
     case .minimum: 2
     case .maximum: 3
+    }
+  }
+}
+
+extension GroupAggregate.Function {
+  fileprivate var word: UInt64 {
+    switch self {
+    case .rows: 0
+    case .count: 1
+    case .distinctCount: 2
+    case .minimum: 3
+    case .maximum: 4
+    case .sum: 5
+    case .average: 6
     }
   }
 }

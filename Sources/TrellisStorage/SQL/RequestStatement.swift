@@ -29,7 +29,7 @@ package struct RequestStatement {
     case .values: text = "SELECT \(projected.isEmpty ? "1" : projected.joined(separator: ", ")) FROM \(rest)"
     case .count:
       text = window.isEmpty ? "SELECT count(*) FROM \(rest)" : "SELECT count(*) FROM (SELECT 1 FROM \(rest))"
-    case .update, .delete: throw PredicateTranslator.unknown("change of rows")
+    case .update, .delete, .groups: throw PredicateTranslator.unknown("statement that selects rows")
     }
     parameters = translator.parameters
   }

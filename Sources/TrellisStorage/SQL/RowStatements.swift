@@ -218,6 +218,31 @@ package struct MemberStatements {
       + "(SELECT count(*) FROM \(table.name))"
   }
 
+  /// Selects the level, then the row, of the objects that owners lead to. Parameters: the list of owners, and the
+  /// number of rows at which it stops. Nil unless the relationship leads from one table to the same, by a reference in
+  /// its rows.
+  ///
+  /// The order by level makes the search go through all rows of a level before the next.
+  package var levels: String? {
+    let table = layout.tables[destination]
+    guard table.name == layout.tables[relationship.entity].name else { return nil }
+    let step: (_ owner: String) -> String
+    switch source {
+    case .reference(_, let column):
+      step = { owner in
+        "CROSS JOIN \(table.name) AS o ON o.\(SQLName.id) = \(owner) "
+          + "CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = o.\(column)"
+      }
+    case .members(let column, _, let index):
+      step = { owner in "CROSS JOIN \(table.name) AS t INDEXED BY \(index) ON t.\(column) = \(owner)" }
+    case .pairs: return nil
+    }
+    return "WITH RECURSIVE w(level, node) AS ("
+      + "SELECT 1, t.\(SQLName.id) FROM trellis_values(?1) AS k \(step("k.value")) "
+      + "UNION SELECT w.level + 1, t.\(SQLName.id) FROM w \(step("w.node")) ORDER BY 1 LIMIT ?2) "
+      + "SELECT w.level, \(table.selection("t")) FROM w CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = w.node"
+  }
+
   /// Selects the owner, the member's key and its position.
   package var keys: String {
     switch source {

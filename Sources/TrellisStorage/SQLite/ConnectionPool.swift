@@ -326,6 +326,10 @@ package final class LeasingConnection: StoreConnection {
     try leased { try $0.fetchValues(request, of: paths, body) }
   }
 
+  package func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
+    try leased { try $0.fetchGroups(request, body) }
+  }
+
   package func plan(of request: StoreRequest) throws -> QueryPlan { try leased { try $0.plan(of: request) } }
 
   package func count(_ request: StoreRequest) throws -> Int { try leased { try $0.count(request) } }
@@ -357,6 +361,13 @@ package final class LeasingConnection: StoreConnection {
     _ body: (_ owner: Int64, _ member: Int64, _ place: Int64) throws -> Void
   ) throws {
     try leased { try $0.memberKeys(of: relationship, owners: owners, body) }
+  }
+
+  package func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int {
+    try leased { try $0.levels(of: relationship, below: owners, atMost: limit, body) }
   }
 
   package func lastPlaces(

@@ -106,23 +106,31 @@ enum ValueFunctions {
   /// Adds to a connection:
   /// - `trellis_compute(operator, a, b)` and `trellis_apply(function, a)`. Their first argument is the operator's or
   ///   function's number;
-  /// - the aggregates `trellis_sum_…(value)` and `trellis_average_…(value)` for each kind of number.
+  /// - the aggregates of predicates, `trellis_sum_…(value)` and `trellis_average_…(value)`, and those of groups,
+  ///   `trellis_total_…(value)` and `trellis_mean_…(value)`, for each kind of number.
   static func add(to handle: OpaquePointer) -> Int32 {
-    let aggregates: [(String, SQLFunction.Final)] = [
-      ("trellis_sum_integer", { ValueFunctions.finish($0, .sum, .integer) }),
-      ("trellis_sum_decimal", { ValueFunctions.finish($0, .sum, .decimal) }),
-      ("trellis_sum_real", { ValueFunctions.finish($0, .sum, .real) }),
-      ("trellis_average_integer", { ValueFunctions.finish($0, .average, .integer) }),
-      ("trellis_average_decimal", { ValueFunctions.finish($0, .average, .decimal) }),
-      ("trellis_average_real", { ValueFunctions.finish($0, .average, .real) }),
-    ]
     var code = SQLFunction.add("trellis_compute", 3, to: handle, compute)
     if code == TRELLIS_SQLITE_OK { code = SQLFunction.add("trellis_apply", 2, to: handle, apply) }
-    for (name, final) in aggregates where code == TRELLIS_SQLITE_OK {
-      code = SQLFunction.add(name, 1, to: handle, step: collect, final: final)
+    for (name, step, final) in aggregates where code == TRELLIS_SQLITE_OK {
+      code = SQLFunction.add("trellis_\(name)", 1, to: handle, step: step, final: final)
     }
     return code
   }
+
+  private static let aggregates: [(String, SQLFunction.Body, SQLFunction.Final)] = [
+    ("sum_integer", addInteger, { GroupMemory.finish($0) { $0.sum(.integer) } }),
+    ("sum_decimal", addDecimal, { GroupMemory.finish($0) { $0.sum(.decimal) } }),
+    ("sum_real", addReal, { GroupMemory.finish($0) { $0.sum(.real) } }),
+    ("average_integer", addInteger, { GroupMemory.finish($0) { $0.average(.integer) } }),
+    ("average_decimal", addDecimal, { GroupMemory.finish($0) { $0.average(.decimal) } }),
+    ("average_real", addReal, { GroupMemory.finish($0) { $0.average(.real) } }),
+    ("total_integer", addInteger, { GroupMemory.finish($0) { $0.total(.integer) } }),
+    ("total_decimal", addDecimal, { GroupMemory.finish($0) { $0.total(.decimal) } }),
+    ("total_real", addReal, { GroupMemory.finish($0) { $0.total(.real) } }),
+    ("mean_integer", addInteger, { GroupMemory.finish($0) { $0.mean(.integer) } }),
+    ("mean_decimal", addDecimal, { GroupMemory.finish($0) { $0.mean(.decimal) } }),
+    ("mean_real", addReal, { GroupMemory.finish($0) { $0.mean(.real) } }),
+  ]
 
   private static let compute: SQLFunction.Body = { context, count, values in
     guard let context, let values, count == 3, let sign = values[0], let left = values[1], let right = values[2],
@@ -141,34 +149,66 @@ enum ValueFunctions {
 
   // MARK: Aggregates
 
-  /// The values collected so far.
-  private final class Collected {
-    var values: [StoredValue] = []
+  private static let addInteger: SQLFunction.Body = { context, _, values in
+    guard let context, let value = values?[0], let sum = GroupMemory.sum(context) else { return }
+    if trellis_sqlite3_value_type(value) == TRELLIS_SQLITE_INTEGER {
+      sum.pointee.add(trellis_sqlite3_value_int64(value))
+    } else {
+      sum.pointee.add(SQLFunction.value(value), kind: .integer)
+    }
   }
 
-  /// The place of a group's pointer in SQLite's memory. The pointer is null at first.
-  private static func place(_ context: OpaquePointer) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
-    trellis_sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))?
-      .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+  private static let addReal: SQLFunction.Body = { context, _, values in
+    guard let context, let value = values?[0], let sum = GroupMemory.sum(context) else { return }
+    if trellis_sqlite3_value_type(value) == TRELLIS_SQLITE_FLOAT {
+      sum.pointee.add(trellis_sqlite3_value_double(value))
+    } else {
+      sum.pointee.add(SQLFunction.value(value), kind: .real)
+    }
   }
 
-  private static let collect: SQLFunction.Body = { context, count, values in
-    guard let context, let values, count == 1, let value = values[0] else { return }
-    guard let place = ValueFunctions.place(context) else { return trellis_sqlite3_result_error_nomem(context) }
-    // Sound because only this function writes the pointer, and SQLite calls the final function exactly once, even after
-    // a failure.
-    let start = place.pointee ?? Unmanaged.passRetained(Collected()).toOpaque()
-    place.pointee = start
-    let collected = Unmanaged<Collected>.fromOpaque(start).takeUnretainedValue()
-    collected.values.append(SQLFunction.value(value))
+  private static let addDecimal: SQLFunction.Body = { context, _, values in
+    guard let context, let value = values?[0], let sum = GroupMemory.sum(context) else { return }
+    if trellis_sqlite3_value_type(value) == TRELLIS_SQLITE_TEXT, let bytes = trellis_sqlite3_value_text(value) {
+      let count = Int(trellis_sqlite3_value_bytes(value))
+      sum.pointee.add(decimal: UnsafeBufferPointer(start: bytes, count: count))
+    } else {
+      sum.pointee.add(SQLFunction.value(value), kind: .decimal)
+    }
+  }
+}
+
+/// The memory that SQLite gives an aggregate for each group: a word that is not 0 once the group has begun, and its sum.
+/// SQLite clears the memory before the first call.
+private enum GroupMemory {
+  // SQLite aligns its memory to 8 bytes.
+  private static var headerSize: Int { 8 }
+
+  /// The group's sum so far. Nil, and an error of the statement, if there is no memory.
+  @inline(__always) static func sum(_ context: OpaquePointer) -> UnsafeMutablePointer<NumberSum>? {
+    let size = headerSize + MemoryLayout<NumberSum>.size
+    guard let memory = trellis_sqlite3_aggregate_context(context, Int32(size)) else {
+      trellis_sqlite3_result_error_nomem(context)
+      return nil
+    }
+    // Sound because only this function initializes the sum, once, and `finish`, which SQLite calls exactly once for
+    // each group that has begun, even after a failure, deinitializes it.
+    if memory.load(as: UInt64.self) == 0 {
+      memory.storeBytes(of: 1, as: UInt64.self)
+      return (memory + headerSize).initializeMemory(as: NumberSum.self, to: NumberSum())
+    }
+    return (memory + headerSize).assumingMemoryBound(to: NumberSum.self)
   }
 
-  private static func finish(_ context: OpaquePointer?, _ function: AggregateFunction, _ kind: ValueKind) {
+  static func finish(_ context: OpaquePointer?, _ result: (NumberSum) -> StoredValue) {
     guard let context else { return }
-    let place = place(context)
-    let collected = place?.pointee.map { Unmanaged<Collected>.fromOpaque($0).takeRetainedValue() }
-    place?.pointee = nil
-    SQLFunction.answer(context, ValueArithmetic.aggregate(function, collected?.values ?? [], kind: kind))
+    // Size 0 creates no memory for a group without rows.
+    guard let memory = trellis_sqlite3_aggregate_context(context, 0), memory.load(as: UInt64.self) != 0 else {
+      return SQLFunction.answer(context, result(NumberSum()))
+    }
+    let sum = (memory + headerSize).assumingMemoryBound(to: NumberSum.self)
+    memory.storeBytes(of: 0, as: UInt64.self)
+    SQLFunction.answer(context, result(sum.move()))
   }
 }
 

@@ -48,6 +48,14 @@ package final class SQLiteConnection: StoreConnection {
     return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
   }
 
+  /// The statement of a request for groups.
+  private func statement(_ request: GroupRequest) throws(StoreError) -> Statement {
+    try shape.describe(request)
+    if let known = database.cache.statement(shape.words) { return known }
+    let made = try GroupStatement(request, in: layout)
+    return keep(try database.prepare(made.text, parameters: made.parameters), shape.words)
+  }
+
   /// The statement of a change of many rows.
   func statement(_ update: BatchUpdate) throws(StoreError) -> Statement {
     try shape.describe(update)
@@ -138,7 +146,7 @@ enum FixedStatement: UInt64 {
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
-  case modelChecksum, memberPlaces, keyHolders, memberScan, memberShares, staleRows
+  case modelChecksum, memberPlaces, keyHolders, memberScan, memberShares, staleRows, levels
 }
 
 // MARK: - Requests
@@ -324,13 +332,28 @@ extension SQLiteConnection {
   package func fetchValues(
     _ request: StoreRequest, of paths: [ProjectedPath], _ body: ([StoredValue]) throws -> Void
   ) throws {
-    let statement = try statement(request, .values, projecting: paths)
+    try readValues(statement(request, .values, projecting: paths), paths.map(\.kind), body)
+  }
+
+  /// - Throws: ``StoreError``, or the error that `body` throws.
+  package func fetchGroups(_ request: GroupRequest, _ body: ([StoredValue]) throws -> Void) throws {
+    // Data in a file is compared by its content, which the row lacks.
+    let readsFiles = externals != nil && request.mayReadFiles(layout.model)
+    guard GroupStatement.exists(for: request), !readsFiles else { return try collectGroups(request, body) }
+    let kinds = request.keys.map(\.kind) + request.aggregates.map(\.kind)
+    try readValues(statement(request), kinds, body)
+  }
+
+  /// Runs the statement for the values of the shape and reads its columns.
+  private func readValues(
+    _ statement: Statement, _ kinds: [ValueKind], _ body: ([StoredValue]) throws -> Void
+  ) throws {
     try database.bind(shape.values, to: statement)
     try run(statement) { pointer in
-      var values = paths.map { _ in StoredValue.null }
+      var values = kinds.map { _ in StoredValue.null }
       while try database.step(pointer, doing: "read values") {
         for place in values.indices {
-          values[place] = try value(pointer, Int32(truncatingIfNeeded: place), paths[place].kind)
+          values[place] = try value(pointer, Int32(truncatingIfNeeded: place), kinds[place])
         }
         try body(values)
       }
@@ -477,6 +500,25 @@ extension SQLiteConnection {
         }
       }
     }
+  }
+
+  package func levels(
+    of relationship: RelationshipNumber, below owners: [Int64], atMost limit: Int,
+    _ body: (_ level: Int, RowReader) throws -> Void
+  ) throws -> Int {
+    guard !owners.isEmpty else { return .max }
+    let texts = try memberStatements(relationship)
+    let statement = try memberStatement(.levels, relationship) { texts.levels }
+    try database.check(trellis_sqlite3_bind_int64(statement.pointer, 2, Int64(limit)), doing: "bind a limit")
+    var (count, deepest) = (0, 0)
+    try withKeys(prepared(owners), statement) {
+      try readRows(statement, layout.tables[texts.destination], base: 1) { reader, pointer in
+        let level = Int(truncatingIfNeeded: trellis_sqlite3_column_int64(pointer, 0))
+        (count, deepest) = (count + 1, max(deepest, level))
+        try body(level, reader)
+      }
+    }
+    return count < limit ? .max : deepest - 1
   }
 
   package func lastPlaces(

@@ -110,6 +110,25 @@ enum MemberCases {
       bench.expect(try bench.members("Author", "books", of: authors[0]), is: [])
       bench.expect(try bench.members("Author", "books", of: authors[1]), is: [book.storedKey])
     },
+    ConformanceCase("the levels of a tree are read whole, down to the level that is reported, and a ring ends") {
+      bench in
+      // 0 leads to 1 and 2, these to 3 and 4, these to 5; 6 and 7 are a ring.
+      let nodes = try (0..<8).map { try bench.new("Node", ["name": .text("\($0)")]) }
+      let parent = try bench.property(bench.entity("Node"), "parent").relationship?.column ?? 0
+      for (child, owner) in [(1, 0), (2, 0), (3, 1), (4, 2), (5, 3), (6, 7), (7, 6)] {
+        nodes[child].values[parent] = .integer(nodes[owner].storedKey)
+      }
+      try bench.save(insert: nodes)
+      let (down, up) = (try bench.relationship("Node", "children"), try bench.relationship("Node", "parent"))
+      for limit in 1...9 {
+        try bench.expectLevels(
+          down, below: [nodes[0]], [[nodes[1], nodes[2]], [nodes[3], nodes[4]], [nodes[5]]], limit)
+        try bench.expectLevels(up, below: [nodes[5]], [[nodes[3]], [nodes[1]], [nodes[0]]], limit)
+        try bench.expectLevels(up, below: [nodes[3], nodes[4]], [[nodes[1], nodes[2]], [nodes[0]]], limit)
+        try bench.expectLevels(down, below: [nodes[4], nodes[5]], [], limit)
+        try bench.expectLevels(down, below: [nodes[6]], (1...9).map { [nodes[6 + $0 % 2]] }, limit)
+      }
+    },
   ]
 }
 
@@ -122,5 +141,25 @@ extension Bench {
     for (book, place) in zip(books, places) { book.values[try orderColumn(book)] = .integer(place) }
     try save(insert: books)
     return books
+  }
+}
+
+extension Bench {
+  /// Checks that the levels below some records are these, as far as they are read.
+  fileprivate func expectLevels(
+    _ relationship: RelationshipNumber, below owners: [Record], _ expected: [[Record]], _ limit: Int, line: Int = #line
+  ) throws {
+    var found: [Int: Set<Int64>] = [:]
+    let complete = try connection.levels(of: relationship, below: owners.map(\.storedKey), atMost: limit) {
+      level, row in
+      found[level, default: []].insert(row.key)
+    }
+    for (level, keys) in found {
+      let known = Set(expected.dropFirst(level - 1).first?.map(\.storedKey) ?? [])
+      expect(level <= complete ? keys == known : keys.isSubset(of: known), "level \(level) is \(keys)", line: line)
+    }
+    for (number, level) in expected.enumerated() where number < complete {
+      expect(found[number + 1]?.count ?? 0, is: level.count, line: line)
+    }
   }
 }

@@ -114,7 +114,8 @@ struct DifferentialRun {
     let matching = try graph.objects(entity).filter { try evaluator.matches($0) }
     let results = Array(try SortOrder(sort).sorted(matching).dropFirst(offset).prefix(limit ?? .max))
     let expected = results.map(\.queryKey)
-    let paths = predicates.sort(entity).map { ProjectedPath($0.path, kind: $0.kind) }
+    let ends = predicates.sort(entity)
+    let paths = ends.map { ProjectedPath($0.path, kind: $0.kind) }
     do {
       let found = try bench.keys(request)
       if found != expected { bench.fail("\(found) instead of \(expected) for \(request), seed \(seed)", line: #line) }
@@ -123,9 +124,29 @@ struct DifferentialRun {
       if values != expected {
         bench.fail("\(values) instead of \(expected) of \(paths) for \(request), seed \(seed)", line: #line)
       }
+      // The kind of a relevance is not that of the text.
+      try compareGroups(request, results, ends.filter { $0.query == nil }.map { ProjectedPath($0.path, kind: $0.kind) })
     } catch {
       bench.fail("\(error) for \(request), seed \(seed)", line: #line)
     }
+  }
+
+  /// Compares random groups of the results of a request.
+  private mutating func compareGroups(
+    _ rows: StoreRequest, _ results: [ReferenceObject], _ paths: [ProjectedPath]
+  ) throws {
+    let request = RandomGroups.request(rows, paths, &random)
+    var groups = try GroupCollection(request)
+    for object in results { groups.add(try groups.paths.map { try object.value(at: $0.path) }) }
+    let expected = try groups.results()
+    let found = try bench.groups(request)
+    let kinds = request.keys.map(\.kind) + request.aggregates.map(\.kind)
+    // A store may lose the sign of zero.
+    let isSame = found.elementsEqual(expected) { left, right in
+      left.count == right.count
+        && kinds.indices.allSatisfy { ValueOrder.areEqual(left[$0], right[$0], kind: kinds[$0]) }
+    }
+    if !isSame { bench.fail("\(found) instead of \(expected) for \(request), seed \(seed)", line: #line) }
   }
 
   /// Prints the predicate as a format string and reads it again, to check that this keeps the meaning. Some random

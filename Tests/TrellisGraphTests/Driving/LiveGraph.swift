@@ -37,6 +37,7 @@ final class LiveGraph: GraphSide {
     self.leavesToStore = leavesToStore
     context = root ?? container.newContext()
     if leavesToStore { root?.graph.fewMembers = 0 }
+    root?.graph.stepsOfChain = leavesToStore ? 1 : 2
     makeContext()
     if leavesToStore { context.graph.fewMembers = 0 }
   }

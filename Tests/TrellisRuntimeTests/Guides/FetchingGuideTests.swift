@@ -94,12 +94,17 @@ struct Filter {
     let total = try context.aggregate(Entry.all) { $0.amount.sum }
     let (entries, least) = try context.aggregate(Entry.all) { ($0.count, $0.amount.minimum) }
     let groups = try context.grouped(Entry.all, by: { $0.memo }) { ($0.count, $0.amount.sum) }
-    let often = groups.filter { $0.value.0 > 1 }
     #expect(total == Decimal(string: "12.8") && entries == 4 && least == Decimal(string: "0.1"))
     let byBoth = try context.grouped(Entry.all, by: { ($0.category.name.optional, $0.memo) }) { $0.amount.sum }
     #expect(byBoth.count == 4 && byBoth.map(\.value).reduce(0, +) == total)
-    #expect(groups.map(\.key) == [nil, "a", "b"] && often.map(\.key) == ["a"])
-    let largest = groups.filter { $0.value.0 > 1 }.sorted { $0.value.1 > $1.value.1 }.prefix(10)
+    #expect(groups.map(\.key) == [nil, "a", "b"])
+    let largest = try context.grouped(Entry.all, by: { $0.memo }, limit: 10) {
+      ($0.count, $0.amount.sum)
+    } having: {
+      $0.count > 1
+    } sorted: {
+      $0.amount.sum.descending
+    }
     #expect(largest.map(\.key) == ["a"])
   }
 

@@ -41,6 +41,9 @@ import TrellisTestSupport
     #expect(sum([1, 0x1p-53, -least]) == 1 && sum([0x1p1000, 1, 0x1p-500, -0x1p1000]) == 1)
   }
 
+  @Test("SQLite can keep a sum in the memory of a group, which is aligned to 8 bytes")
+  func alignment() { #expect(MemoryLayout<NumberSum>.alignment <= 8) }
+
   @Test("a sum beyond all reals is infinite, an infinity stays, and two opposite ones have no sum")
   func infinite() {
     let large = Double.greatestFiniteMagnitude

@@ -1,0 +1,109 @@
+import TrellisModel
+
+/// The SQL of a request for groups, and its parameters.
+///
+/// Sums and averages are the functions of Trellis: SQLite's own sum fails if a part of the sum overflows, which depends
+/// on the order of the rows, and rounds each addition of reals.
+package struct GroupStatement {
+  package let text: String
+  package let parameters: [Parameter]
+
+  /// Whether there is a statement for a request. Older libraries accept HAVING only after GROUP BY, and without any
+  /// aggregate a statement selects the rows themselves.
+  package static func exists(for request: GroupRequest) -> Bool {
+    !request.keys.isEmpty || !request.aggregates.isEmpty && request.condition == nil
+  }
+
+  /// - Throws: ``StoreError`` if the request names something that the model does not have, or is nested too deeply.
+  /// - Complexity: linear in the number of predicate nodes, keys and aggregates.
+  package init(_ request: GroupRequest, in layout: TableLayout) throws(StoreError) {
+    guard layout.tables.indices.contains(request.rows.entity) else { throw PredicateTranslator.unknown("entity") }
+    var translator = PredicateTranslator(layout, entity: request.rows.entity)
+    let condition = try translator.filter(request.rows)
+    let isWindow = request.rows.limit != nil || request.rows.offset > 0
+    var values = GroupedValues(isSelected: isWindow)
+    for path in request.keys + request.aggregates.map(\.path) {
+      values.add(path.path, try translator.property(path.path))
+    }
+    let order = isWindow ? try translator.order(by: request.rows.sort) : translator.noOrder(by: request.rows.sort)
+    let window = translator.window(limit: request.rows.limit != nil, offset: request.rows.offset > 0)
+    let source = values.source(translator.rootSource + condition + order + window)
+
+    var columns: [TranslatedProperty] = []
+    var grouping: [String] = []
+    for key in request.keys {
+      let sql = values.sql(of: key.path)
+      columns.append(TranslatedProperty(sql: sql, isOptional: true))
+      grouping.append(sql + PredicateTranslator.collation(key.kind))
+    }
+    for aggregate in request.aggregates {
+      let sql = Self.sql(aggregate, values.sql(of: aggregate.path.path))
+      columns.append(TranslatedProperty(sql: sql, isOptional: false))
+    }
+    var text = "SELECT \(columns.isEmpty ? "1" : columns.map(\.sql).joined(separator: ", ")) FROM \(source)"
+    if !grouping.isEmpty { text += " GROUP BY \(grouping.joined(separator: ", "))" }
+    translator.columns = columns
+    let having = if let condition = request.condition { try translator.conjuncts(condition) } else { [String]() }
+    if !having.isEmpty { text += " HAVING \(having.joined(separator: " AND "))" }
+    if !grouping.isEmpty { text += try translator.order(ofGroups: request.order) }
+    self.text = text + translator.window(limit: request.limit != nil, offset: request.offset > 0)
+    parameters = translator.parameters
+  }
+
+  private static func sql(_ aggregate: GroupAggregate, _ value: String) -> String {
+    let kind = aggregate.path.kind
+    let compared = value + PredicateTranslator.collation(kind)
+    return switch aggregate.function {
+    case .rows: "count(*)"
+    case .count: "count(\(value))"
+    case .distinctCount: "count(DISTINCT \(compared))"
+    case .minimum: "min(\(compared))"
+    case .maximum: "max(\(compared))"
+    case .sum: "trellis_total_\(kind.numberName)(\(value))"
+    case .average: "trellis_mean_\(kind.numberName)(\(value))"
+    }
+  }
+}
+
+/// The values of a row that groups need, each once.
+private struct GroupedValues {
+  /// Whether an inner statement selects the values, so that each is computed once and a limit applies to the rows.
+  private var isSelected: Bool
+  private var texts: [PropertyPath: String] = [:]
+  private var paths: [PropertyPath] = []
+
+  init(isSelected: Bool) { self.isSelected = isSelected }
+
+  mutating func add(_ path: PropertyPath, _ property: TranslatedProperty) {
+    if property.isSubquery { isSelected = true }
+    if texts.updateValue(property.sql, forKey: path) == nil { paths.append(path) }
+  }
+
+  func sql(of path: PropertyPath) -> String {
+    guard isSelected, let place = paths.firstIndex(of: path) else { return texts[path] ?? "NULL" }
+    return "v\(place)"
+  }
+
+  /// The FROM clause of the groups, for rows in SQL.
+  func source(_ rows: String) -> String {
+    guard isSelected else { return rows }
+    let selection = paths.enumerated().map { "\(texts[$1] ?? "NULL") AS v\($0)" }
+    return "(SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(rows))"
+  }
+}
+
+extension PredicateTranslator {
+  static func collation(_ kind: ValueKind) -> String { kind == .decimal ? decimalOrder : "" }
+
+  /// The ORDER BY of groups, by their columns.
+  fileprivate mutating func order(ofGroups keys: [SortKey]) throws(StoreError) -> String {
+    var terms: [String] = []
+    for key in keys {
+      let column = try property(key.path).sql
+      let isFolded = key.kind == .text && !key.options.isEmpty
+      let text = isFolded ? Self.folded(column, key.options) : column + Self.collation(key.kind)
+      terms.append(text + (key.isDescending ? " DESC" : ""))
+    }
+    return " ORDER BY " + terms.joined(separator: ", ")
+  }
+}
