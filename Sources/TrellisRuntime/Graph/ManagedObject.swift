@@ -187,7 +187,7 @@ extension ManagedObject {
 /// No field is accessed during a call to other code, so accesses cannot overlap, and exclusivity is not checked.
 final class ObjectExtras {
   /// The to-many relationships that were accessed, few enough for a linear search.
-  @exclusivity(unchecked) var lists: [(property: Int, list: MemberList)] = []
+  @exclusivity(unchecked) var lists = ListTable()
   /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
   @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
   /// The key of the object that replaced this one, because a save found that both have the same unique key; 0 for none.

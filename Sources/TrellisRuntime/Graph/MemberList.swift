@@ -367,6 +367,42 @@ final class MemberList {
   }
 }
 
+// MARK: - List table
+
+/// The to-manys of an object that were accessed, by property. Most objects have one, which needs no array.
+struct ListTable: RandomAccessCollection, ExpressibleByArrayLiteral {
+  typealias Element = (property: Int, list: MemberList)
+
+  private var first: Element?
+  private var others: [Element] = []
+
+  init() {}
+
+  init(_ elements: some Sequence<Element>) {
+    for element in elements { append(element) }
+  }
+
+  init(arrayLiteral elements: Element...) { self.init(elements) }
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { first == nil ? 0 : 1 + others.count }
+
+  subscript(place: Int) -> Element {
+    if place == 0, let first { return first }
+    return others[place - 1]
+  }
+
+  mutating func append(_ element: Element) {
+    if first == nil { first = element } else { others.append(element) }
+  }
+
+  mutating func removeAll() { self = ListTable() }
+
+  mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
+    self = ListTable(try filter { try !isRemoved($0) })
+  }
+}
+
 // MARK: - Deferred member lists
 
 /// The changes of to-manys whose owners are not in memory, until the owners are loaded.

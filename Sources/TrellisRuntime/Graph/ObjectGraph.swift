@@ -291,7 +291,7 @@ extension ObjectGraph {
     let lists = extras.lists.filter { isTransient($0.property) }
     let partners = extras.partners.filter { object.isInChangedList || isTransient($0.property) }
     if lists.isEmpty && partners.isEmpty && object.changedBits == 0 { return }
-    extras.lists = lists
+    extras.lists = ListTable(lists)
     extras.partners = partners
     object.extras = extras
   }

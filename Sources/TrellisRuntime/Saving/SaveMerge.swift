@@ -367,7 +367,7 @@ private struct ObjectCopy {
     if hadExtras || object.extras != nil {
       let extras = object.needExtras()
       for entry in lists { entry.list.restore(entry.content) }
-      extras.lists = lists.map { ($0.property, $0.list) }
+      extras.lists = ListTable(lists.map { ($0.property, $0.list) })
       extras.partners = partners
     }
     if state.phase != .detached {

@@ -188,6 +188,17 @@ struct StatementCache {
   private var chains = ContiguousArray<Statement?>(repeating: nil, count: StatementCache.limit)
   private var count = 0
   private var clock: UInt64 = 0
+  /// Statements with two words that were found lately, each at a place that its words determine. Small saves ask for the
+  /// same few again and again.
+  private var recents = ContiguousArray<Recent?>(repeating: nil, count: StatementCache.recentCount)
+
+  private static let recentCount = 16
+
+  private struct Recent {
+    let name: UInt64
+    let detail: UInt64
+    let statement: Statement
+  }
 
   var all: [Statement] {
     var all: [Statement] = []
@@ -199,6 +210,22 @@ struct StatementCache {
       }
     }
     return all
+  }
+
+  /// The cached statement for two words, if it was found lately.
+  func recent(_ name: UInt64, _ detail: UInt64) -> Statement? {
+    guard let recent = recents[Self.recentPlace(of: name)], recent.name == name, recent.detail == detail else {
+      return nil
+    }
+    return recent.statement
+  }
+
+  mutating func noteRecent(_ statement: Statement, _ name: UInt64, _ detail: UInt64) {
+    recents[Self.recentPlace(of: name)] = Recent(name: name, detail: detail, statement: statement)
+  }
+
+  private static func recentPlace(of name: UInt64) -> Int {
+    Int(truncatingIfNeeded: (name ^ name >> 16) % UInt64(recentCount))
   }
 
   /// The cached statement for these words.
@@ -229,6 +256,11 @@ struct StatementCache {
 
   /// Removes the older half, so that the cost of a pass over all statements is shared by many insertions.
   private mutating func evict() -> [Statement] {
+    for place in recents.indices {
+      // What was found lately was used lately.
+      recents[place]?.statement.lastUse = clock
+      recents[place] = nil
+    }
     let sorted = all.sorted { $0.lastUse < $1.lastUse }
     let kept = sorted[(sorted.count / 2)...]
     for chain in chains.indices { chains[chain] = nil }

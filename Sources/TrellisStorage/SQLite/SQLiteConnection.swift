@@ -76,10 +76,15 @@ package final class SQLiteConnection: StoreConnection {
   func statement(
     _ kind: FixedStatement, _ entity: Int, _ detail: UInt64 = 0, _ text: () -> String?
   ) throws(StoreError) -> Statement {
+    let name = kind.rawValue | UInt64(truncatingIfNeeded: entity) << 16
+    if let known = database.cache.recent(name, detail) { return known }
     words.removeAll(keepingCapacity: true)
-    words.append(kind.rawValue | UInt64(truncatingIfNeeded: entity) << 16)
+    words.append(name)
     words.append(detail)
-    if let known = database.cache.statement(words) { return known }
+    if let known = database.cache.statement(words) {
+      database.cache.noteRecent(known, name, detail)
+      return known
+    }
     guard let text = text() else {
       throw StoreError(
         .internalError, "The store was asked for something that the model does not have.",
