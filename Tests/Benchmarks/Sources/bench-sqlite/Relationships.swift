@@ -15,55 +15,59 @@ extension Floor {
   }
 
   /// Every image, then the diary that it belongs to.
-  func traverse(_ connection: Connection) {
-    report.run("traverse", items: count * imagesOfADiary) {
+  func traverse(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
       let diaries = readAllByKey(connection)
-      let rows = connection.prepare("SELECT \(imageColumns) FROM image")
-      defer { rows.finalize() }
-      var sum = 0
-      while rows.next() {
-        let image = readImage(rows)
-        image.diary = diaries[rows.key(6)]
-        sum &+= (image.diary?.content.utf8.count ?? 0) &+ image.byteCount
+      return connection.with("SELECT \(imageColumns) FROM image") { rows in
+        var sum = 0
+        while rows.next() {
+          let image = readImage(rows)
+          image.diary = diaries[rows.integer(6)]
+          sum &+= (image.diary?.content.utf8.count ?? 0) &+ image.byteCount
+        }
+        return sum
       }
-      return sum
     }
   }
 
-  /// Every diary, then its images: two statements, whoever asks.
-  func toMany(_ workload: String, _ connection: Connection) {
-    report.run(workload, items: count * imagesOfADiary) {
-      let images = readImagesByDiary(connection)
-      let rows = connection.prepare("SELECT \(columns) FROM diary")
-      defer { rows.finalize() }
-      var sum = 0
+  /// Every diary with its images: both tables in the order of the diaries, side by side.
+  func toMany(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
+      let images = connection.prepare("SELECT \(imageColumns) FROM image WHERE diary IS NOT NULL ORDER BY diary")
+      let rows = connection.prepare("SELECT \(columns) FROM diary ORDER BY pk")
+      defer {
+        images.finalize()
+        rows.finalize()
+      }
+      var hasImage = images.next()
+      var diaries: [(diary: Diary, images: [Image])] = []
       while rows.next() {
         let diary = readDiary(rows)
-        sum &+= diary.intensity
-        for image in images[diary.key] ?? [] { sum &+= image.byteCount }
+        var itsImages: [Image] = []
+        while hasImage, images.key(6) == diary.key {
+          itsImages.append(readImage(images))
+          hasImage = images.next()
+        }
+        diaries.append((diary, itsImages))
       }
-      return sum
+      return diaries.reduce(0) { sum, each in
+        each.images.reduce(sum &+ each.diary.intensity) { $0 &+ $1.byteCount }
+      }
     }
-  }
-
-  private func readImagesByDiary(_ connection: Connection) -> [Int64: [Image]] {
-    var byDiary: [Int64: [Image]] = [:]
-    byDiary.reserveCapacity(count)
-    let rows = connection.prepare("SELECT \(imageColumns) FROM image")
-    defer { rows.finalize() }
-    while rows.next() { byDiary[rows.key(6), default: []].append(readImage(rows)) }
-    return byDiary
   }
 
   /// Every tag, then its diaries.
-  func manyToMany(_ connection: Connection) {
-    report.run("manyToMany", items: count) {
+  func manyToMany(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
       let diaries = readAllByKey(connection)
-      let pairs = connection.prepare("SELECT tag,diary FROM diary_tag ORDER BY tag,diary")
-      defer { pairs.finalize() }
-      var sum = 0
-      while pairs.next() { sum &+= (diaries[pairs.key(1)]?.intensity ?? 0) &+ pairs.integer(0) }
-      return sum
+      return connection.with("SELECT tag,diary FROM diary_tag ORDER BY tag,diary") { pairs in
+        var sum = 0
+        while pairs.next() { sum &+= (diaries[pairs.integer(1)]?.intensity ?? 0) &+ pairs.integer(0) }
+        return sum
+      }
     }
   }
 }

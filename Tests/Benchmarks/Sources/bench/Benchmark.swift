@@ -1,9 +1,11 @@
 import Foundation
+import Workload
 
 /// All rounds for one number of diaries.
 struct Benchmark {
   let options: Options
   let count: Int
+  let workloads: [Workload]
   let folder: URL
   let lines: JSONLines
 
@@ -11,7 +13,7 @@ struct Benchmark {
     var results = Results()
     for round in 1...options.rounds {
       try lines.writeHeading(count: count, round: round, options)
-      try Round(options: options, count: count, folder: folder).run { printed in
+      try Round(options: options, count: count, workloads: workloads, folder: folder).run { printed in
         try lines.write(printed)
         for line in printed.split(separator: UInt8(ascii: "\n")) {
           results.add(try JSONDecoder().decode(Measurement.self, from: Data(line)))
