@@ -11,7 +11,7 @@ public let accessRounds = 500
 /// Long enough to lie outside the string.
 public let writtenTexts = ["a text that does not fit into sixteen bytes", "another one that does not fit, either"]
 
-/// How many lists are kept up to date while somebody else saves, and how many saves.
+/// How many live lists there are, and how many saves beside them.
 public let observedLists = 1_000
 public let savesBesideLists = 10
 

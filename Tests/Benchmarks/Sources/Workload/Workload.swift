@@ -118,7 +118,7 @@ extension Workload {
 
     case .documentWrite: Plan { $0 }.with(\.storeKind, .document)
     case .documentOpen: Plan(on: .documentWrite) { $0 }.with(\.storeKind, .document)
-    case .documentSaveOne: Plan(on: .documentWrite) { _ in documentSaves }.with(\.storeKind, .document)
+    case .documentSaveOne: Plan(on: .documentWrite) { $0 * documentSaves }.with(\.storeKind, .document)
 
     case .memoryInsert: Plan { $0 }.with(\.storeKind, .memory)
     case .memoryFetchAll, .memoryFilterSort: Plan(on: .memoryInsert) { $0 }.with(\.storeKind, .memory)

@@ -17,7 +17,7 @@ struct GRDBBench: Participant {
   func prepare(_ workload: Workload, _ store: GRDBStore) throws -> Work? {
     switch workload {
     case .insert: try insert(store)
-    // Records are values and nobody keeps them by key: a second fetch reads them again, and a record is its own snapshot.
+    // Records are values without an identity map: a second fetch reads them again, and a record is its own snapshot.
     case .fetchAll, .fetchAllAgain, .snapshots, .fetchAllCold: fetchAll(store)
     case .byID, .byIDPinned, .byIDRegistered: try byID(store)
     case .latestByEmotion: try latestByEmotion(store)

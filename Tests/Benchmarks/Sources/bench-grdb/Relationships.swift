@@ -28,7 +28,7 @@ extension GRDBBench {
     }
   }
 
-  /// Every diary, then its images: prefetched by GRDB in a second statement, whoever asks.
+  /// Every diary, then its images: prefetched by GRDB in a second statement in any case.
   func toMany(_ store: GRDBStore) throws -> Work {
     let pool = try store.pool()
     return {

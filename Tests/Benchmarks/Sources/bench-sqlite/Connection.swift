@@ -82,7 +82,7 @@ struct Statement {
   /// Runs an update that must find its row as it remembers it.
   func runOnOneRow() {
     run()
-    precondition(connection.changes == 1, "somebody else has changed the row")
+    precondition(connection.changes == 1, "the row is not as it was read")
   }
 
   func reset() { sqlite3_reset(pointer) }

@@ -25,7 +25,7 @@ struct Floor: Participant {
     case .fetchAll: fetchAll(store)
     case .fetchAllAgain: fetchAllAgain(store)
     case .snapshots: snapshots(store)
-    // Who keeps no objects reads the row again; who keeps them in a dictionary is measured beside that.
+    // Without an identity map, the row is read again; a dictionary is measured beside that.
     case .byID, .byIDPinned, .byIDRegistered: byID(store)
     case .byIDInDictionary: byIDInDictionary(store)
     case .latestByEmotion: latestByEmotion(store)
@@ -83,7 +83,7 @@ struct Floor: Participant {
     case .fetchAllCold: fetchAll(store)
     case .bytesPerObject: bytesPerObject(store)
     case .peakOfFetch: peakOfFetch(store)
-    // By hand, a list is numbered by whoever knows what is inserted in a row; the first duplicate ends an INSERT.
+    // By hand, the places of many insertions are chosen at once, for the case at hand; the first duplicate ends an INSERT.
     case .middleInserts, .wordsRefused: nil
     case .firstFetch50, .firstFetch200: nil
     }

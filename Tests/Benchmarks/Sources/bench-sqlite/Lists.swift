@@ -3,6 +3,11 @@ import Workload
 /// The places of members are numbers with room between them, so that an insertion moves no other row.
 let placeGap = 1_024
 
+/// The tracks of an album, in their order.
+private final class TrackList {
+  var tracks: [Track] = []
+}
+
 extension Floor {
   /// One album with all tracks in their order, in one transaction.
   func albumInsert(_ store: FloorStore) -> Work {
@@ -22,12 +27,12 @@ extension Floor {
     }
   }
 
-  private func readList(_ connection: Connection) -> [Track] {
+  private func readList(_ connection: Connection) -> TrackList {
+    let list = TrackList()
     connection.with("SELECT \(trackColumns) FROM track t WHERE album=1 ORDER BY place") { rows in
-      var tracks: [Track] = []
-      while rows.next() { tracks.append(readTrack(rows)) }
-      return tracks
+      while rows.next() { list.tracks.append(readTrack(rows)) }
     }
+    return list
   }
 
   /// Each new track in a transaction of its own.
@@ -43,11 +48,11 @@ extension Floor {
     let connection = store.connection
     let list = readList(connection)
     return {
-      var list = list
       connection.with(insertTrack) { statement in
         for turn in 0..<savedEdits {
-          let track = insert(TrackData(added: turn), at: index(list.count), of: list, statement, connection)
-          list.insert(track, at: index(list.count))
+          let track = insert(
+            TrackData(added: turn), at: index(list.tracks.count), of: list, statement, connection)
+          list.tracks.insert(track, at: index(list.tracks.count))
         }
       }
       return listSum(list)
@@ -55,9 +60,10 @@ extension Floor {
   }
 
   private func insert(
-    _ data: TrackData, at index: Int, of list: [Track], _ statement: Statement, _ connection: Connection
+    _ data: TrackData, at index: Int, of list: TrackList, _ statement: Statement, _ connection: Connection
   ) -> Track {
-    let before = index > 0 ? list[index - 1].place : nil, after = index < list.count ? list[index].place : nil
+    let tracks = list.tracks
+    let before = index > 0 ? tracks[index - 1].place : nil, after = index < tracks.count ? tracks[index].place : nil
     let place =
       switch (before, after) {
       case (let before?, let after?): before + (after - before) / 2
@@ -76,11 +82,11 @@ extension Floor {
     let connection = store.connection
     let list = readList(connection)
     return {
-      var list = list
       connection.transaction {
         connection.with(insertTrack) { statement in
           for turn in 0..<editsOfASave {
-            list.append(insert(TrackData(added: turn), at: list.count, of: list, statement, connection))
+            let track = insert(TrackData(added: turn), at: list.tracks.count, of: list, statement, connection)
+            list.tracks.append(track)
           }
         }
       }
@@ -93,11 +99,10 @@ extension Floor {
     let connection = store.connection
     let list = readList(connection)
     return {
-      var list = list
       connection.transaction {
         connection.with("UPDATE track SET album=NULL,place=NULL,version=version+1 WHERE pk=?") { statement in
           for _ in 0..<editsOfASave {
-            statement.bind(1, list.remove(at: list.count / 2).key)
+            statement.bind(1, list.tracks.remove(at: list.tracks.count / 2).key)
             statement.runOnOneRow()
           }
         }
@@ -111,13 +116,12 @@ extension Floor {
     let connection = store.connection
     let list = readList(connection)
     return {
-      var list = list
       connection.transaction {
         connection.with("UPDATE track SET place=?,version=version+1 WHERE pk=?") { statement in
           for _ in 0..<editsOfASave {
-            let track = list.removeLast()
-            track.place = list[0].place - placeGap
-            list.insert(track, at: 0)
+            let track = list.tracks.removeLast()
+            track.place = list.tracks[0].place - placeGap
+            list.tracks.insert(track, at: 0)
             statement.bind(1, track.place)
             statement.bind(2, track.key)
             statement.runOnOneRow()
@@ -128,8 +132,9 @@ extension Floor {
     }
   }
 
-  private func listSum(_ list: [Track]) -> Int {
-    orderedSum([list.count, list[0].seconds, list[list.count / 2].seconds, list[list.count - 1].seconds])
+  private func listSum(_ list: TrackList) -> Int {
+    let count = list.tracks.count
+    return orderedSum([count] + [0, count / 2, count - 1].map { list.tracks[$0].seconds })
   }
 
   /// How many members refuse the delete.

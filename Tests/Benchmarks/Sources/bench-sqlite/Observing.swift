@@ -2,7 +2,7 @@ import Synchronization
 import Workload
 
 extension Floor {
-  /// Saves that concern no list: who writes by hand knows which ones to read again.
+  /// Saves that concern no list. Hand-written code knows the lists that a statement concerns, and does nothing for others.
   func liveLists(_ workload: Workload, _ store: FloorStore) -> Work {
     let connection = store.connection
     connection.execute("INSERT INTO album(version,name) VALUES(1,'album')")
@@ -92,7 +92,7 @@ private final class WritingTracks: @unchecked Sendable {
 
 /// Connections for readers, each with its statement, made when none is free.
 private final class ConnectionPool: Sendable {
-  /// A connection is used by whoever has taken it out of the list, and by nobody else.
+  /// A connection is used by the one thread that has taken it out of the list.
   private struct Reader: @unchecked Sendable {
     let connection: Connection
     let statement: Statement

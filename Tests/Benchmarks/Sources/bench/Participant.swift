@@ -1,4 +1,4 @@
-/// Who does the work.
+/// A program that does the work.
 struct Participant {
   let name: String
   let program: String
@@ -15,6 +15,6 @@ struct Participant {
     Participant(name: "trellis-memory", program: "bench-trellis", environment: ["BENCH_MEMORY_STORE": "1"]),
   ]
 
-  /// Whoever makes the store that all open in their first fetch.
+  /// The one that makes the store that all open in their first fetch.
   static let makerOfFirstStore = all[1]
 }
