@@ -31,31 +31,30 @@ extension Floor {
     }
   }
 
-  /// Every diary with its images: both tables in the order of the diaries, side by side.
+  /// Every diary, then its images: two statements, each in the order of its table, and the images at the place of their diary.
   func toMany(_ store: FloorStore) -> Work {
     let connection = store.connection
     return {
-      let images = connection.prepare("SELECT \(imageColumns) FROM image WHERE diary IS NOT NULL ORDER BY diary")
-      let rows = connection.prepare("SELECT \(columns) FROM diary ORDER BY pk")
-      defer {
-        images.finalize()
-        rows.finalize()
-      }
-      var hasImage = images.next()
-      var diaries: [(diary: Diary, images: [Image])] = []
-      while rows.next() {
-        let diary = readDiary(rows)
-        var itsImages: [Image] = []
-        while hasImage, images.key(6) == diary.key {
-          itsImages.append(readImage(images))
-          hasImage = images.next()
+      let images = readImagesByDiary(connection)
+      return connection.with("SELECT \(columns) FROM diary") { rows in
+        var sum = 0
+        while rows.next() {
+          let diary = readDiary(rows)
+          sum &+= diary.intensity
+          for image in images[Int(diary.key)] { sum &+= image.byteCount }
         }
-        diaries.append((diary, itsImages))
-      }
-      return diaries.reduce(0) { sum, each in
-        each.images.reduce(sum &+ each.diary.intensity) { $0 &+ $1.byteCount }
+        return sum
       }
     }
+  }
+
+  private func readImagesByDiary(_ connection: Connection) -> [[Image]] {
+    let greatest = connection.integer("SELECT max(pk) FROM diary")
+    var byDiary: [[Image]] = Array(repeating: [], count: greatest + 1)
+    connection.with("SELECT \(imageColumns) FROM image WHERE diary IS NOT NULL") { rows in
+      while rows.next() { byDiary[rows.integer(6)].append(readImage(rows)) }
+    }
+    return byDiary
   }
 
   /// Every tag, then its diaries.
