@@ -10,7 +10,7 @@ struct Benchmark {
   let lines: JSONLines
 
   func run() throws -> Results {
-    var results = Results()
+    var results = Results(isProcessorTime: options.isProcessorTime)
     for round in 1...options.rounds {
       try lines.writeHeading(count: count, round: round, options)
       try Round(options: options, count: count, workloads: workloads, folder: folder).run { printed in

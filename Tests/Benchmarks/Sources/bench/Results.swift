@@ -6,6 +6,11 @@ struct Results {
   private var seconds = Figures(), processorSeconds = Figures(), values = Figures()
   private var checksums: [Workload: [String: Set<Int>]] = [:]
   private var items: [Workload: Int] = [:]
+  private let isProcessorTime: Bool
+
+  /// - Parameter isProcessorTime: whether medians and spreads are those of the time that the processes have used of all processors,
+  ///   instead of the time that has passed.
+  init(isProcessorTime: Bool) { self.isProcessorTime = isProcessorTime }
 
   mutating func add(_ measurement: Measurement) {
     guard let workload = Workload(rawValue: measurement.workload) else { return }
@@ -32,7 +37,9 @@ struct Results {
     figures(workload).spread(workload, participant)
   }
 
-  private func figures(_ workload: Workload) -> Figures { workload.plan.isFigure ? values : seconds }
+  private func figures(_ workload: Workload) -> Figures {
+    workload.plan.isFigure ? values : isProcessorTime ? processorSeconds : seconds
+  }
 
   /// The median processor time for one item, in nanoseconds.
   func nanosecondsPerItem(_ workload: Workload, _ participant: String) -> Double? {

@@ -17,7 +17,7 @@ struct Table {
     return """
       \(Machine.description)
       N = \(count), \(options.rounds) rounds in turn; SQLite \(durability), WAL; smallSavesDurable: synchronous FULL
-      medians; ms of wall time for workloads, MB for peak…, bytes for bytesPerObject
+      medians; ms of \(options.isProcessorTime ? "processor" : "wall") time, MB for peak…, bytes for bytesPerObject
       """
   }
 
