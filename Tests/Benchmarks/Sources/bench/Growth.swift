@@ -40,6 +40,8 @@ struct Growth {
     let former = results.dropLast().last?.results
     return workloads.filter { workload in
       let seconds = last.longest(workload)
+      // One that was too long for the last number is too long for this one.
+      if seconds == 0 && !workload.plan.isFigure { return false }
       let growth = former.map { $0.longest(workload) }.map { $0 > 0 ? seconds / $0 : 10 } ?? 10
       return seconds * max(10, growth) < 60
     }
