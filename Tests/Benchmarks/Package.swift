@@ -3,6 +3,7 @@
 import PackageDescription
 
 let trellis: Target.Dependency = .product(name: "Trellis", package: "trellis")
+let trellisJSON: Target.Dependency = .product(name: "TrellisJSON", package: "trellis")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let generating: [Target.PluginUsage] = [.plugin(name: "TrellisPlugin", package: "trellis")]
 let settings: [SwiftSetting] = [
@@ -27,26 +28,31 @@ let package = Package(
     .executableTarget(name: "bench-grdb", dependencies: ["Workload", grdb], swiftSettings: settings),
     .target(name: "BenchModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
     .executableTarget(
-      name: "bench-trellis", dependencies: ["Workload", "BenchModel", trellis], swiftSettings: settings),
-
-    // How the cost of an item grows with the number of items.
-    .target(name: "GrowthModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
-    .executableTarget(name: "bench-growth", dependencies: ["GrowthModel", trellis], swiftSettings: settings),
+      name: "bench-trellis", dependencies: ["Workload", "BenchModel", trellis, trellisJSON], swiftSettings: settings),
 
     // What a fetch costs beside what SQLite does for it.
     .executableTarget(name: "fetch-overhead", dependencies: ["BenchModel", trellis], swiftSettings: settings),
 
     // The first fetch, in small programs of their own. A model of 200 entities takes minutes to compile, so that `swift run bench`
-    // goes without: `swift build -c release` makes them.
+    // goes without that one: `swift build -c release` makes it.
     .executableTarget(name: "first-sqlite", dependencies: ["Workload", "CSQLite3"], swiftSettings: settings),
     .executableTarget(name: "first-grdb", dependencies: ["Workload", grdb], swiftSettings: settings),
+    .target(name: "FirstFetch", dependencies: ["Workload", trellis], swiftSettings: settings),
+    .target(name: "MediumModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
+    .executableTarget(
+      name: "first-trellis-50", dependencies: ["FirstFetch", "Workload", "MediumModel", trellis],
+      swiftSettings: settings),
     .target(name: "WideModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
     .executableTarget(
-      name: "first-trellis", dependencies: ["Workload", "WideModel", trellis], swiftSettings: settings),
+      name: "first-trellis-200", dependencies: ["FirstFetch", "Workload", "WideModel", trellis], swiftSettings: settings
+    ),
 
     // Runs them in turn. It needs the programs beside it, which `swift run` builds because they are named here.
     .executableTarget(
-      name: "bench", dependencies: ["bench-sqlite", "bench-grdb", "bench-trellis"], swiftSettings: settings),
+      name: "bench",
+      dependencies: [
+        "Workload", "bench-sqlite", "bench-grdb", "bench-trellis", "first-sqlite", "first-grdb", "first-trellis-50",
+      ], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

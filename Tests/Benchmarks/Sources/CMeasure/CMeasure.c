@@ -12,24 +12,32 @@
 #endif
 
 static int is_measuring;
-static uint64_t unmeasured;
+static struct bench_time unmeasured;
 
-static uint64_t now(void) {
+static uint64_t nanoseconds(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-uint64_t bench_measured(void (*body)(void *), void *context) {
+static struct bench_time now(void) {
+  return (struct bench_time){nanoseconds(CLOCK_MONOTONIC), nanoseconds(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+static struct bench_time difference(struct bench_time later, struct bench_time earlier) {
+  return (struct bench_time){later.wall - earlier.wall, later.processor - earlier.processor};
+}
+
+struct bench_time bench_measured(void (*body)(void *), void *context) {
   is_measuring = 1;
-  unmeasured = 0;
+  unmeasured = (struct bench_time){0, 0};
   CALLGRIND_START_INSTRUMENTATION;
-  uint64_t start = now();
+  struct bench_time start = now();
   body(context);
-  uint64_t end = now();
+  struct bench_time end = now();
   CALLGRIND_STOP_INSTRUMENTATION;
   is_measuring = 0;
-  return end - start - unmeasured;
+  return difference(difference(end, start), unmeasured);
 }
 
 void bench_unmeasured(void (*body)(void *), void *context) {
@@ -37,11 +45,13 @@ void bench_unmeasured(void (*body)(void *), void *context) {
     body(context);
     return;
   }
-  uint64_t start = now();
+  struct bench_time start = now();
   CALLGRIND_STOP_INSTRUMENTATION;
   body(context);
   CALLGRIND_START_INSTRUMENTATION;
-  unmeasured += now() - start;
+  struct bench_time passed = difference(now(), start);
+  unmeasured.wall += passed.wall;
+  unmeasured.processor += passed.processor;
 }
 
 #if defined(__APPLE__)

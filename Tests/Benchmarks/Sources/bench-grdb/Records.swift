@@ -14,7 +14,8 @@ struct Diary: Codable, FetchableRecord, MutablePersistableRecord {
 
   enum Columns {
     static let emotion = Column(CodingKeys.emotion), content = Column(CodingKeys.content)
-    static let createdAt = Column(CodingKeys.createdAt)
+    static let createdAt = Column(CodingKeys.createdAt), intensity = Column(CodingKeys.intensity)
+    static let isFavorite = Column(CodingKeys.isFavorite), pk = Column(CodingKeys.pk)
   }
 
   mutating func didInsert(_ inserted: InsertionSuccess) { pk = inserted.rowID }
@@ -55,22 +56,63 @@ struct DiaryTag: Codable, FetchableRecord, PersistableRecord {
   var tagPk: Int64
 }
 
-/// A record that reads its columns by number.
-struct FastDiary: FetchableRecord, TableRecord {
-  static let databaseTableName = "diary"
-  let pk: Int64, id: UUID, emotion: String, content: String, createdAt: Double, intensity: Int, isFavorite: Bool
+struct Country: Codable, FetchableRecord, MutablePersistableRecord {
+  static let databaseTableName = "country"
+  var pk: Int64?
+  var name: String
+}
 
-  init(row: Row) {
-    pk = row[0]
-    id = row[1]
-    emotion = row[2]
-    content = row[3]
-    createdAt = row[4]
-    intensity = row[5]
-    isFavorite = row[6]
-  }
+struct Label: Codable, FetchableRecord, MutablePersistableRecord {
+  static let databaseTableName = "label"
+  static let country = belongsTo(Country.self)
+  var pk: Int64?
+  var name: String
+  var countryPk: Int64?
+}
 
-  var sum: Int {
-    content.utf8.count &+ emotion.utf8.count &+ Int(createdAt) &+ intensity &+ (isFavorite ? 1 : 0) &+ Int(id.uuid.0)
+struct Artist: Codable, FetchableRecord, MutablePersistableRecord {
+  static let databaseTableName = "artist"
+  static let label = belongsTo(Label.self)
+  var pk: Int64?
+  var name: String
+  var labelPk: Int64?
+}
+
+struct Album: Codable, FetchableRecord, MutablePersistableRecord {
+  static let databaseTableName = "album"
+  static let artist = belongsTo(Artist.self)
+  var pk: Int64?
+  var name: String
+  var artistPk: Int64?
+}
+
+struct Track: Codable, FetchableRecord, MutablePersistableRecord {
+  static let databaseTableName = "track"
+  static let album = belongsTo(Album.self)
+  var pk: Int64?
+  var title: String
+  var seconds: Int
+  var genre: Int
+  var albumPk: Int64?
+
+  enum Columns {
+    static let seconds = Column(CodingKeys.seconds), genre = Column(CodingKeys.genre)
+    static let albumPk = Column(CodingKeys.albumPk)
   }
+}
+
+struct Node: Codable, FetchableRecord, MutablePersistableRecord {
+  static let databaseTableName = "node"
+  var pk: Int64?
+  var number: Int
+  var parentPk: Int64?
+
+  mutating func didInsert(_ inserted: InsertionSuccess) { pk = inserted.rowID }
+}
+
+struct Photo: Codable, FetchableRecord, MutablePersistableRecord {
+  static let databaseTableName = "photo"
+  var pk: Int64?
+  var name: String
+  var content: Data
 }

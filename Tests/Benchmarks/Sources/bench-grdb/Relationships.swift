@@ -18,8 +18,9 @@ struct TagInfo: Decodable, FetchableRecord {
 
 extension GRDBBench {
   /// Every image, then the diary that it belongs to: a join.
-  func traverse(_ pool: DatabasePool) throws {
-    try report.run("traverse", items: count * imagesOfADiary) {
+  func traverse(_ store: GRDBStore) throws -> Work {
+    let pool = try store.pool()
+    return {
       let request = Image.including(required: Image.diary).asRequest(of: ImageInfo.self)
       return try pool.read(request.fetchAll).reduce(0) {
         $0 &+ $1.diary.content.utf8.count &+ $1.image.byteCount
@@ -27,9 +28,10 @@ extension GRDBBench {
     }
   }
 
-  /// Every diary, then its images: prefetched by GRDB in a second statement, whoever asks.
-  func toMany(_ workload: String, _ pool: DatabasePool) throws {
-    try report.run(workload, items: count * imagesOfADiary) {
+  /// Every diary, then its images: prefetched by GRDB in a second statement in any case.
+  func toMany(_ store: GRDBStore) throws -> Work {
+    let pool = try store.pool()
+    return {
       let request = Diary.including(all: Diary.images).asRequest(of: DiaryInfo.self)
       return try pool.read(request.fetchAll).reduce(0) { sum, info in
         info.images.reduce(sum &+ info.diary.intensity) { $0 &+ $1.byteCount }
@@ -38,8 +40,9 @@ extension GRDBBench {
   }
 
   /// Every tag, then its diaries.
-  func manyToMany(_ pool: DatabasePool) throws {
-    try report.run("manyToMany", items: count) {
+  func manyToMany(_ store: GRDBStore) throws -> Work {
+    let pool = try store.pool()
+    return {
       let request = Tag.including(all: Tag.diaries).asRequest(of: TagInfo.self)
       return try pool.read(request.fetchAll).enumerated().reduce(0) { sum, tag in
         tag.element.diaries.reduce(sum) { $0 &+ $1.intensity &+ tag.offset + 1 }

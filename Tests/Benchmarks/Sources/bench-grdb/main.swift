@@ -1,5 +1,5 @@
-// The same work done with GRDB, as its documentation recommends: Codable records ("grdb"); and, for the fetch of all, records
-// that read their columns by number ("grdb-fast").
+// The same work done with GRDB, as its documentation recommends: Codable records.
 import Workload
 
-try GRDBBench(Settings()).run()
+let settings = Settings()
+try Runner(GRDBBench(settings), settings).run()

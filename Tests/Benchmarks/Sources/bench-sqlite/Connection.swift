@@ -28,7 +28,36 @@ struct Connection {
     }
   }
 
-  func close() { sqlite3_close(pointer) }
+  func close() { check(sqlite3_close(pointer)) }
+
+  /// The rows that the last statement has changed.
+  var changes: Int { Int(sqlite3_changes(pointer)) }
+
+  /// Runs statements as one transaction.
+  func transaction(_ body: () throws -> Void) rethrows {
+    execute("BEGIN IMMEDIATE")
+    try body()
+    execute("COMMIT")
+  }
+
+  /// Reads in one transaction, so that the file is locked once instead of at each statement.
+  func reading<Result>(_ body: () throws -> Result) rethrows -> Result {
+    execute("BEGIN")
+    defer { execute("COMMIT") }
+    return try body()
+  }
+
+  /// The only value of a statement.
+  func integer(_ text: String) -> Int {
+    with(text) { $0.next() ? $0.integer(0) : 0 }
+  }
+
+  /// Runs a body with a statement that is prepared for it.
+  func with<Result>(_ text: String, _ body: (Statement) throws -> Result) rethrows -> Result {
+    let statement = prepare(text)
+    defer { statement.finalize() }
+    return try body(statement)
+  }
 }
 
 /// A prepared statement.
@@ -53,7 +82,7 @@ struct Statement {
   /// Runs an update that must find its row as it remembers it.
   func runOnOneRow() {
     run()
-    precondition(sqlite3_changes(connection.pointer) == 1, "somebody else has changed the row")
+    precondition(connection.changes == 1, "the row is not as it was read")
   }
 
   func reset() { sqlite3_reset(pointer) }

@@ -1,21 +1,19 @@
 import Workload
 
 extension Floor {
-  /// A tenth of the diaries with their images and pairs, in one transaction; nothing is read.
-  func deleteCascade(_ connection: Connection) {
-    report.run("deleteCascade", items: count / 10) {
-      let statements = [
-        "DELETE FROM diary_tag WHERE diary=?", "DELETE FROM image WHERE diary=?", "DELETE FROM diary WHERE pk=?",
-      ].map(connection.prepare)
-      connection.execute("BEGIN IMMEDIATE")
-      for key in 1...count / 10 {
-        for statement in statements {
-          statement.bind(1, key)
-          statement.run()
+  /// A tenth of the diaries with their images and pairs, in one transaction; nothing is read. Three statements get all keys at once.
+  func deleteCascade(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
+      let keys = "[" + (1...count / 10).map(String.init).joined(separator: ",") + "]"
+      connection.transaction {
+        for place in ["diary_tag WHERE diary", "image WHERE diary", "diary WHERE pk"] {
+          connection.with("DELETE FROM \(place) IN (SELECT value FROM json_each(?))") { statement in
+            statement.bind(1, keys)
+            statement.run()
+          }
         }
       }
-      connection.execute("COMMIT")
-      for statement in statements { statement.finalize() }
       return count / 10
     }
   }

@@ -24,7 +24,8 @@ final class Image {
   var diary: Diary?
 }
 
-struct DiaryRow {
+/// A diary as a value: a snapshot, and what documents and arrays consist of.
+struct DiaryRow: Codable {
   var key: Int64
   var id: UUID
   var emotion, content: String
@@ -34,5 +35,30 @@ struct DiaryRow {
 
   var sum: Int {
     content.utf8.count &+ emotion.utf8.count &+ Int(createdAt) &+ intensity &+ (isFavorite ? 1 : 0) &+ Int(id.uuid.0)
+  }
+}
+
+final class Track {
+  let key: Int64
+  var title: String
+  var seconds, genre: Int
+  var place: Int
+
+  init(key: Int64, title: String, seconds: Int, genre: Int, place: Int) {
+    self.key = key
+    self.title = title
+    self.seconds = seconds
+    self.genre = genre
+    self.place = place
+  }
+}
+
+final class Node {
+  let key: Int64
+  let number: Int
+
+  init(key: Int64, number: Int) {
+    self.key = key
+    self.number = number
   }
 }

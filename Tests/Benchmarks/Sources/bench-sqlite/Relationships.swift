@@ -15,55 +15,58 @@ extension Floor {
   }
 
   /// Every image, then the diary that it belongs to.
-  func traverse(_ connection: Connection) {
-    report.run("traverse", items: count * imagesOfADiary) {
+  func traverse(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
       let diaries = readAllByKey(connection)
-      let rows = connection.prepare("SELECT \(imageColumns) FROM image")
-      defer { rows.finalize() }
-      var sum = 0
-      while rows.next() {
-        let image = readImage(rows)
-        image.diary = diaries[rows.key(6)]
-        sum &+= (image.diary?.content.utf8.count ?? 0) &+ image.byteCount
+      return connection.with("SELECT \(imageColumns) FROM image") { rows in
+        var sum = 0
+        while rows.next() {
+          let image = readImage(rows)
+          image.diary = diaries[rows.integer(6)]
+          sum &+= (image.diary?.content.utf8.count ?? 0) &+ image.byteCount
+        }
+        return sum
       }
-      return sum
     }
   }
 
-  /// Every diary, then its images: two statements, whoever asks.
-  func toMany(_ workload: String, _ connection: Connection) {
-    report.run(workload, items: count * imagesOfADiary) {
+  /// Every diary, then its images: two statements, each in the order of its table, and the images at the place of their diary.
+  func toMany(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
       let images = readImagesByDiary(connection)
-      let rows = connection.prepare("SELECT \(columns) FROM diary")
-      defer { rows.finalize() }
-      var sum = 0
-      while rows.next() {
-        let diary = readDiary(rows)
-        sum &+= diary.intensity
-        for image in images[diary.key] ?? [] { sum &+= image.byteCount }
+      return connection.with("SELECT \(columns) FROM diary") { rows in
+        var sum = 0
+        while rows.next() {
+          let diary = readDiary(rows)
+          sum &+= diary.intensity
+          for image in images[Int(diary.key)] { sum &+= image.byteCount }
+        }
+        return sum
       }
-      return sum
     }
   }
 
-  private func readImagesByDiary(_ connection: Connection) -> [Int64: [Image]] {
-    var byDiary: [Int64: [Image]] = [:]
-    byDiary.reserveCapacity(count)
-    let rows = connection.prepare("SELECT \(imageColumns) FROM image")
-    defer { rows.finalize() }
-    while rows.next() { byDiary[rows.key(6), default: []].append(readImage(rows)) }
+  private func readImagesByDiary(_ connection: Connection) -> [[Image]] {
+    let greatest = connection.integer("SELECT max(pk) FROM diary")
+    var byDiary: [[Image]] = Array(repeating: [], count: greatest + 1)
+    connection.with("SELECT \(imageColumns) FROM image WHERE diary IS NOT NULL") { rows in
+      while rows.next() { byDiary[rows.integer(6)].append(readImage(rows)) }
+    }
     return byDiary
   }
 
   /// Every tag, then its diaries.
-  func manyToMany(_ connection: Connection) {
-    report.run("manyToMany", items: count) {
+  func manyToMany(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
       let diaries = readAllByKey(connection)
-      let pairs = connection.prepare("SELECT tag,diary FROM diary_tag ORDER BY tag,diary")
-      defer { pairs.finalize() }
-      var sum = 0
-      while pairs.next() { sum &+= (diaries[pairs.key(1)]?.intensity ?? 0) &+ pairs.integer(0) }
-      return sum
+      return connection.with("SELECT tag,diary FROM diary_tag ORDER BY tag,diary") { pairs in
+        var sum = 0
+        while pairs.next() { sum &+= (diaries[pairs.integer(1)]?.intensity ?? 0) &+ pairs.integer(0) }
+        return sum
+      }
     }
   }
 }

@@ -17,129 +17,75 @@ extension Floor {
   }
 
   /// One property of every diary, read as objects, written in one transaction.
-  func update(_ connection: Connection) {
-    report.run("update", items: count) {
+  func update(_ store: FloorStore) -> Work {
+    let connection = store.connection
+    return {
       let all = readAll(connection)
       for diary in all { diary.intensity += 1 }
       let statement = updateStatement("intensity", connection)
-      connection.execute("BEGIN IMMEDIATE")
-      for diary in all {
-        statement.bind(1, diary.intensity)
-        write(diary, statement)
+      connection.transaction {
+        for diary in all {
+          statement.bind(1, diary.intensity)
+          write(diary, statement)
+        }
       }
-      connection.execute("COMMIT")
       statement.finalize()
       return all.count
     }
   }
 
-  /// One object read, changed and written, each in a transaction of its own.
-  func smallSaves(_ workload: String, _ connection: Connection) {
-    guard settings.wants(workload) else { return }
-    let keys = readAllKeys(connection)
-    report.run(workload, items: settings.smallSaves) {
-      let save = OneObjectSave(update: updateStatement("isFavorite", connection), connection)
+  /// One object read, changed and written, each in a transaction of its own: a statement alone is one.
+  func smallSaves(_ workload: Workload, _ store: FloorStore) -> Work {
+    let connection = store.connection
+    let keys = connection.with("SELECT pk FROM diary ORDER BY pk") { rows in
+      var keys: [Int64] = []
+      while rows.next() { keys.append(rows.key(0)) }
+      return keys
+    }
+    return {
+      let update = updateStatement("isFavorite", connection)
       let rows = connection.prepare("SELECT \(columns) FROM diary WHERE pk=?")
       var chance = Generator(seed: 9)
-      for _ in 0..<settings.smallSaves {
+      for _ in 0..<settings.items(workload) {
         guard let diary = readOne(keys[chance.below(keys.count)], rows) else { continue }
-        diary.isFavorite.toggle()
-        save.run { write(diary, favorite: save.update) }
+        toggle(diary, update)
       }
-      save.finalize()
+      update.finalize()
       rows.finalize()
-      return settings.smallSaves
+      return settings.items(workload)
     }
   }
 
-  private func readAllKeys(_ connection: Connection) -> [Int64] {
-    let rows = connection.prepare("SELECT pk FROM diary ORDER BY pk")
-    defer { rows.finalize() }
-    var keys: [Int64] = []
-    while rows.next() { keys.append(rows.key(0)) }
-    return keys
-  }
-
-  private func write(_ diary: Diary, favorite statement: Statement) {
+  private func toggle(_ diary: Diary, _ statement: Statement) {
+    diary.isFavorite.toggle()
     statement.bind(1, diary.isFavorite)
     write(diary, statement)
   }
 
   /// One object of many written, each in a transaction of its own.
-  func saveOneDirty(_ connection: Connection) {
-    saveOneDirty("saveOneDirtyOf100", limit: 100, connection)
-    saveOneDirty("saveOneDirtyOfAll", limit: -1, connection)
-  }
-
-  private func saveOneDirty(_ workload: String, limit: Int, _ connection: Connection) {
-    guard settings.wants(workload) else { return }
+  func saveOneDirty(limit: Int, _ store: FloorStore) -> Work {
+    let connection = store.connection
     let held = readAll(connection, limit: limit)
-    report.run(workload, items: 2_000) {
-      let save = OneObjectSave(update: updateStatement("isFavorite", connection), connection)
-      for turn in 0..<2_000 {
-        let diary = held[turn % 100]
-        diary.isFavorite.toggle()
-        save.run { write(diary, favorite: save.update) }
-      }
-      save.finalize()
+    return {
+      let update = updateStatement("isFavorite", connection)
+      for turn in 0..<2_000 { toggle(held[turn % 100], update) }
+      update.finalize()
       return 2_000
     }
   }
 
-  /// One property of every diary changed, and put back from copies made before: by hand that is what undoing is, too.
-  func rollback(_ connection: Connection) {
-    for workload in ["rollback", "undo"] where settings.wants(workload) { rollback(workload, connection) }
-  }
-
-  private func rollback(_ workload: String, _ connection: Connection) {
-    let all = readAll(connection)
-    report.run(workload, items: count) {
-      var copies: [DiaryRow] = []
+  /// One property of every diary changed, and put back to what it was: by hand that is what undoing is, too.
+  func rollback(_ store: FloorStore) -> Work {
+    let all = readAll(store.connection)
+    return {
+      var former: [(diary: Diary, intensity: Int)] = []
+      former.reserveCapacity(all.count)
       for diary in all {
-        copies.append(diary.row)
+        former.append((diary, diary.intensity))
         diary.intensity += 1
       }
-      for (diary, copy) in zip(all, copies) { diary.row = copy }
+      for change in former { change.diary.intensity = change.intensity }
       return all.reduce(0) { $0 &+ $1.intensity }
     }
   }
-}
-
-extension Diary {
-  /// All values at once.
-  fileprivate var row: DiaryRow {
-    get {
-      DiaryRow(
-        key: key, id: id, emotion: emotion, content: content, createdAt: createdAt, intensity: intensity,
-        isFavorite: isFavorite)
-    }
-    set {
-      id = newValue.id
-      emotion = newValue.emotion
-      content = newValue.content
-      createdAt = newValue.createdAt
-      intensity = newValue.intensity
-      isFavorite = newValue.isFavorite
-    }
-  }
-}
-
-/// The statements of a save of one object, prepared once.
-private struct OneObjectSave {
-  let update: Statement
-  private let begin, commit: Statement
-
-  init(update: Statement, _ connection: Connection) {
-    self.update = update
-    begin = connection.prepare("BEGIN IMMEDIATE")
-    commit = connection.prepare("COMMIT")
-  }
-
-  func run(_ body: () -> Void) {
-    begin.run()
-    body()
-    commit.run()
-  }
-
-  func finalize() { for statement in [begin, update, commit] { statement.finalize() } }
 }

@@ -1,10 +1,10 @@
-/// The tables as Trellis makes them; the bare ones have no versions, unique keys and foreign keys.
+/// The tables as Trellis makes them. The bare ones are those of diaries, without versions, unique keys and foreign keys.
 enum Schema {
   static func create(in connection: Connection, isBare: Bool) {
-    connection.execute((isBare ? bare : full) + indexes)
+    connection.execute(isBare ? bare + diaryIndexes : diaries + diaryIndexes + music + others)
   }
 
-  private static let full = """
+  private static let diaries = """
     CREATE TABLE diary(
       pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, id BLOB NOT NULL, emotion TEXT NOT NULL, content TEXT NOT NULL,
       createdAt REAL NOT NULL, intensity INTEGER NOT NULL, isFavorite INTEGER NOT NULL) STRICT;
@@ -30,9 +30,40 @@ enum Schema {
     CREATE TABLE diary_tag(diary INTEGER, tag INTEGER, PRIMARY KEY(diary, tag)) WITHOUT ROWID;
     """
 
-  private static let indexes = """
+  private static let diaryIndexes = """
     CREATE INDEX diary_emotion ON diary(emotion, createdAt);
     CREATE INDEX image_diary ON image(diary);
     CREATE INDEX diary_tag_tag ON diary_tag(tag, diary);
+    """
+
+  private static let music = """
+    CREATE TABLE country(pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, code TEXT NOT NULL) STRICT;
+    CREATE TABLE label(
+      pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, name TEXT NOT NULL,
+      country INTEGER REFERENCES country(pk) DEFERRABLE INITIALLY DEFERRED) STRICT;
+    CREATE INDEX label_country ON label(country);
+    CREATE TABLE artist(
+      pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, name TEXT NOT NULL,
+      label INTEGER REFERENCES label(pk) DEFERRABLE INITIALLY DEFERRED) STRICT;
+    CREATE INDEX artist_label ON artist(label);
+    CREATE TABLE album(
+      pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, name TEXT NOT NULL,
+      artist INTEGER REFERENCES artist(pk) DEFERRABLE INITIALLY DEFERRED) STRICT;
+    CREATE INDEX album_artist ON album(artist);
+    CREATE TABLE track(
+      pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, title TEXT NOT NULL, seconds INTEGER NOT NULL,
+      genre INTEGER NOT NULL, album INTEGER REFERENCES album(pk) DEFERRABLE INITIALLY DEFERRED, place INTEGER) STRICT;
+    CREATE INDEX track_album ON track(album, place);
+    """
+
+  private static let others = """
+    CREATE TABLE node(
+      pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, number INTEGER NOT NULL,
+      parent INTEGER REFERENCES node(pk) DEFERRABLE INITIALLY DEFERRED) STRICT;
+    CREATE INDEX node_parent ON node(parent);
+    CREATE TABLE word(pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
+    CREATE UNIQUE INDEX word_text ON word(text);
+    CREATE TABLE photo(
+      pk INTEGER PRIMARY KEY, version INTEGER NOT NULL, name TEXT NOT NULL, file TEXT NOT NULL) STRICT;
     """
 }

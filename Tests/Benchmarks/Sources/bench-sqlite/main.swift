@@ -1,6 +1,7 @@
-// The floor: statements prepared once, columns read by number into hand-written classes, references resolved through
-// dictionaries. By default with the schema that Trellis makes; with BENCH_BARE=1 without versions, unique keys and foreign keys.
+// The floor: statements prepared once, columns read by number into hand-written classes, references resolved by key. By default
+// with the schema that Trellis makes; with BENCH_BARE=1 without versions, unique keys and foreign keys. Where there is no
+// database, it is Foundation's coders and arrays.
 import Workload
 
-let floor = Floor(Settings())
-floor.run()
+let settings = Settings()
+try Runner(Floor(settings), settings).run()

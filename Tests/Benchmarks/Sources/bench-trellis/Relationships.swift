@@ -2,16 +2,11 @@ import BenchModel
 import Trellis
 import Workload
 
-extension FetchRequest<Diary.Columns> {
-  /// Every diary together with its images.
-  static var withImages: Self { Diary.all.prefetching { $0.images } }
-}
-
 extension TrellisBench {
   /// Every image, then the diary that it belongs to.
-  func traverse(_ container: PersistentContainer) throws {
-    try report.run("traverse", items: count * imagesOfADiary) {
-      try withContext(container) { context in
+  func traverse(_ store: TrellisStore) throws -> Work {
+    {
+      try store.withContext { context in
         try context.fetch(Image.all).reduce(0) {
           $0 &+ ($1.diary?.content.utf8.count ?? 0) &+ Int($1.byteCount)
         }
@@ -20,9 +15,9 @@ extension TrellisBench {
   }
 
   /// Every diary, then its images.
-  func toMany(_ workload: String, _ request: FetchRequest<Diary.Columns>, _ container: PersistentContainer) throws {
-    try report.run(workload, items: count * imagesOfADiary) {
-      try withContext(container) { context in
+  func toMany(_ request: Diary.FetchRequest, _ store: TrellisStore) throws -> Work {
+    {
+      try store.withContext { context in
         try context.fetch(request).reduce(0) { sum, diary in
           diary.images.reduce(sum &+ Int(diary.intensity)) { $0 &+ Int($1.byteCount) }
         }
@@ -31,9 +26,9 @@ extension TrellisBench {
   }
 
   /// Every tag, then its diaries.
-  func manyToMany(_ container: PersistentContainer) throws {
-    try report.run("manyToMany", items: count) {
-      try withContext(container) { context in
+  func manyToMany(_ store: TrellisStore) throws -> Work {
+    {
+      try store.withContext { context in
         try context.fetch(Tag.all).enumerated().reduce(0) { sum, tag in
           tag.element.diaries.reduce(sum) { $0 &+ Int($1.intensity) &+ tag.offset + 1 }
         }

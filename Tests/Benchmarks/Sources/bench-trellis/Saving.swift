@@ -4,8 +4,9 @@ import Workload
 
 extension TrellisBench {
   /// One property of every diary, in one save.
-  func update(_ container: PersistentContainer) throws {
-    try report.run("update", items: count) {
+  func update(_ store: TrellisStore) throws -> Work {
+    let container = try store.container()
+    return {
       let context = container.newContext()
       let all = try context.fetch(Diary.all)
       for diary in all { diary.intensity += 1 }
@@ -15,31 +16,25 @@ extension TrellisBench {
   }
 
   /// One object fetched, changed and saved, each in a save of its own.
-  func smallSaves(_ workload: String, _ ids: [ObjectID<Diary>], _ container: PersistentContainer) throws {
-    try report.run(workload, items: settings.smallSaves) {
+  func smallSaves(_ workload: Workload, _ store: TrellisStore) throws -> Work {
+    let container = try store.container()
+    let ids = try container.newContext().ids(of: Diary.all)
+    return {
       let context = container.newContext()
       var chance = Generator(seed: 9)
-      for _ in 0..<settings.smallSaves {
+      for _ in 0..<settings.items(workload) {
         try context.object(with: ids[chance.below(ids.count)])?.isFavorite.toggle()
         try context.save()
       }
-      return settings.smallSaves
+      return settings.items(workload)
     }
   }
 
   /// One object of many saved, each in a save of its own.
-  func saveOneDirty(_ container: PersistentContainer) throws {
-    try saveOneDirty("saveOneDirtyOf100", Diary.all.limit(100), container)
-    try saveOneDirty("saveOneDirtyOfAll", Diary.all, container)
-  }
-
-  private func saveOneDirty(
-    _ workload: String, _ request: FetchRequest<Diary.Columns>, _ container: PersistentContainer
-  ) throws {
-    guard settings.wants(workload) else { return }
-    let context = container.newContext()
+  func saveOneDirty(_ request: Diary.FetchRequest, _ store: TrellisStore) throws -> Work {
+    let context = try store.newContext()
     let held = try context.fetch(request)
-    try report.run(workload, items: 2_000) {
+    return {
       for turn in 0..<2_000 {
         held[turn % 100].isFavorite.toggle()
         try context.save()
@@ -49,11 +44,10 @@ extension TrellisBench {
   }
 
   /// One property of every diary changed, and all of it taken back.
-  func rollback(_ container: PersistentContainer) throws {
-    guard settings.wants("rollback") else { return }
-    let context = container.newContext()
+  func rollback(_ store: TrellisStore) throws -> Work {
+    let context = try store.newContext()
     let all = try context.fetch(Diary.all)
-    report.run("rollback", items: count) {
+    return {
       for diary in all { diary.intensity += 1 }
       context.rollback()
       return all.reduce(0) { $0 &+ Int($1.intensity) }
@@ -61,12 +55,11 @@ extension TrellisBench {
   }
 
   /// The same, taken back as one step of the history.
-  func undo(_ container: PersistentContainer) throws {
-    guard settings.wants("undo") else { return }
-    let context = container.newContext()
+  func undo(_ store: TrellisStore) throws -> Work {
+    let context = try store.newContext()
     let all = try context.fetch(Diary.all)
     context.undo.enable()
-    try report.run("undo", items: count) {
+    return {
       for diary in all { diary.intensity += 1 }
       try context.undo.undo()
       return all.reduce(0) { $0 &+ Int($1.intensity) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps every measurement for whoever wants to compute with it.
+/// Writes every measurement to a file, for other programs.
 struct JSONLines {
   private let file: FileHandle?
 

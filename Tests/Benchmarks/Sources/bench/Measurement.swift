@@ -4,6 +4,8 @@ struct Measurement: Decodable {
   let workload: String
   let items: Int?
   let seconds: Double?
+  /// Of all processors that the process has used.
+  let processorSeconds: Double?
   /// A figure that is no time.
   let value: Double?
   let checksum: Int?

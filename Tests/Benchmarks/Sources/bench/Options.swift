@@ -1,23 +1,29 @@
 import Foundation
+import Workload
 
 /// What the command line asks for.
 struct Options {
   static let usage = """
-    usage: bench [--n COUNT] [--rounds COUNT] [--only WORKLOAD,…] [--participants NAME,…] [--durable] [--json FILE]
+    usage: bench [--n COUNT] [--rounds COUNT] [--only WORKLOAD,…] [--participants NAME,…] [--durable]
+                 [--processor-time] [--json FILE]
            bench --quick            2,000 diaries, one round: whether everything works and all checksums are equal
-           bench --growth [--million]  10,000 and 100,000 diaries (and 1,000,000): how the cost of an item grows
+           bench --growth [--million]  1,000, 10,000 and 100,000 diaries; and 1,000,000 where that takes less than a
+                                    minute: how the cost of an item grows
 
+    --processor-time  the time that the process has used of all processors, instead of the time that has passed: it varies less
+                 beside other programs, and says nothing about waiting for the disk
     --durable    every commit reaches the disk; without it the commits of a power cut's last seconds may be lost.
                  smallSavesDurable is durable in any case.
     --json FILE  writes each measurement as a line of JSON
     """
 
   var count = 100_000
-  var rounds = 5
+  private var chosenRounds: Int?
   var isDurable = false
   var isGrowth = false
+  var isProcessorTime = false
   var isMillion = false
-  var workloads: [String] = []
+  var workloads = Workload.allCases
   var participants: [String] = []
   var jsonFile: String?
 
@@ -33,9 +39,10 @@ struct Options {
 
   private mutating func read(_ word: String, _ words: inout ArraySlice<String>) -> Bool {
     switch word {
-    case "--quick": (count, rounds) = (2_000, 1)
+    case "--quick": (count, chosenRounds) = (2_000, 1)
     case "--durable": isDurable = true
     case "--growth": isGrowth = true
+    case "--processor-time": isProcessorTime = true
     case "--million": (isGrowth, isMillion) = (true, true)
     default: return read(word, value: words.popFirst())
     }
@@ -47,8 +54,11 @@ struct Options {
     switch word {
     // The workloads that take a tenth of the diaries, or a hundred of them, need that many.
     case "--n": count = max(1_000, Int(value) ?? count)
-    case "--rounds": rounds = max(1, Int(value) ?? rounds)
-    case "--only": workloads = list(value)
+    case "--rounds": chosenRounds = max(1, Int(value) ?? 1)
+    case "--only":
+      let names = list(value)
+      workloads = names.compactMap(Workload.init)
+      return workloads.count == names.count
     case "--participants": participants = list(value)
     case "--json": jsonFile = value
     default: return false
@@ -61,9 +71,11 @@ struct Options {
   /// The numbers of diaries to measure.
   var counts: [Int] {
     guard isGrowth else { return [count] }
-    return [10_000, 100_000] + (isMillion ? [1_000_000] : [])
+    return [1_000, 10_000, 100_000] + (isMillion ? [1_000_000] : [])
   }
 
-  func wants(_ workload: String) -> Bool { workloads.isEmpty || workloads.contains(workload) }
+  /// How often each participant takes its turn.
+  var rounds: Int { chosenRounds ?? (isGrowth ? 1 : 5) }
+
   func wants(participant: String) -> Bool { participants.isEmpty || participants.contains(participant) }
 }

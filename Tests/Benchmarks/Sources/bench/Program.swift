@@ -6,7 +6,7 @@ struct Program {
 
   private var url: URL? { Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent(name) }
 
-  /// Whether somebody has built it.
+  /// Whether it is built.
   var isThere: Bool { url.map { FileManager.default.isExecutableFile(atPath: $0.path) } ?? false }
 
   /// Runs to the end and returns what was printed. A program that fails ends the benchmark.

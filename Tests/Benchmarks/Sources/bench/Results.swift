@@ -1,48 +1,55 @@
 import Foundation
+import Workload
 
 /// All measurements of one number of diaries.
 struct Results {
-  /// The workloads in the order in which they were first seen.
-  private(set) var workloads: [String] = []
-  private var figures: [String: [String: [Double]]] = [:]
-  private var checksums: [String: [String: Set<Int>]] = [:]
-  private var items: [String: Int] = [:]
+  private var seconds = Figures(), processorSeconds = Figures(), values = Figures()
+  private var checksums: [Workload: [String: Set<Int>]] = [:]
+  private var items: [Workload: Int] = [:]
+  private let isProcessorTime: Bool
+
+  /// - Parameter isProcessorTime: whether medians and spreads are those of the time that the processes have used of all processors,
+  ///   instead of the time that has passed.
+  init(isProcessorTime: Bool) { self.isProcessorTime = isProcessorTime }
 
   mutating func add(_ measurement: Measurement) {
-    guard let figure = measurement.seconds ?? measurement.value else { return }
-    let workload = measurement.workload
-    if figures[workload] == nil { workloads.append(workload) }
-    figures[workload, default: [:]][measurement.participant, default: []].append(figure)
+    guard let workload = Workload(rawValue: measurement.workload) else { return }
+    let participant = measurement.participant
+    seconds.add(measurement.seconds, workload, participant)
+    processorSeconds.add(measurement.processorSeconds, workload, participant)
+    values.add(measurement.value, workload, participant)
     if let items = measurement.items { self.items[workload] = items }
     if let checksum = measurement.checksum {
-      checksums[workload, default: [:]][measurement.participant, default: []].insert(checksum)
+      checksums[workload, default: [:]][participant, default: []].insert(checksum)
     }
   }
 
-  /// Whether the workload is measured in seconds.
-  func isTime(_ workload: String) -> Bool { checksums[workload] != nil }
+  /// Those that were measured, in their order.
+  var workloads: [Workload] { Workload.allCases.filter { seconds.has($0) || values.has($0) } }
 
-  func median(_ workload: String, _ participant: String) -> Double? {
-    guard let sorted = figures[workload]?[participant]?.sorted() else { return nil }
-    let middle = sorted.count / 2
-    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  /// The median, in seconds or as a figure of its own.
+  func median(_ workload: Workload, _ participant: String) -> Double? {
+    figures(workload).median(workload, participant)
   }
-
-  /// The median of what hand-written code needs.
-  func floor(_ workload: String) -> Double? { median(workload, "sqlite") ?? median(workload, "plain") }
 
   /// How far the slowest lies above the fastest, in parts of the median.
-  func spread(_ workload: String, _ participant: String) -> Double? {
-    guard let values = figures[workload]?[participant], let least = values.min(), let most = values.max() else {
-      return nil
-    }
-    return median(workload, participant).map { (most - least) / $0 }
+  func spread(_ workload: Workload, _ participant: String) -> Double? {
+    figures(workload).spread(workload, participant)
   }
 
-  /// The median time for one item, in nanoseconds.
-  func nanosecondsPerItem(_ workload: String, _ participant: String) -> Double? {
-    guard isTime(workload), let items = items[workload] else { return nil }
-    return median(workload, participant).map { $0 / Double(items) * 1e9 }
+  private func figures(_ workload: Workload) -> Figures {
+    workload.plan.isFigure ? values : isProcessorTime ? processorSeconds : seconds
+  }
+
+  /// The median processor time for one item, in nanoseconds.
+  func nanosecondsPerItem(_ workload: Workload, _ participant: String) -> Double? {
+    guard let items = items[workload], items > 0 else { return nil }
+    return processorSeconds.median(workload, participant).map { $0 / Double(items) * 1e9 }
+  }
+
+  /// How long the slowest participant took.
+  func longest(_ workload: Workload) -> Double {
+    Participant.all.compactMap { seconds.median(workload, $0.name) }.max() ?? 0
   }
 
   /// One line for each workload in which participants have read different values.
@@ -53,5 +60,29 @@ struct Results {
       let list = sums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.sorted())" }
       return "checksums differ in \(workload): \(list.joined(separator: ", "))"
     }
+  }
+}
+
+/// Figures of one kind, round by round.
+private struct Figures {
+  private var all: [Workload: [String: [Double]]] = [:]
+
+  mutating func add(_ figure: Double?, _ workload: Workload, _ participant: String) {
+    if let figure { all[workload, default: [:]][participant, default: []].append(figure) }
+  }
+
+  func has(_ workload: Workload) -> Bool { all[workload] != nil }
+
+  func median(_ workload: Workload, _ participant: String) -> Double? {
+    guard let sorted = all[workload]?[participant]?.sorted() else { return nil }
+    let middle = sorted.count / 2
+    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+
+  func spread(_ workload: Workload, _ participant: String) -> Double? {
+    guard let values = all[workload]?[participant], let least = values.min(), let most = values.max() else {
+      return nil
+    }
+    return median(workload, participant).map { (most - least) / $0 }
   }
 }

@@ -1,54 +1,60 @@
 import Foundation
+import Workload
 
 /// One turn of every participant.
 struct Round {
   let options: Options
   let count: Int
+  let workloads: [Workload]
   /// Where the files of the participants lie.
   let folder: URL
 
   /// Whatever the participants print, line by line.
   func run(_ note: (Data) throws -> Void) throws {
     for participant in Participant.all where options.wants(participant: participant.name) {
-      try runFresh(participant, note)
-      try runReopened(participant, note)
-      try runFirstFetch(participant, note)
+      try runShared(participant, note)
+      for workload in workloads {
+        switch workload.plan.process {
+        case .shared: break
+        case .reopened: try runReopened(workload, participant, note)
+        case .firstFetch(let entities): try runFirstFetch(workload, entities, participant, note)
+        }
+      }
     }
   }
 
-  /// Workloads that need a process that has done nothing before, on the file that the others have left.
-  private static let reopening = ["fetchAllCold", "bytesPerObject", "smallSavesDurable"]
-  static let firstFetch = "firstFetch"
-
-  private func runFresh(_ participant: Participant, _ note: (Data) throws -> Void) throws {
-    let wanted = options.workloads.filter { !Self.reopening.contains($0) && $0 != Self.firstFetch }
-    let needsFileOnly = wanted.isEmpty && !options.workloads.isEmpty
-    if needsFileOnly && !Self.reopening.contains(where: { options.wants($0) }) { return }
-    try run(participant, [String(count)] + (needsFileOnly ? ["nothing"] : wanted), note)
+  private func runShared(_ participant: Participant, _ note: (Data) throws -> Void) throws {
+    let shared = workloads.filter { if case .shared = $0.plan.process { true } else { false } }
+    // The others start from the file of these.
+    let origins = workloads.filter { if case .reopened = $0.plan.process { true } else { false } }.map(\.origin)
+    let names = Set((shared + origins).map(\.rawValue))
+    if names.isEmpty { return }
+    try run(participant, [String(count)] + names.sorted(), note)
   }
 
-  private func runReopened(_ participant: Participant, _ note: (Data) throws -> Void) throws {
-    for workload in Self.reopening where options.wants(workload) {
-      guard participant.hasFile || workload == "bytesPerObject" else { continue }
-      let arguments = [String(count), "--reopen", workload, "peakOfFetch"]
-      try run(participant, arguments, isDurable: workload.hasSuffix("Durable"), note)
-    }
+  private func runReopened(
+    _ workload: Workload, _ participant: Participant, _ note: (Data) throws -> Void
+  ) throws {
+    let isDurable = workload == .smallSavesDurable
+    try run(participant, [String(count), "--reopen", workload.rawValue], isDurable: isDurable, note)
   }
 
-  private func runFirstFetch(_ participant: Participant, _ note: (Data) throws -> Void) throws {
-    guard Self.canFetchFirst(options), let program = participant.firstFetchProgram else { return }
+  private func runFirstFetch(
+    _ workload: Workload, _ entities: Int, _ participant: Participant, _ note: (Data) throws -> Void
+  ) throws {
+    guard Self.canFetchFirst(entities), let program = participant.firstFetchProgram(entities) else { return }
     let environment = ["BENCH_DIR": folder.path]
-    // The file is the same for all: Trellis makes it.
-    if !FileManager.default.fileExists(atPath: folder.path + "/first.db") {
-      _ = try Program(name: "first-trellis").run(["1"], environment)
+    if !FileManager.default.fileExists(atPath: "\(folder.path)/\(workload.rawValue)"),
+      let maker = Participant.makerOfFirstStore.firstFetchProgram(entities)
+    {
+      _ = try Program(name: maker).run(["1", workload.rawValue], environment)
     }
-    try note(Program(name: program).run(["1", "--reopen"], environment))
+    try note(Program(name: program).run(["1", "--reopen", workload.rawValue], environment))
   }
 
-  /// Whether the first fetch is wanted and all its programs are built.
-  static func canFetchFirst(_ options: Options) -> Bool {
-    options.wants(firstFetch)
-      && Participant.all.compactMap(\.firstFetchProgram).allSatisfy { Program(name: $0).isThere }
+  /// Whether all programs of a first fetch are built.
+  static func canFetchFirst(_ entities: Int) -> Bool {
+    Participant.all.compactMap { $0.firstFetchProgram(entities) }.allSatisfy { Program(name: $0).isThere }
   }
 
   private func run(

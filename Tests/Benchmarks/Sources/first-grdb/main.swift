@@ -1,10 +1,9 @@
-// Opens the file of 200 tables that Trellis has made, and fetches one record.
-import Foundation
+// Opens the file of 50 or 200 tables that Trellis has made, and fetches one record.
 import GRDB
 import Workload
 
-struct Entity100: Codable, FetchableRecord, TableRecord {
-  static let databaseTableName = "Entity100"
+struct Entity020: Codable, FetchableRecord, TableRecord {
+  static let databaseTableName = "Entity020"
   var title: String
   var note: String?
   var amount: Int64
@@ -15,8 +14,11 @@ struct Entity100: Codable, FetchableRecord, TableRecord {
 }
 
 let settings = Settings()
-try Report("grdb", settings).run("firstFetch", items: 1) {
-  let pool = try DatabasePool(path: settings.databasePath("first.db"))
-  guard let record = try pool.read({ try Entity100.limit(1).fetchOne($0) }) else { return 0 }
-  return record.title.utf8.count + Int(record.amount) + Int(record.weight) + (record.isDone ? 1 : 0)
+for workload in settings.firstFetches {
+  let path = settings.path(workload.rawValue, isNew: false)
+  try Report.run(workload, as: "grdb", settings) {
+    let pool = try DatabasePool(path: path)
+    guard let record = try pool.read({ try Entity020.limit(1).fetchOne($0) }) else { return 0 }
+    return record.title.utf8.count + Int(record.amount) + Int(record.weight) + (record.isDone ? 1 : 0)
+  }
 }

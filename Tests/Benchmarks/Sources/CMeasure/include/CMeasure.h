@@ -5,8 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Calls `body(context)` and returns the nanoseconds that it took, less those of `bench_unmeasured`.
-uint64_t bench_measured(void (*body)(void *), void *context);
+/// Nanoseconds: those that passed, and those that the process used of all processors.
+struct bench_time {
+  uint64_t wall, processor;
+};
+
+/// Calls `body(context)` and returns the time that it took, less that of `bench_unmeasured`.
+struct bench_time bench_measured(void (*body)(void *), void *context);
 
 /// Calls `body(context)` beside the clock: for what the participants need and are not measured by.
 void bench_unmeasured(void (*body)(void *), void *context);

@@ -1,0 +1,11 @@
+// Opens a store with a model of 50 entities and fetches one object; without `--reopen`, makes the store.
+import FirstFetch
+import Trellis
+import MediumModel
+import Workload
+
+try firstFetch(.firstFetch50, model: .medium, Entity020.all) {
+  Entity020(in: $0, title: "the only object", amount: 100, weight: 7)
+} sum: {
+  $0.title.utf8.count + Int($0.amount) + Int($0.weight) + ($0.isDone ? 1 : 0)
+}
