@@ -62,7 +62,8 @@ final class ChangeHub: Sendable {
   typealias Listener = @Sendable (SaveNotice) -> Void
 
   private struct State {
-    var inboxes: [ContextInbox] = []
+    /// By identity, so that closing one of many contexts does not look at the others.
+    var inboxes: [ObjectIdentifier: ContextInbox] = [:]
     var listeners: [(number: Int, hear: Listener, end: @Sendable () -> Void)] = []
     var lastNumber = 0
   }
@@ -71,12 +72,12 @@ final class ChangeHub: Sendable {
 
   func makeInbox() -> ContextInbox {
     let inbox = ContextInbox()
-    state.withLock { $0.inboxes.append(inbox) }
+    state.withLock { $0.inboxes[ObjectIdentifier(inbox)] = inbox }
     return inbox
   }
 
   func close(_ inbox: ContextInbox) {
-    state.withLock { $0.inboxes.removeAll { $0 === inbox } }
+    state.withLock { $0.inboxes[ObjectIdentifier(inbox)] = nil }
     inbox.finish()
   }
 
@@ -101,13 +102,16 @@ final class ChangeHub: Sendable {
   }
 
   func hasAudience(beside inbox: ContextInbox) -> Bool {
-    state.withLock { state in !state.listeners.isEmpty || state.inboxes.contains { $0 !== inbox } }
+    state.withLock { state in
+      let own = state.inboxes[ObjectIdentifier(inbox)] == nil ? 0 : 1
+      return !state.listeners.isEmpty || state.inboxes.count > own
+    }
   }
 
   /// - Parameter sender: The inbox of the context that saved; nil if no context of this container did.
   func post(_ notice: SaveNotice, from sender: ContextInbox?) {
     let (others, listeners) = state.withLock { state in
-      (state.inboxes.filter { $0 !== sender }, state.listeners.map(\.hear))
+      (state.inboxes.values.filter { $0 !== sender }, state.listeners.map(\.hear))
     }
     for inbox in others { inbox.put(notice) }
     for hear in listeners { hear(notice) }
