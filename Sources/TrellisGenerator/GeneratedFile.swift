@@ -158,7 +158,7 @@ enum HeaderEmitter {
         description(plan.model.description),
         .labeled("objects", .list(plan.entities.map { .plain("\($0.name).self") })),
         .labeled("checksum", .string(plan.model.checksum)),
-        .labeled("generatedCode", .plain(".version1")),
+        .labeled("generatedCode", .plain(".version2")),
       ])
   }
 

@@ -137,7 +137,7 @@ extension EntityPlan {
   /// Whether the entity's code contains types of Foundation.
   var needsFoundation: Bool {
     fields.contains { $0.attribute.map { SwiftType.needsFoundation($0.type) } ?? false }
-      || requests.contains { $0.parameters.contains { $0.type.hasPrefix("Foundation.") } }
+      || requests.contains { $0.parameters.contains { $0.type.contains("Foundation.") } }
   }
   var isRoot: Bool { parentName == nil }
   var isInHierarchy: Bool { entity.isInHierarchy }
