@@ -23,7 +23,9 @@ import PackagePlugin
   /// - Parameter besides: The models before this one. Their names are not available to this model, so that a clash is
   ///   reported once.
   private func command(for model: URL, besides: [URL], tool: URL, in directory: URL) -> Command {
-    let outputs = (1...fileCount(of: model)).map { directory.appending(path: ModelFileName.output(of: model, number: $0)) }
+    let outputs = (1...fileCount(of: model)).map { number in
+      directory.appending(path: ModelFileName.output(of: model, number: number))
+    }
     let history = history(of: model)
     var arguments = [model.toolPath, outputs[0].toolPath] + besides.map(\.toolPath)
     arguments += ["--files", "\(outputs.count)"]
@@ -58,7 +60,9 @@ import PackagePlugin
     var isGood = true
     for model in models {
       // Case-insensitive file systems cannot distinguish names that differ only in case.
-      guard let first = seen.updateValue(model, forKey: ModelFileName.output(of: model, number: 1).lowercased()) else { continue }
+      guard let first = seen.updateValue(model, forKey: ModelFileName.output(of: model, number: 1).lowercased()) else {
+        continue
+      }
       isGood = false
       Diagnostics.error(
         "\(model.toolPath): the target '\(target.name)' has another model file of this name, \(first.toolPath); rename one."

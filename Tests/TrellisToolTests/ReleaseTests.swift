@@ -146,9 +146,10 @@ import TrellisModelFile
   func severalFiles() throws {
     let folder = try ToolFolder()
     func write(_ count: Int, _ options: String...) throws {
-      let entities = (0..<count).map { "\"E\($0)\": { \"attributes\": { \"a\": \"int64\" } }" }
-      try folder.write("{ \"model\": \"M\", \"entities\": { \(entities.joined(separator: ", ")) } }", to: "M.model.json")
-      #expect(try folder.run(["M.model.json", "M.trellis.swift"] + options, program: "trellis-gen") == .init(status: 0))
+      let entities = (0..<count).map { "\"E\($0)\": { \"attributes\": { \"a\": \"int64\" } }" }.joined(separator: ", ")
+      try folder.write("{ \"model\": \"M\", \"entities\": { \(entities) } }", to: "M.model.json")
+      let arguments = ["M.model.json", "M.trellis.swift"] + options
+      #expect(try folder.run(arguments, program: "trellis-gen") == .init(status: 0))
     }
     func files() throws -> [String] { try folder.names().filter { $0.hasSuffix(".swift") }.sorted() }
     let all = ["M.trellis.2.swift", "M.trellis.3.swift", "M.trellis.swift"]
