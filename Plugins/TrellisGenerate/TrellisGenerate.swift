@@ -2,7 +2,7 @@ import Foundation
 import PackagePlugin
 
 /// Writes `X.trellis.swift` beside each `X.model.json` of a target, for packages that keep generated code in their
-/// repository.
+/// repository. A large model has further files, `X.trellis.2.swift` and so on.
 ///
 ///     swift package trellis-generate --target MyApp
 ///     swift package trellis-generate --check
@@ -26,14 +26,22 @@ import PackagePlugin
         if !history.isEmpty { arguments += ["--history"] + history.map(\.toolPath) }
         try run(tool, arguments)
         if onlyChecks {
-          if try Data(contentsOf: written) != (try? Data(contentsOf: output)) { stale.append(output) }
+          stale += try different(written, output)
         } else {
-          print("\(output.toolPath)")
+          for file in output.numberedFiles { print("\(file.toolPath)") }
         }
       }
     }
     for file in stale { Diagnostics.error("\(file.toolPath): The model has changed since this file was generated.") }
     if !stale.isEmpty { throw Failure("Run `swift package trellis-generate` and commit what it writes.") }
+  }
+
+  /// The files of a model in the repository that are not what was generated: others, missing ones, and superfluous ones.
+  private func different(_ generated: URL, _ kept: URL) throws -> [URL] {
+    let count = max(generated.numberedFiles.count, kept.numberedFiles.count, 1)
+    return (1...count).filter { number in
+      (try? Data(contentsOf: generated.numbered(number))) != (try? Data(contentsOf: kept.numbered(number)))
+    }.map(kept.numbered)
   }
 
   /// The targets to generate code for.
@@ -106,6 +114,22 @@ extension URL {
 
   /// The name of the file that is generated from this model.
   fileprivate var generatedName: String { "\(lastPathComponent.dropLast(URL.modelEnding.count)).trellis.swift" }
+
+  /// The file of a model with a number from 1, if this is the first one: `X.trellis.2.swift`.
+  fileprivate func numbered(_ number: Int) -> URL {
+    if number == 1 { return self }
+    return deletingPathExtension().appendingPathExtension("\(number)").appendingPathExtension(pathExtension)
+  }
+
+  /// The existing files of a model, if this is the first one. Their numbers have no gaps.
+  fileprivate var numberedFiles: [URL] {
+    var files: [URL] = []
+    while true {
+      let file = numbered(files.count + 1)
+      guard FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { return files }
+      files.append(file)
+    }
+  }
 
   /// The files of the released versions of this model; none if there is no folder of them.
   fileprivate var releasedVersions: [URL] {

@@ -1,7 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Generates `X.trellis.swift` from each `X.model.json` of a target before the target is compiled.
+/// Generates `X.trellis.swift` from each `X.model.json` of a target before the target is compiled. A large model has
+/// further files, `X.trellis.2.swift` and so on.
 @main struct TrellisPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
     guard let module = target.sourceModule else { return [] }
@@ -14,19 +15,34 @@ import PackagePlugin
     }
   }
 
-  /// The command with one output. The output's name does not depend on the content of the model, because a build plan
-  /// is reused until the set of files changes.
+  /// The command that generates the files of a model.
+  ///
+  /// A build plan is reused until the set of files changes, so an edit of the model does not change the number of
+  /// outputs. Therefore the tool gets the number, and writes the whole model to that many files, whatever it contains.
   ///
   /// - Parameter besides: The models before this one. Their names are not available to this model, so that a clash is
   ///   reported once.
   private func command(for model: URL, besides: [URL], tool: URL, in directory: URL) -> Command {
-    let output = directory.appending(path: ModelFileName.output(of: model))
+    let outputs = (1...fileCount(of: model)).map { number in
+      directory.appending(path: ModelFileName.output(of: model, number: number))
+    }
     let history = history(of: model)
-    var arguments = [model.toolPath, output.toolPath] + besides.map(\.toolPath)
+    var arguments = [model.toolPath, outputs[0].toolPath] + besides.map(\.toolPath)
+    arguments += ["--files", "\(outputs.count)"]
     if !history.isEmpty { arguments += ["--history"] + history.map(\.toolPath) }
     return .buildCommand(
-      displayName: "Generating \(output.lastPathComponent)", executable: tool, arguments: arguments,
-      inputFiles: [model] + besides + history, outputFiles: [output])
+      displayName: "Generating \(outputs[0].lastPathComponent)", executable: tool, arguments: arguments,
+      inputFiles: [model] + besides + history, outputFiles: outputs)
+  }
+
+  /// The number of files that the tool writes by itself for the present model, which only the compile time depends on:
+  /// one for each 20 entities. The tool reports what is wrong with a model that cannot be read here.
+  private func fileCount(of model: URL) -> Int {
+    guard let content = try? Data(contentsOf: model),
+      let object = try? JSONSerialization.jsonObject(with: content) as? [String: Any],
+      let entities = object["entities"] as? [String: Any]
+    else { return 1 }
+    return max(1, (entities.count + 19) / 20)
   }
 
   /// The files of the released versions of a model. They are looked for in their folder, since a manifest may exclude
@@ -44,7 +60,9 @@ import PackagePlugin
     var isGood = true
     for model in models {
       // Case-insensitive file systems cannot distinguish names that differ only in case.
-      guard let first = seen.updateValue(model, forKey: ModelFileName.output(of: model).lowercased()) else { continue }
+      guard let first = seen.updateValue(model, forKey: ModelFileName.output(of: model, number: 1).lowercased()) else {
+        continue
+      }
       isGood = false
       Diagnostics.error(
         "\(model.toolPath): the target '\(target.name)' has another model file of this name, \(first.toolPath); rename one."
@@ -60,7 +78,10 @@ enum ModelFileName {
 
   static func isModel(_ url: URL) -> Bool { url.lastPathComponent.hasSuffix(ending) }
 
-  static func output(of model: URL) -> String { "\(model.lastPathComponent.dropLast(ending.count)).trellis.swift" }
+  static func output(of model: URL, number: Int) -> String {
+    let name = model.lastPathComponent.dropLast(ending.count)
+    return number == 1 ? "\(name).trellis.swift" : "\(name).trellis.\(number).swift"
+  }
 
   /// The folder of the released versions of a model.
   static func history(of model: URL) -> URL {

@@ -9,27 +9,40 @@ enum Tool {
 
   static func run(_ command: Command) throws(Failure) {
     switch command {
-    case .generate(let model, let output, let besides, let history):
-      try generate(model, to: output, besides: besides, history: history)
+    case .generate(let model, let output, let files, let besides, let history):
+      try generate(model, to: output, files: files, besides: besides, history: history)
     case .check(let models): try check(models)
-    case .show(let model): Platform.print(try text(of: model))
+    case .show(let model): Platform.print(try texts(of: model, files: 1).joined())
     case .help: Platform.print(Command.usage)
     }
   }
 
   private static func generate(
-    _ model: String, to output: String, besides: [String], history: [String]
+    _ model: String, to output: String, files: Int?, besides: [String], history: [String]
   ) throws(Failure) {
-    let text: String
+    let texts: [String]
     do throws(Failure) {
-      text = try Self.text(of: model, besides: besides, history: checkedHistory(history))
+      texts = try Self.texts(of: model, files: files, besides: besides, history: checkedHistory(history))
     } catch {
       // An old output would still compile as if there were no error.
-      Platform.remove(output)
+      removeFiles(output, from: 1)
       throw error
     }
-    if Platform.read(output).map({ $0.elementsEqual(text.utf8) }) ?? false { return }
-    if !Platform.write(text, to: output) { try fail("\(output): error: The file cannot be written.") }
+    for (number, text) in texts.enumerated() {
+      let file = FilePart.path(output, number: number + 1)
+      if Platform.read(file).map({ $0.elementsEqual(text.utf8) }) ?? false { continue }
+      if !Platform.write(text, to: file) { try fail("\(file): error: The file cannot be written.") }
+    }
+    removeFiles(output, from: texts.count + 1)
+  }
+
+  /// Removes the files of a model beginning with a number. The numbers of files have no gaps.
+  private static func removeFiles(_ output: String, from first: Int) {
+    var number = first
+    while Platform.read(FilePart.path(output, number: number)) != nil {
+      Platform.remove(FilePart.path(output, number: number))
+      number += 1
+    }
   }
 
   private static func checkedHistory(_ files: [String]) throws(Failure) -> ModelHistory {
@@ -53,19 +66,20 @@ enum Tool {
   private static func check(_ models: [String]) throws(Failure) {
     var isGood = true
     for model in models {
-      do { _ = try text(of: model) } catch { isGood = false }
+      do { _ = try texts(of: model, files: 1) } catch { isGood = false }
     }
     if !isGood { throw Failure() }
   }
 
-  /// The Swift code of a model file.
+  /// The Swift code of a model file, in one or more files.
   ///
   /// - Parameters:
+  ///   - files: The number of files; nil for as many as the model needs.
   ///   - besides: The other models of the same target. Their names are not available to this model.
   ///   - history: The model's released versions; nil to look for them beside the model.
-  private static func text(
-    of path: String, besides: [String] = [], history: ModelHistory? = nil
-  ) throws(Failure) -> String {
+  private static func texts(
+    of path: String, files: Int?, besides: [String] = [], history: ModelHistory? = nil
+  ) throws(Failure) -> [String] {
     guard let bytes = Platform.read(path) else { try fail("\(path): error: The file cannot be read.") }
     // Another model that cannot be read is reported when that model itself is generated.
     let others = besides.compactMap { other in Platform.read(other).flatMap { ModelFile.Neighbor($0, path: other) } }
@@ -81,7 +95,7 @@ enum Tool {
     do {
       return try TrellisGenerator.generate(
         description, modelFileName: lastComponent(of: path), foundationPredicates: result.foundationPredicates,
-        history: former)
+        history: former, files: files)
     } catch {
       try fail("\(path):1:1: error: No Swift can be generated: \(error).")
     }

@@ -130,7 +130,7 @@ import TrellisTestSupport
     var description = ObjectModel.library.description
     description.name = "Fruits"
     let namesake = ObjectModel(
-      description, objects: [Book.self, Author.self], checksum: "namesake", generatedCode: .version1)
+      description, objects: [Book.self, Author.self], checksum: "namesake", generatedCode: .version2)
     let place = try TestContainer(namesake)
     let context = place.container.newContext()
     _ = Book(in: context, title: "mine")
@@ -142,7 +142,7 @@ import TrellisTestSupport
   @Test("classes that are not in their entities' order are no model's")
   func mixedUpClasses() {
     let mixed = ObjectModel(
-      ObjectModel.library.description, objects: [Author.self, Book.self], checksum: "mixed", generatedCode: .version1)
+      ObjectModel.library.description, objects: [Author.self, Book.self], checksum: "mixed", generatedCode: .version2)
     #expect(throws: (any Error).self) { try PersistentContainer(model: mixed, store: .memory) }
   }
 

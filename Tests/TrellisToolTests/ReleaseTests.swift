@@ -141,4 +141,26 @@ import TrellisModelFile
     #expect(try !folder.names().contains("M.swift"))
     #expect(try folder.run("check", "M.model.json") == outcome)
   }
+
+  @Test("a large model is written to several files, and those that it no longer needs are removed")
+  func severalFiles() throws {
+    let folder = try ToolFolder()
+    func write(_ count: Int, _ options: String...) throws {
+      let entities = (0..<count).map { "\"E\($0)\": { \"attributes\": { \"a\": \"int64\" } }" }.joined(separator: ", ")
+      try folder.write("{ \"model\": \"M\", \"entities\": { \(entities) } }", to: "M.model.json")
+      let arguments = ["M.model.json", "M.trellis.swift"] + options
+      #expect(try folder.run(arguments, program: "trellis-gen") == .init(status: 0))
+    }
+    func files() throws -> [String] { try folder.names().filter { $0.hasSuffix(".swift") }.sorted() }
+    let all = ["M.trellis.2.swift", "M.trellis.3.swift", "M.trellis.swift"]
+    try write(41)
+    #expect(try files() == all)
+    try write(20)
+    #expect(try files() == ["M.trellis.swift"])
+    try write(20, "--files", "3")
+    #expect(try files() == all)
+    try write(41, "--files", "1")
+    #expect(try files() == ["M.trellis.swift"])
+    #expect(try folder.run(["M.model.json", "M.trellis.swift", "--files", "0"], program: "trellis-gen").status == 2)
+  }
 }

@@ -141,18 +141,18 @@ enum AccessorEmitter {
       let value = field.isExternal ? "_load(\(unsafeMark)\(stored), \(number))" : unsafeMark + stored
       return [
         "get { _willRead(\(number)); return \(value) }",
-        "set { if _willWrite(\(number)) { \(unsafeMark)\(stored) = \(newValue(of: field, attribute)) } }",
+        "@inline(never) set { if _willWrite(\(number)) { \(unsafeMark)\(stored) = \(newValue(of: field, attribute)) } }",
       ]
     case .transient(let attribute):
       return [
         "get { _willRead(\(number)); return \(unsafeMark)\(field.storage) }",
-        "set { if _willWrite(\(number)) { \(unsafeMark)\(field.storage) = \(newValue(of: field, attribute)) } }",
+        "@inline(never) set { if _willWrite(\(number)) { \(unsafeMark)\(field.storage) = \(newValue(of: field, attribute)) } }",
       ]
     case .reference, .partner:
-      return ["get { _partner(\(number)) }", "set { _setPartner(\(number), newValue) }"]
+      return ["get { _partner(\(number)) }", "@inline(never) set { _setPartner(\(number), newValue) }"]
     case .toMany(let relationship):
       let type = relationship.isOrdered ? TypeName.orderedToMany : TypeName.toMany
-      return ["get { \(type)(self, \(number)) }", "set { newValue._assign(to: self, \(number)) }"]
+      return ["get { \(type)(self, \(number)) }", "@inline(never) set { newValue._assign(to: self, \(number)) }"]
     }
   }
 

@@ -6,7 +6,7 @@ enum DescriptionEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
     // Each subclass has its own description, which is no override.
     let prefix = plan.isRoot ? "" : "@_nonoverride "
-    writer.write("\(prefix)fileprivate static let _description = ", code(of: plan.description))
+    writer.write("\(prefix)static let _description = ", code(of: plan.description))
   }
 
   private static func code(of entity: EntityDescription) -> Code {

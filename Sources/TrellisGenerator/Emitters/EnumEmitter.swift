@@ -29,7 +29,7 @@ enum EnumEmitter {
       writer.blank()
       // A case may have the name of a module. It shadows the module in expressions, but not in types.
       let type = TypeName.enumDescription
-      writer.write("fileprivate static let _description: \(type) = ", description(of: enumeration))
+      writer.write("static let _description: \(type) = ", description(of: enumeration))
     }
   }
 

@@ -146,12 +146,13 @@ enum ColumnsEmitter {
         returning: "object.snapshot")
       let fields = plan.fields.filter(isStored)
       if !fields.isEmpty { writer.blank() }
+      let path = pathName(of: plan)
       for field in fields {
         writer.doc(field.doc)
         let type = self.type(of: field)
         let head = type.prefix { $0 != "<" }
         writer.block(
-          "public var \(field.name.spelled): \(type)", returning: "\(head)(self, \(field.number))")
+          "public var \(field.name.spelled): \(type)", returning: "\(head)(\(path), \(field.number))")
       }
     }
   }
@@ -173,11 +174,14 @@ enum ColumnsEmitter {
     }
   }
 
+  private static func pathName(of plan: EntityPlan) -> String {
+    plan.fields.contains { $0.name.name == "path" } ? "_path" : "path"
+  }
+
   /// Emits the path and its initializer. The path has another name if the model has a property `path`.
   private static func emitPath(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    let isTaken = plan.fields.contains { $0.name.name == "path" }
-    let name = isTaken ? "_path" : "path"
-    let prefix = isTaken ? "@_implements(\(TypeName.entityColumns),path) " : ""
+    let name = pathName(of: plan)
+    let prefix = name == "_path" ? "@_implements(\(TypeName.entityColumns),path) " : ""
     let spi = "@_spi(Generated) public"
     writer.line("\(prefix)\(spi) let \(name): \(TypeName.propertyPath)")
     writer.blank()

@@ -30,7 +30,7 @@ enum RowStructEmitter {
         writer.line("objectID = .init(row.key)")
         emitReading(plan.rowFields, to: &writer)
       }
-      SnapshotConformanceEmitter.emit(plan, to: &writer)
+      SnapshotVisitEmitter.emit(plan, to: &writer)
       if plan.isRoot { emitValues(plan.rowFields, modifiers: "@_spi(Generated) public ", to: &writer) }
     }
     guard !plan.isRoot && plan.hasRow else { return }

@@ -1,4 +1,4 @@
-/// Emits `snapshot` and `committed`.
+/// Emits `snapshot` and, in a hierarchy, `committed`. That of other classes is a member of `FetchableObject`.
 ///
 /// In a hierarchy their type differs by class, which overriding cannot express, and properties of different types in a
 /// class and its parent class are ambiguous. Protocol extensions with ever narrower `Self` are not ambiguous: the
@@ -13,9 +13,6 @@ enum SnapshotAccessEmitter {
     writer.blank()
     writer.line(snapshotDoc)
     writer.line("public var snapshot: Snapshot { _willRead(-1); return \(unsafeMark)_row }")
-    writer.blank()
-    writer.line(committedDoc)
-    writer.block("public var committed: Snapshot?", returning: committedRow)
   }
 
   static func emitExtensions(_ plan: EntityPlan, to writer: inout CodeWriter) {
@@ -32,8 +29,6 @@ enum SnapshotAccessEmitter {
     }
   }
 
-  private static let committedRow = "_committedRow(or: \(unsafeMark)_row)"
-
   private static func emitHelpers(_ plan: EntityPlan, to writer: inout CodeWriter) {
     writer.blank()
     let snapshot = "fileprivate final func \(PrivateNames.snapshot(of: plan.name))() -> Snapshot"
@@ -44,7 +39,7 @@ enum SnapshotAccessEmitter {
         writer.line("return \(unsafeMark)_row")
       }
       writer.blank()
-      return writer.block(committed, returning: committedRow)
+      return writer.block(committed, returning: "_committedRow()")
     }
     let own = plan.hasRow ? ", \(unsafeMark)_row" : ""
     writer.block(snapshot, returning: "Snapshot(\(PrivateNames.snapshot(of: parent))()\(own))")
@@ -57,50 +52,21 @@ enum SnapshotAccessEmitter {
   }
 }
 
-// MARK: - Snapshot conformance emitter
+// MARK: - Snapshot visit emitter
 
-/// Emits comparing, encoding and decoding of a snapshot.
-///
-/// The code is written out in short calls, because derived conformances would make up most of an entity's compile time.
-enum SnapshotConformanceEmitter {
+/// Emits the function by which the runtime compares, encodes and decodes a snapshot.
+enum SnapshotVisitEmitter {
   static func emit(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    emitEquality(plan, to: &writer)
     writer.blank()
-    writer.block("public init(from decoder: any Swift.Decoder) throws") { writer in
-      writer.line("let values = try \(TypeName.snapshotDecoder)(decoder)")
-      writer.line("objectID = values.value(\"objectID\")")
+    let parameters = ["with other: Self", "_ visitor: \(TypeName.snapshotVisitor)"]
+    writer.function("@_spi(Generated) public mutating func _visit", parameters) { writer in
+      writer.line("visitor.visit(&objectID, other.objectID, \"objectID\")")
       for field in plan.rowFields {
-        let call = field.rowType.hasSuffix("?") ? "valueIfPresent" : "value"
-        writer.line("\(target(field)) = values.\(call)(\"\(field.name.name)\")")
+        let call = field.rowType.hasSuffix("?") ? "visitOptional" : "visit"
+        let name = field.name
+        let value = name.member(besides: "other", "visitor")
+        writer.line("visitor.\(call)(&\(value), other.\(name.member), \"\(name.name)\")")
       }
-      writer.line("try values.finish()")
     }
-    writer.blank()
-    writer.block("public func encode(to encoder: any Swift.Encoder) throws") { writer in
-      writer.line("let values = \(TypeName.snapshotEncoder)(encoder)")
-      writer.line("values.put(objectID, \"objectID\")")
-      for field in plan.rowFields {
-        let call = field.rowType.hasSuffix("?") ? "putIfPresent" : "put"
-        writer.line("values.\(call)(\(target(field)), \"\(field.name.name)\")")
-      }
-      writer.line("try values.finish()")
-    }
-  }
-
-  private static func emitEquality(_ plan: EntityPlan, to writer: inout CodeWriter) {
-    writer.blank()
-    writer.line("/// Whether both would be stored alike: texts are compared by their bytes.")
-    writer.block("public static func == (left: Self, right: Self) -> Swift.Bool") { writer in
-      writer.line("guard left.objectID == right.objectID else { return false }")
-      for field in plan.rowFields {
-        let name = field.name.member
-        writer.line("guard left.\(name).isSameStored(as: right.\(name)) else { return false }")
-      }
-      writer.line("return true")
-    }
-  }
-
-  private static func target(_ field: Field) -> String {
-    field.name.member(besides: "values", "decoder", "encoder")
   }
 }

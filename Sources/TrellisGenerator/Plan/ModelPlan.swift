@@ -4,7 +4,6 @@ import TrellisModel
 struct ModelPlan {
   let model: Model
   let entities: [EntityPlan]
-  let needsFoundation: Bool
 
   init(_ description: ModelDescription, foundationPredicates: Bool) throws(GeneratorError) {
     let model: Model
@@ -16,9 +15,6 @@ struct ModelPlan {
     try NameCheck.check(model)
     self.model = model
     entities = try Self.plans(of: model, foundationPredicates: foundationPredicates)
-    needsFoundation = description.entities.contains { entity in
-      entity.attributes.contains { SwiftType.needsFoundation($0.type) }
-    }
   }
 
   private static func plans(
@@ -138,6 +134,11 @@ struct EntityPlan {
 
 extension EntityPlan {
   var name: String { entity.name }
+  /// Whether the entity's code contains types of Foundation.
+  var needsFoundation: Bool {
+    fields.contains { $0.attribute.map { SwiftType.needsFoundation($0.type) } ?? false }
+      || requests.contains { $0.parameters.contains { $0.type.contains("Foundation.") } }
+  }
   var isRoot: Bool { parentName == nil }
   var isInHierarchy: Bool { entity.isInHierarchy }
   /// The struct with the class's own fields. For a root, it is the snapshot.

@@ -230,6 +230,17 @@ public struct AttributeDescription: Hashable, Sendable {
     self.doc = doc
     self.userInfo = userInfo
   }
+
+  /// Creates the description of an attribute without options.
+  ///
+  /// Most attributes of a model are such. Generated code calls this initializer for them, because a compiler needs time
+  /// for each default argument of a call.
+  public init(_ name: String, _ type: AttributeType) { self.init(name, type, transient: false) }
+
+  /// Creates the description of an attribute that may be nil, without other options.
+  public init(_ name: String, _ type: AttributeType, optional: Bool) {
+    self.init(name, type, optional: optional, transient: false)
+  }
 }
 
 /// The value of an attribute before any assignment.
@@ -343,6 +354,16 @@ public struct RelationshipDescription: Hashable, Sendable {
     isLossy = lossy
     self.doc = doc
     self.userInfo = userInfo
+  }
+
+  /// Creates the description of a to-one relationship without other options, as generated code does.
+  public init(_ name: String, to destination: String, inverse: String, optional: Bool) {
+    self.init(name, to: destination, inverse: inverse, optional: optional, transient: false)
+  }
+
+  /// Creates the description of a to-many relationship without other options, as generated code does.
+  public init(_ name: String, to destination: String, inverse: String, toMany: Bool) {
+    self.init(name, to: destination, inverse: inverse, toMany: toMany, transient: false)
   }
 }
 

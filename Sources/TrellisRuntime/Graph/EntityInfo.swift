@@ -33,7 +33,7 @@ public struct ObjectModel: Sendable {
 
 /// The forms of generated code that this runtime supports.
 @_spi(Generated) public enum GeneratedCodeVersion: Sendable {
-  case version1
+  case version2
 }
 
 // MARK: - Entity info

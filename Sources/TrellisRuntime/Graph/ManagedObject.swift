@@ -254,14 +254,11 @@ extension ManagedObject {
   /// The row before its first change; nil if nothing has changed.
   @_spi(Generated) public final var _committed: RowCopyBase? { committedRow }
 
-  /// The values when last fetched or saved; nil for a new object.
-  ///
-  /// - Parameter row: The present values, which are the committed ones of an unchanged object.
-  @_spi(Generated) public final func _committedRow<Row: StoredFields>(or row: @autoclosure () -> Row) -> Row? {
+  /// The values when last fetched or saved, those that one class of a hierarchy declares; nil for a new object.
+  @_spi(Generated) public final func _committedRow<Row: StoredFields>() -> Row? {
     _willRead(-1)
-    return phase == .inserted ? nil : _committed?.part(Row.self) ?? row()
+    return phase == .inserted ? nil : (_committed ?? _copyRow()).part(Row.self)
   }
-
 }
 
 // MARK: - Public

@@ -34,6 +34,11 @@ public protocol FetchableObject: IdentifiedObject {
   associatedtype Columns: EntityColumns
 }
 
+extension FetchableObject where Columns.Snapshot: StoredFields {
+  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
+  public var committed: Columns.Snapshot? { _committedRow() }
+}
+
 extension FetchableObject {
   /// A request for objects of this class, to be kept and passed on.
   public typealias FetchRequest = TrellisRuntime.FetchRequest<Columns>
@@ -64,11 +69,9 @@ extension FetchableObject {
 public struct AttributePath<Value: AttributeValue>: Sendable {
   let path: PropertyPath
 
-  @_spi(Generated) @inlinable public init(_ columns: some EntityColumns, _ property: Int) {
-    self.init(path: columns.path.appending(property))
-  }
+  @_spi(Generated) public init(_ owner: PropertyPath, _ property: Int) { self.init(path: owner.appending(property)) }
 
-  @usableFromInline init(path: PropertyPath) { self.path = path }
+  init(path: PropertyPath) { self.path = path }
 }
 
 /// A to-one relationship in a predicate or a sort key. The properties of its object follow after a dot.
@@ -79,11 +82,9 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
 @dynamicMemberLookup public struct ToOnePath<Columns: EntityColumns>: Sendable {
   let path: PropertyPath
 
-  @_spi(Generated) @inlinable public init(_ columns: some EntityColumns, _ property: Int) {
-    self.init(path: columns.path.appending(property))
-  }
+  @_spi(Generated) public init(_ owner: PropertyPath, _ property: Int) { self.init(path: owner.appending(property)) }
 
-  @usableFromInline init(path: PropertyPath) { self.path = path }
+  init(path: PropertyPath) { self.path = path }
 
   /// A property of the relationship's object.
   public subscript<Token>(dynamicMember property: KeyPath<Columns, Token>) -> Token {
@@ -131,11 +132,9 @@ public struct AttributePath<Value: AttributeValue>: Sendable {
 public struct ToManyPath<Columns: EntityColumns>: Sendable {
   let path: PropertyPath
 
-  @_spi(Generated) @inlinable public init(_ columns: some EntityColumns, _ property: Int) {
-    self.init(path: columns.path.appending(property))
-  }
+  @_spi(Generated) public init(_ owner: PropertyPath, _ property: Int) { self.init(path: owner.appending(property)) }
 
-  @usableFromInline init(path: PropertyPath) { self.path = path }
+  init(path: PropertyPath) { self.path = path }
 
   /// Whether at least one member satisfies all of the conditions.
   public func any(@ConditionBuilder _ conditions: (Columns) -> QueryCondition) -> QueryCondition {

@@ -16,7 +16,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
     ),
     objects: [EmotionDiary.self, DiaryImage.self, Tag.self],
     checksum: "706d5cdedadd050a",
-    generatedCode: .version1
+    generatedCode: .version2
   )
 }
 
@@ -55,7 +55,7 @@ public nonisolated enum Emotion: TrellisStorage.ModelEnum, Swift.CaseIterable {
     }
   }
 
-  fileprivate static let _description: TrellisModel.EnumDescription = .init(
+  static let _description: TrellisModel.EnumDescription = .init(
     "Emotion",
     caseNames: ["happy", "sad", "angry", "calm"],
     unknown: .preserve
@@ -99,46 +99,43 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
   /// Unique.
   public var id: Foundation.UUID {
     get { _willRead(0); return unsafe _row.id }
-    set { if _willWrite(0) { unsafe _row.id = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.id = newValue } }
   }
 
   public var emotion: Emotion {
     get { _willRead(1); return unsafe _row.emotion }
-    set { if _willWrite(1) { unsafe _row.emotion = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.emotion = newValue } }
   }
 
   /// What was written. At least 1 character.
   public var content: Swift.String {
     get { _willRead(2); return unsafe _row.content }
-    set { if _willWrite(2) { unsafe _row.content = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.content = newValue } }
   }
 
   public var createdAt: Foundation.Date {
     get { _willRead(3); return unsafe _row.createdAt }
-    set { if _willWrite(3) { unsafe _row.createdAt = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.createdAt = newValue.roundedToMicroseconds } }
   }
 
   public var mood: Swift.String? {
     get { _willRead(4); return unsafe _row.mood }
-    set { if _willWrite(4) { unsafe _row.mood = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.mood = newValue } }
   }
 
   /// The pictures, in the order in which they are shown. Ordered, at most 10; deleting the object deletes them.
   public var images: TrellisRuntime.OrderedToMany<DiaryImage> {
     get { TrellisRuntime.OrderedToMany(self, 5) }
-    set { newValue._assign(to: self, 5) }
+    @inline(never) set { newValue._assign(to: self, 5) }
   }
 
   public var tags: TrellisRuntime.ToMany<Tag> {
     get { TrellisRuntime.ToMany(self, 6) }
-    set { newValue._assign(to: self, 6) }
+    @inline(never) set { newValue._assign(to: self, 6) }
   }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -187,7 +184,7 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
     if properties.contains(4) { unsafe _row.mood = old.mood }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "EmotionDiary",
     attributes: [
       TrellisModel.AttributeDescription("id", .uuid, default: .new),
@@ -236,15 +233,15 @@ nonisolated extension EmotionDiary: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: EmotionDiary) -> EmotionDiary.Snapshot { object.snapshot }
 
-    public var id: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 0) }
-    public var emotion: TrellisRuntime.AttributePath<Emotion> { TrellisRuntime.AttributePath(self, 1) }
+    public var id: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(path, 0) }
+    public var emotion: TrellisRuntime.AttributePath<Emotion> { TrellisRuntime.AttributePath(path, 1) }
     /// What was written.
-    public var content: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 2) }
-    public var createdAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 3) }
-    public var mood: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 4) }
+    public var content: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 2) }
+    public var createdAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(path, 3) }
+    public var mood: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(path, 4) }
     /// The pictures, in the order in which they are shown.
-    public var images: TrellisRuntime.ToManyPath<DiaryImage.Columns> { TrellisRuntime.ToManyPath(self, 5) }
-    public var tags: TrellisRuntime.ToManyPath<Tag.Columns> { TrellisRuntime.ToManyPath(self, 6) }
+    public var images: TrellisRuntime.ToManyPath<DiaryImage.Columns> { TrellisRuntime.ToManyPath(path, 5) }
+    public var tags: TrellisRuntime.ToManyPath<Tag.Columns> { TrellisRuntime.ToManyPath(path, 6) }
   }
 
   /// A fetch of objects, as the model declares it.
@@ -276,37 +273,13 @@ nonisolated extension EmotionDiary.Snapshot: TrellisRuntime.EntitySnapshot, Trel
     mood = .read(row, 4)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.id.isSameStored(as: right.id) else { return false }
-    guard left.emotion.isSameStored(as: right.emotion) else { return false }
-    guard left.content.isSameStored(as: right.content) else { return false }
-    guard left.createdAt.isSameStored(as: right.createdAt) else { return false }
-    guard left.mood.isSameStored(as: right.mood) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    id = values.value("id")
-    emotion = values.value("emotion")
-    content = values.value("content")
-    createdAt = values.value("createdAt")
-    mood = values.valueIfPresent("mood")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(id, "id")
-    values.put(emotion, "emotion")
-    values.put(content, "content")
-    values.put(createdAt, "createdAt")
-    values.putIfPresent(mood, "mood")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&id, other.id, "id")
+    visitor.visit(&emotion, other.emotion, "emotion")
+    visitor.visit(&content, other.content, "content")
+    visitor.visit(&createdAt, other.createdAt, "createdAt")
+    visitor.visitOptional(&mood, other.mood, "mood")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -348,27 +321,24 @@ public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.I
 
   public var imagePath: Swift.String {
     get { _willRead(0); return unsafe _row.imagePath }
-    set { if _willWrite(0) { unsafe _row.imagePath = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.imagePath = newValue } }
   }
 
   /// In a file of its own.
   public var data: Foundation.Data? {
     get { _willRead(1); return _load(unsafe _row.data, 1) }
-    set { if _willWrite(1) { unsafe _row.data = newValue.map(TrellisStorage.ExternalData.init) } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.data = newValue.map(TrellisStorage.ExternalData.init) } }
   }
 
   public var diary: EmotionDiary? {
     get { _partner(2) }
-    set { _setPartner(2, newValue) }
+    @inline(never) set { _setPartner(2, newValue) }
   }
 
   public var id: TrellisRuntime.ObjectID<DiaryImage> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -446,7 +416,7 @@ public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.I
     if properties.contains(2) { unsafe _row.diary = old.diary }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "DiaryImage",
     attributes: [
       TrellisModel.AttributeDescription("imagePath", .string),
@@ -475,11 +445,11 @@ nonisolated extension DiaryImage: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: DiaryImage) -> DiaryImage.Snapshot { object.snapshot }
 
-    public var imagePath: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var imagePath: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     public var data: TrellisRuntime.AttributePath<TrellisStorage.ExternalData?> {
-      TrellisRuntime.AttributePath(self, 1)
+      TrellisRuntime.AttributePath(path, 1)
     }
-    public var diary: TrellisRuntime.ToOnePath<EmotionDiary.Columns> { TrellisRuntime.ToOnePath(self, 2) }
+    public var diary: TrellisRuntime.ToOnePath<EmotionDiary.Columns> { TrellisRuntime.ToOnePath(path, 2) }
   }
 }
 
@@ -491,31 +461,11 @@ nonisolated extension DiaryImage.Snapshot: TrellisRuntime.EntitySnapshot, Trelli
     diary = .read(row, 2)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.imagePath.isSameStored(as: right.imagePath) else { return false }
-    guard left.data.isSameStored(as: right.data) else { return false }
-    guard left.diary.isSameStored(as: right.diary) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    imagePath = values.value("imagePath")
-    data = values.valueIfPresent("data")
-    diary = values.valueIfPresent("diary")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(imagePath, "imagePath")
-    values.putIfPresent(data, "data")
-    values.putIfPresent(diary, "diary")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&imagePath, other.imagePath, "imagePath")
+    visitor.visitOptional(&data, other.data, "data")
+    visitor.visitOptional(&diary, other.diary, "diary")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -543,21 +493,18 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
   /// Unique.
   public var name: Swift.String {
     get { _willRead(0); return unsafe _row.name }
-    set { if _willWrite(0) { unsafe _row.name = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.name = newValue } }
   }
 
   public var diaries: TrellisRuntime.ToMany<EmotionDiary> {
     get { TrellisRuntime.ToMany(self, 1) }
-    set { newValue._assign(to: self, 1) }
+    @inline(never) set { newValue._assign(to: self, 1) }
   }
 
   public var id: TrellisRuntime.ObjectID<Tag> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -598,7 +545,7 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
     if properties.contains(0) { unsafe _row.name = old.name }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Tag",
     attributes: [TrellisModel.AttributeDescription("name", .string)],
     relationships: [TrellisModel.RelationshipDescription("diaries", to: "EmotionDiary", inverse: "tags", toMany: true)],
@@ -621,8 +568,8 @@ nonisolated extension Tag: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Tag) -> Tag.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
-    public var diaries: TrellisRuntime.ToManyPath<EmotionDiary.Columns> { TrellisRuntime.ToManyPath(self, 1) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
+    public var diaries: TrellisRuntime.ToManyPath<EmotionDiary.Columns> { TrellisRuntime.ToManyPath(path, 1) }
   }
 }
 
@@ -632,25 +579,9 @@ nonisolated extension Tag.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntim
     name = .read(row, 0)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {

@@ -12,7 +12,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
     ),
     objects: [Event.self, Data.self, Set.self, Nothing.self],
     checksum: "6805bac3003352bf",
-    generatedCode: .version1
+    generatedCode: .version2
   )
 }
 
@@ -99,175 +99,172 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
 
   public var `switch`: Swift.String {
     get { _willRead(0); return unsafe _row.switch }
-    set { if _willWrite(0) { unsafe _row.switch = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.switch = newValue } }
   }
 
   public var context: Swift.String {
     get { _willRead(1); return unsafe _row.context }
-    set { if _willWrite(1) { unsafe _row.context = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.context = newValue } }
   }
 
   public var path: Swift.String {
     get { _willRead(2); return unsafe _row.path }
-    set { if _willWrite(2) { unsafe _row.path = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.path = newValue } }
   }
 
   public var row: Swift.String? {
     get { _willRead(3); return unsafe _row.row }
-    set { if _willWrite(3) { unsafe _row.row = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.row = newValue } }
   }
 
   public var `await`: Swift.Bool {
     get { _willRead(4); return unsafe _row.await }
-    set { if _willWrite(4) { unsafe _row.await = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.await = newValue } }
   }
 
   public var `copy`: Swift.Int64 {
     get { _willRead(5); return unsafe _row.copy }
-    set { if _willWrite(5) { unsafe _row.copy = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _row.copy = newValue } }
   }
 
   /// In memory only.
   public var key: Swift.String {
     get { _willRead(6); return unsafe _key_ }
-    set { if _willWrite(6) { unsafe _key_ = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _key_ = newValue } }
   }
 
   /// In memory only.
   public var childPlace: Swift.Int64? {
     get { _willRead(7); return unsafe _childPlace }
-    set { if _willWrite(7) { unsafe _childPlace = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _childPlace = newValue } }
   }
 
   public var changed: Swift.String? {
     get { _willRead(8); return unsafe _row.changed }
-    set { if _willWrite(8) { unsafe _row.changed = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _row.changed = newValue } }
   }
 
   public var newValue: Swift.String {
     get { _willRead(9); return unsafe _row.newValue }
-    set { if _willWrite(9) { unsafe _row.newValue = newValue } }
+    @inline(never) set { if _willWrite(9) { unsafe _row.newValue = newValue } }
   }
 
   public var type: Swift.String {
     get { _willRead(10); return unsafe _row.type }
-    set { if _willWrite(10) { unsafe _row.type = newValue } }
+    @inline(never) set { if _willWrite(10) { unsafe _row.type = newValue } }
   }
 
   public var `in`: Swift.String {
     get { _willRead(11); return unsafe _row.in }
-    set { if _willWrite(11) { unsafe _row.in = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _row.in = newValue } }
   }
 
   public var checksum: Swift.String {
     get { _willRead(12); return unsafe _row.checksum }
-    set { if _willWrite(12) { unsafe _row.checksum = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _row.checksum = newValue } }
   }
 
   public var inherited: Swift.String {
     get { _willRead(13); return unsafe _row.inherited }
-    set { if _willWrite(13) { unsafe _row.inherited = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _row.inherited = newValue } }
   }
 
   public var properties: Swift.String {
     get { _willRead(14); return unsafe _row.properties }
-    set { if _willWrite(14) { unsafe _row.properties = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _row.properties = newValue } }
   }
 
   public var old: Swift.String {
     get { _willRead(15); return unsafe _row.old }
-    set { if _willWrite(15) { unsafe _row.old = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _row.old = newValue } }
   }
 
   public var twin: Event? {
     get { _partner(16) }
-    set { _setPartner(16, newValue) }
+    @inline(never) set { _setPartner(16, newValue) }
   }
 
   public var next: Event? {
     get { _partner(17) }
-    set { _setPartner(17, newValue) }
+    @inline(never) set { _setPartner(17, newValue) }
   }
 
   public var previous: Event? {
     get { _partner(18) }
-    set { _setPartner(18, newValue) }
+    @inline(never) set { _setPartner(18, newValue) }
   }
 
   public var `default`: Event? {
     get { _partner(19) }
-    set { _setPartner(19, newValue) }
+    @inline(never) set { _setPartner(19, newValue) }
   }
 
   /// Ordered; the object cannot be deleted while there are any.
   public var children: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 20) }
-    set { newValue._assign(to: self, 20) }
+    @inline(never) set { newValue._assign(to: self, 20) }
   }
 
   public var child: Data? {
     get { _partner(21) }
-    set { _setPartner(21, newValue) }
+    @inline(never) set { _setPartner(21, newValue) }
   }
 
   public var place: Data? {
     get { _partner(22) }
-    set { _setPartner(22, newValue) }
+    @inline(never) set { _setPartner(22, newValue) }
   }
 
   public var friends: TrellisRuntime.ToMany<Event> {
     get { TrellisRuntime.ToMany(self, 23) }
-    set { newValue._assign(to: self, 23) }
+    @inline(never) set { newValue._assign(to: self, 23) }
   }
 
   /// Ordered.
   public var likes: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 24) }
-    set { newValue._assign(to: self, 24) }
+    @inline(never) set { newValue._assign(to: self, 24) }
   }
 
   /// At least 1.
   public var likedBy: TrellisRuntime.ToMany<Event> {
     get { TrellisRuntime.ToMany(self, 25) }
-    set { newValue._assign(to: self, 25) }
+    @inline(never) set { newValue._assign(to: self, 25) }
   }
 
   public var oneWay: Data? {
     get { _partner(26) }
-    set { _setPartner(26, newValue) }
+    @inline(never) set { _setPartner(26, newValue) }
   }
 
   /// Deleting the object leaves references to it.
   public var oneWays: TrellisRuntime.ToMany<Data> {
     get { TrellisRuntime.ToMany(self, 27) }
-    set { newValue._assign(to: self, 27) }
+    @inline(never) set { newValue._assign(to: self, 27) }
   }
 
   /// Required.
   public var needed: Data? {
     get { _partner(28) }
-    set { _setPartner(28, newValue) }
+    @inline(never) set { _setPartner(28, newValue) }
   }
 
   /// In memory only.
   public var passing: Data? {
     get { _partner(29) }
-    set { _setPartner(29, newValue) }
+    @inline(never) set { _setPartner(29, newValue) }
   }
 
   /// In memory only.
   public var passings: TrellisRuntime.ToMany<Data> {
     get { TrellisRuntime.ToMany(self, 30) }
-    set { newValue._assign(to: self, 30) }
+    @inline(never) set { newValue._assign(to: self, 30) }
   }
 
   public var id: TrellisRuntime.ObjectID<Event> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -428,7 +425,7 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
     if properties.contains(7) { unsafe _childPlace = copy.row.childPlace }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Event",
     attributes: [
       TrellisModel.AttributeDescription("switch", .string),
@@ -507,33 +504,33 @@ nonisolated extension Event: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Event) -> Event.Snapshot { object.snapshot }
 
-    public var `switch`: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
-    public var context: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 1) }
-    public var path: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 2) }
-    public var row: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 3) }
-    public var `await`: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 4) }
-    public var `copy`: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 5) }
-    public var changed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 8) }
-    public var newValue: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 9) }
-    public var type: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 10) }
-    public var `in`: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 11) }
-    public var checksum: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 12) }
-    public var inherited: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 13) }
-    public var properties: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 14) }
-    public var old: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 15) }
-    public var twin: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 16) }
-    public var next: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 17) }
-    public var previous: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 18) }
-    public var `default`: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(self, 19) }
-    public var children: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 20) }
-    public var child: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 21) }
-    public var place: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 22) }
-    public var friends: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 23) }
-    public var likes: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 24) }
-    public var likedBy: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 25) }
-    public var oneWay: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 26) }
-    public var oneWays: TrellisRuntime.ToManyPath<Data.Columns> { TrellisRuntime.ToManyPath(self, 27) }
-    public var needed: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 28) }
+    public var `switch`: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 0) }
+    public var context: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 1) }
+    public var path: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 2) }
+    public var row: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(_path, 3) }
+    public var `await`: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(_path, 4) }
+    public var `copy`: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(_path, 5) }
+    public var changed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(_path, 8) }
+    public var newValue: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 9) }
+    public var type: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 10) }
+    public var `in`: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 11) }
+    public var checksum: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 12) }
+    public var inherited: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 13) }
+    public var properties: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 14) }
+    public var old: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(_path, 15) }
+    public var twin: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(_path, 16) }
+    public var next: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(_path, 17) }
+    public var previous: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(_path, 18) }
+    public var `default`: TrellisRuntime.ToOnePath<Event.Columns> { TrellisRuntime.ToOnePath(_path, 19) }
+    public var children: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(_path, 20) }
+    public var child: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(_path, 21) }
+    public var place: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(_path, 22) }
+    public var friends: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(_path, 23) }
+    public var likes: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(_path, 24) }
+    public var likedBy: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(_path, 25) }
+    public var oneWay: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(_path, 26) }
+    public var oneWays: TrellisRuntime.ToManyPath<Data.Columns> { TrellisRuntime.ToManyPath(_path, 27) }
+    public var needed: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(_path, 28) }
   }
 }
 
@@ -563,85 +560,29 @@ nonisolated extension Event.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     needed = .read(row, 20)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.switch.isSameStored(as: right.switch) else { return false }
-    guard left.context.isSameStored(as: right.context) else { return false }
-    guard left.path.isSameStored(as: right.path) else { return false }
-    guard left.row.isSameStored(as: right.row) else { return false }
-    guard left.await.isSameStored(as: right.await) else { return false }
-    guard left.copy.isSameStored(as: right.copy) else { return false }
-    guard left.changed.isSameStored(as: right.changed) else { return false }
-    guard left.newValue.isSameStored(as: right.newValue) else { return false }
-    guard left.type.isSameStored(as: right.type) else { return false }
-    guard left.in.isSameStored(as: right.in) else { return false }
-    guard left.checksum.isSameStored(as: right.checksum) else { return false }
-    guard left.inherited.isSameStored(as: right.inherited) else { return false }
-    guard left.properties.isSameStored(as: right.properties) else { return false }
-    guard left.old.isSameStored(as: right.old) else { return false }
-    guard left.twin.isSameStored(as: right.twin) else { return false }
-    guard left.next.isSameStored(as: right.next) else { return false }
-    guard left.default.isSameStored(as: right.default) else { return false }
-    guard left.child.isSameStored(as: right.child) else { return false }
-    guard left.place.isSameStored(as: right.place) else { return false }
-    guard left.oneWay.isSameStored(as: right.oneWay) else { return false }
-    guard left.needed.isSameStored(as: right.needed) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    `switch` = values.value("switch")
-    context = values.value("context")
-    path = values.value("path")
-    row = values.valueIfPresent("row")
-    `await` = values.value("await")
-    `copy` = values.value("copy")
-    changed = values.valueIfPresent("changed")
-    newValue = values.value("newValue")
-    type = values.value("type")
-    `in` = values.value("in")
-    checksum = values.value("checksum")
-    inherited = values.value("inherited")
-    properties = values.value("properties")
-    old = values.value("old")
-    twin = values.valueIfPresent("twin")
-    next = values.valueIfPresent("next")
-    `default` = values.valueIfPresent("default")
-    child = values.valueIfPresent("child")
-    place = values.valueIfPresent("place")
-    oneWay = values.valueIfPresent("oneWay")
-    needed = values.valueIfPresent("needed")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(`switch`, "switch")
-    values.put(context, "context")
-    values.put(path, "path")
-    values.putIfPresent(row, "row")
-    values.put(`await`, "await")
-    values.put(`copy`, "copy")
-    values.putIfPresent(changed, "changed")
-    values.put(newValue, "newValue")
-    values.put(type, "type")
-    values.put(`in`, "in")
-    values.put(checksum, "checksum")
-    values.put(inherited, "inherited")
-    values.put(properties, "properties")
-    values.put(old, "old")
-    values.putIfPresent(twin, "twin")
-    values.putIfPresent(next, "next")
-    values.putIfPresent(`default`, "default")
-    values.putIfPresent(child, "child")
-    values.putIfPresent(place, "place")
-    values.putIfPresent(oneWay, "oneWay")
-    values.putIfPresent(needed, "needed")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&`switch`, other.switch, "switch")
+    visitor.visit(&context, other.context, "context")
+    visitor.visit(&path, other.path, "path")
+    visitor.visitOptional(&row, other.row, "row")
+    visitor.visit(&`await`, other.await, "await")
+    visitor.visit(&`copy`, other.copy, "copy")
+    visitor.visitOptional(&changed, other.changed, "changed")
+    visitor.visit(&newValue, other.newValue, "newValue")
+    visitor.visit(&type, other.type, "type")
+    visitor.visit(&`in`, other.in, "in")
+    visitor.visit(&checksum, other.checksum, "checksum")
+    visitor.visit(&inherited, other.inherited, "inherited")
+    visitor.visit(&properties, other.properties, "properties")
+    visitor.visit(&old, other.old, "old")
+    visitor.visitOptional(&twin, other.twin, "twin")
+    visitor.visitOptional(&next, other.next, "next")
+    visitor.visitOptional(&`default`, other.default, "default")
+    visitor.visitOptional(&child, other.child, "child")
+    visitor.visitOptional(&place, other.place, "place")
+    visitor.visitOptional(&oneWay, other.oneWay, "oneWay")
+    visitor.visitOptional(&needed, other.needed, "needed")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -689,28 +630,25 @@ public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identif
   /// Ordered.
   public var event: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 0) }
-    set { newValue._assign(to: self, 0) }
+    @inline(never) set { newValue._assign(to: self, 0) }
   }
 
   /// Ordered.
   public var places: TrellisRuntime.OrderedToMany<Event> {
     get { TrellisRuntime.OrderedToMany(self, 1) }
-    set { newValue._assign(to: self, 1) }
+    @inline(never) set { newValue._assign(to: self, 1) }
   }
 
   /// Required.
   public var passport: Set? {
     get { _partner(2) }
-    set { _setPartner(2, newValue) }
+    @inline(never) set { _setPartner(2, newValue) }
   }
 
   public var id: TrellisRuntime.ObjectID<Data> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -767,7 +705,7 @@ public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identif
     if properties.contains(2) { unsafe _row.passport = old.passport }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Data",
     relationships: [
       TrellisModel.RelationshipDescription("event", to: "Event", inverse: "child", toMany: true, ordered: true),
@@ -793,9 +731,9 @@ nonisolated extension Data: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Data) -> Data.Snapshot { object.snapshot }
 
-    public var event: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 0) }
-    public var places: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(self, 1) }
-    public var passport: TrellisRuntime.ToOnePath<Set.Columns> { TrellisRuntime.ToOnePath(self, 2) }
+    public var event: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(path, 0) }
+    public var places: TrellisRuntime.ToManyPath<Event.Columns> { TrellisRuntime.ToManyPath(path, 1) }
+    public var passport: TrellisRuntime.ToOnePath<Set.Columns> { TrellisRuntime.ToOnePath(path, 2) }
   }
 }
 
@@ -805,25 +743,9 @@ nonisolated extension Data.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     passport = .read(row, 0)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.passport.isSameStored(as: right.passport) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    passport = values.valueIfPresent("passport")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.putIfPresent(passport, "passport")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visitOptional(&passport, other.passport, "passport")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -850,16 +772,13 @@ public nonisolated final class Set: TrellisRuntime.ManagedObject, Swift.Identifi
   /// Deleting the object deletes it.
   public var holder: Data? {
     get { _partner(0) }
-    set { _setPartner(0, newValue) }
+    @inline(never) set { _setPartner(0, newValue) }
   }
 
   public var id: TrellisRuntime.ObjectID<Set> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -883,7 +802,7 @@ public nonisolated final class Set: TrellisRuntime.ManagedObject, Swift.Identifi
 
   @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Set",
     relationships: [
       TrellisModel.RelationshipDescription(
@@ -907,7 +826,7 @@ nonisolated extension Set: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Set) -> Set.Snapshot { object.snapshot }
 
-    public var holder: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(self, 0) }
+    public var holder: TrellisRuntime.ToOnePath<Data.Columns> { TrellisRuntime.ToOnePath(path, 0) }
   }
 }
 
@@ -916,22 +835,8 @@ nonisolated extension Set.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntim
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -958,9 +863,6 @@ public nonisolated final class Nothing: TrellisRuntime.ManagedObject, Swift.Iden
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
 
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
-
   // MARK: What Trellis calls
 
   @_spi(Generated) public required init(
@@ -983,7 +885,7 @@ public nonisolated final class Nothing: TrellisRuntime.ManagedObject, Swift.Iden
 
   @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = TrellisModel.EntityDescription("Nothing")
+  static let _description = TrellisModel.EntityDescription("Nothing")
 }
 
 nonisolated extension Nothing: TrellisRuntime.FetchableObject {
@@ -1007,22 +909,8 @@ nonisolated extension Nothing.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRu
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {

@@ -52,7 +52,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
       MaybePassingPreset.self,
     ],
     checksum: "5bcd7f5f55ee0cb4",
-    generatedCode: .version1
+    generatedCode: .version2
   )
 }
 
@@ -87,7 +87,7 @@ public nonisolated enum Weather: TrellisStorage.ModelEnum, Swift.CaseIterable {
     }
   }
 
-  fileprivate static let _description: TrellisModel.EnumDescription = .init(
+  static let _description: TrellisModel.EnumDescription = .init(
     "Weather",
     caseNames: ["sunny", "default"],
     texts: ["sunny", "a \"quoted\" \\(value)\n\0\u{202E}"],
@@ -121,7 +121,7 @@ public nonisolated enum Level: TrellisStorage.ModelEnum, Swift.CaseIterable {
     }
   }
 
-  fileprivate static let _description: TrellisModel.EnumDescription = .init(
+  static let _description: TrellisModel.EnumDescription = .init(
     "Level",
     caseNames: ["low", "high"],
     numbers: [-9223372036854775808, 10],
@@ -150,7 +150,7 @@ public nonisolated enum Kind: TrellisStorage.ModelEnum, Swift.CaseIterable {
     }
   }
 
-  fileprivate static let _description: TrellisModel.EnumDescription = .init("Kind", caseNames: ["only"], texts: ["하나"])
+  static let _description: TrellisModel.EnumDescription = .init("Kind", caseNames: ["only"], texts: ["하나"])
 }
 
 // MARK: - Grade
@@ -182,7 +182,7 @@ public nonisolated enum Grade: TrellisStorage.ModelEnum, Swift.CaseIterable {
     }
   }
 
-  fileprivate static let _description: TrellisModel.EnumDescription = .init(
+  static let _description: TrellisModel.EnumDescription = .init(
     "Grade",
     caseNames: ["a", "switch"],
     numbers: [1, 2],
@@ -302,41 +302,38 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
 
   public var string: Swift.String {
     get { _willRead(0); return unsafe _row.string }
-    set { if _willWrite(0) { unsafe _row.string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var data: Foundation.Data {
     get { _willRead(1); return unsafe _row.data }
-    set { if _willWrite(1) { unsafe _row.data = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.data = newValue } }
   }
 
   public var url: Foundation.URL {
     get { _willRead(2); return unsafe _row.url }
-    set { if _willWrite(2) { unsafe _row.url = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.url = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
     get { _willRead(3); return unsafe _row.numbers }
-    set { if _willWrite(3) { unsafe _row.numbers = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
     get { _willRead(4); return unsafe _row.dates }
-    set { if _willWrite(4) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var uuids: [Foundation.UUID] {
     get { _willRead(5); return unsafe _row.uuids }
-    set { if _willWrite(5) { unsafe _row.uuids = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _row.uuids = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<Long> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -387,7 +384,7 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
     if properties.contains(5) { unsafe _row.uuids = old.uuids }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Long",
     attributes: [
       TrellisModel.AttributeDescription(
@@ -512,12 +509,12 @@ nonisolated extension Long: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Long) -> Long.Snapshot { object.snapshot }
 
-    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
-    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(self, 1) }
-    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(self, 2) }
-    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(self, 3) }
-    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 4) }
-    public var uuids: TrellisRuntime.AttributePath<[Foundation.UUID]> { TrellisRuntime.AttributePath(self, 5) }
+    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(path, 1) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(path, 2) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(path, 3) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(path, 4) }
+    public var uuids: TrellisRuntime.AttributePath<[Foundation.UUID]> { TrellisRuntime.AttributePath(path, 5) }
   }
 }
 
@@ -532,40 +529,14 @@ nonisolated extension Long.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     uuids = .read(row, 5)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.string.isSameStored(as: right.string) else { return false }
-    guard left.data.isSameStored(as: right.data) else { return false }
-    guard left.url.isSameStored(as: right.url) else { return false }
-    guard left.numbers.isSameStored(as: right.numbers) else { return false }
-    guard left.dates.isSameStored(as: right.dates) else { return false }
-    guard left.uuids.isSameStored(as: right.uuids) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    string = values.value("string")
-    data = values.value("data")
-    url = values.value("url")
-    numbers = values.value("numbers")
-    dates = values.valueIfPresent("dates")
-    uuids = values.value("uuids")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(string, "string")
-    values.put(data, "data")
-    values.put(url, "url")
-    values.put(numbers, "numbers")
-    values.putIfPresent(dates, "dates")
-    values.put(uuids, "uuids")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&string, other.string, "string")
+    visitor.visit(&data, other.data, "data")
+    visitor.visit(&url, other.url, "url")
+    visitor.visit(&numbers, other.numbers, "numbers")
+    visitor.visitOptional(&dates, other.dates, "dates")
+    visitor.visit(&uuids, other.uuids, "uuids")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -615,46 +586,43 @@ public nonisolated final class Migrated: TrellisRuntime.ManagedObject, Swift.Ide
   /// What it is called.
   public var name: Swift.String {
     get { _willRead(0); return unsafe _row.name }
-    set { if _willWrite(0) { unsafe _row.name = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.name = newValue } }
   }
 
   public var count: Swift.Int16 {
     get { _willRead(1); return unsafe _row.count }
-    set { if _willWrite(1) { unsafe _row.count = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.count = newValue } }
   }
 
   public var seenAt: Foundation.Date {
     get { _willRead(2); return unsafe _row.seenAt }
-    set { if _willWrite(2) { unsafe _row.seenAt = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.seenAt = newValue.roundedToMicroseconds } }
   }
 
   public var code: Foundation.UUID {
     get { _willRead(3); return unsafe _row.code }
-    set { if _willWrite(3) { unsafe _row.code = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.code = newValue } }
   }
 
   public var level: Level {
     get { _willRead(4); return unsafe _row.level }
-    set { if _willWrite(4) { unsafe _row.level = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.level = newValue } }
   }
 
   public var words: [Swift.String] {
     get { _willRead(5); return unsafe _row.words }
-    set { if _willWrite(5) { unsafe _row.words = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _row.words = newValue } }
   }
 
   public var next: Migrated? {
     get { _partner(6) }
-    set { _setPartner(6, newValue) }
+    @inline(never) set { _setPartner(6, newValue) }
   }
 
   public var id: TrellisRuntime.ObjectID<Migrated> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -721,7 +689,7 @@ public nonisolated final class Migrated: TrellisRuntime.ManagedObject, Swift.Ide
     if properties.contains(6) { unsafe _row.next = old.next }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Migrated",
     attributes: [
       TrellisModel.AttributeDescription(
@@ -768,13 +736,13 @@ nonisolated extension Migrated: TrellisRuntime.FetchableObject {
     @_spi(Generated) public static func snapshot(of object: Migrated) -> Migrated.Snapshot { object.snapshot }
 
     /// What it is called.
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
-    public var count: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var seenAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 2) }
-    public var code: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 3) }
-    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(self, 4) }
-    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(self, 5) }
-    public var next: TrellisRuntime.ToOnePath<Migrated.Columns> { TrellisRuntime.ToOnePath(self, 6) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
+    public var count: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var seenAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(path, 2) }
+    public var code: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(path, 3) }
+    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(path, 4) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(path, 5) }
+    public var next: TrellisRuntime.ToOnePath<Migrated.Columns> { TrellisRuntime.ToOnePath(path, 6) }
   }
 }
 
@@ -790,43 +758,15 @@ nonisolated extension Migrated.Snapshot: TrellisRuntime.EntitySnapshot, TrellisR
     next = .read(row, 6)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.count.isSameStored(as: right.count) else { return false }
-    guard left.seenAt.isSameStored(as: right.seenAt) else { return false }
-    guard left.code.isSameStored(as: right.code) else { return false }
-    guard left.level.isSameStored(as: right.level) else { return false }
-    guard left.words.isSameStored(as: right.words) else { return false }
-    guard left.next.isSameStored(as: right.next) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    count = values.value("count")
-    seenAt = values.value("seenAt")
-    code = values.value("code")
-    level = values.value("level")
-    words = values.value("words")
-    next = values.valueIfPresent("next")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(count, "count")
-    values.put(seenAt, "seenAt")
-    values.put(code, "code")
-    values.put(level, "level")
-    values.put(words, "words")
-    values.putIfPresent(next, "next")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&count, other.count, "count")
+    visitor.visit(&seenAt, other.seenAt, "seenAt")
+    visitor.visit(&code, other.code, "code")
+    visitor.visit(&level, other.level, "level")
+    visitor.visit(&words, other.words, "words")
+    visitor.visitOptional(&next, other.next, "next")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -910,131 +850,128 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
   /// Unique.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _row.string }
-    set { if _willWrite(0) { unsafe _row.string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool {
     get { _willRead(1); return unsafe _row.bool }
-    set { if _willWrite(1) { unsafe _row.bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
     get { _willRead(2); return unsafe _row.int16 }
-    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
     get { _willRead(3); return unsafe _row.int32 }
-    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
     get { _willRead(4); return unsafe _row.int64 }
-    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float {
     get { _willRead(5); return unsafe _row.float }
-    set { if _willWrite(5) { unsafe _row.float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double {
     get { _willRead(6); return unsafe _row.double }
-    set { if _willWrite(6) { unsafe _row.double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return unsafe _row.decimal }
-    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return unsafe _row.wholeDecimal }
-    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
     get { _willRead(9); return unsafe _row.date }
-    set { if _willWrite(9) { unsafe _row.date = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _row.date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
     get { _willRead(10); return unsafe _row.now }
-    set { if _willWrite(10) { unsafe _row.now = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _row.now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
     get { _willRead(11); return unsafe _row.data }
-    set { if _willWrite(11) { unsafe _row.data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
     get { _willRead(12); return unsafe _row.uuid }
-    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
     get { _willRead(13); return unsafe _row.new }
-    set { if _willWrite(13) { unsafe _row.new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL {
     get { _willRead(14); return unsafe _row.url }
-    set { if _willWrite(14) { unsafe _row.url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather {
     get { _willRead(15); return unsafe _row.weather }
-    set { if _willWrite(15) { unsafe _row.weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level {
     get { _willRead(16); return unsafe _row.level }
-    set { if _willWrite(16) { unsafe _row.level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind {
     get { _willRead(17); return unsafe _row.kind }
-    set { if _willWrite(17) { unsafe _row.kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade {
     get { _willRead(18); return unsafe _row.grade }
-    set { if _willWrite(18) { unsafe _row.grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String] {
     get { _willRead(19); return unsafe _row.words }
-    set { if _willWrite(19) { unsafe _row.words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return unsafe _row.numbers }
-    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
     get { _willRead(21); return unsafe _row.dates }
-    set { if _willWrite(21) { unsafe _row.dates = newValue.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _row.dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
     get { _willRead(22); return unsafe _row.levels }
-    set { if _willWrite(22) { unsafe _row.levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address {
     get { _willRead(23); return unsafe _row.address }
-    set { if _willWrite(23) { unsafe _row.address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<Plain> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -1121,7 +1058,7 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
     if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Plain",
     attributes: [
       TrellisModel.AttributeDescription("string", .string),
@@ -1225,30 +1162,30 @@ nonisolated extension Plain: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Plain) -> Plain.Snapshot { object.snapshot }
 
-    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
-    public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 1) }
-    public var int16: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 2) }
-    public var int32: TrellisRuntime.AttributePath<Swift.Int32> { TrellisRuntime.AttributePath(self, 3) }
-    public var int64: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 4) }
-    public var float: TrellisRuntime.AttributePath<Swift.Float> { TrellisRuntime.AttributePath(self, 5) }
-    public var double: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 6) }
-    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 7) }
-    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 8) }
-    public var date: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 9) }
-    public var now: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 10) }
-    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(self, 11) }
-    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 12) }
-    public var new: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 13) }
-    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(self, 14) }
-    public var weather: TrellisRuntime.AttributePath<Weather> { TrellisRuntime.AttributePath(self, 15) }
-    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(self, 16) }
-    public var kind: TrellisRuntime.AttributePath<Kind> { TrellisRuntime.AttributePath(self, 17) }
-    public var grade: TrellisRuntime.AttributePath<Grade> { TrellisRuntime.AttributePath(self, 18) }
-    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(self, 19) }
-    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(self, 20) }
-    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]> { TrellisRuntime.AttributePath(self, 21) }
-    public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(self, 22) }
-    public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(path, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32> { TrellisRuntime.AttributePath(path, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(path, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float> { TrellisRuntime.AttributePath(path, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(path, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(path, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(path, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(path, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(path, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(path, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(path, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(path, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(path, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather> { TrellisRuntime.AttributePath(path, 15) }
+    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(path, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind> { TrellisRuntime.AttributePath(path, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade> { TrellisRuntime.AttributePath(path, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(path, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(path, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]> { TrellisRuntime.AttributePath(path, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(path, 22) }
+    public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(path, 23) }
   }
 
   /// A fetch of objects, as the model declares it.
@@ -1682,94 +1619,32 @@ nonisolated extension Plain.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     address = .read(row, 23)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.string.isSameStored(as: right.string) else { return false }
-    guard left.bool.isSameStored(as: right.bool) else { return false }
-    guard left.int16.isSameStored(as: right.int16) else { return false }
-    guard left.int32.isSameStored(as: right.int32) else { return false }
-    guard left.int64.isSameStored(as: right.int64) else { return false }
-    guard left.float.isSameStored(as: right.float) else { return false }
-    guard left.double.isSameStored(as: right.double) else { return false }
-    guard left.decimal.isSameStored(as: right.decimal) else { return false }
-    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-    guard left.date.isSameStored(as: right.date) else { return false }
-    guard left.now.isSameStored(as: right.now) else { return false }
-    guard left.data.isSameStored(as: right.data) else { return false }
-    guard left.uuid.isSameStored(as: right.uuid) else { return false }
-    guard left.new.isSameStored(as: right.new) else { return false }
-    guard left.url.isSameStored(as: right.url) else { return false }
-    guard left.weather.isSameStored(as: right.weather) else { return false }
-    guard left.level.isSameStored(as: right.level) else { return false }
-    guard left.kind.isSameStored(as: right.kind) else { return false }
-    guard left.grade.isSameStored(as: right.grade) else { return false }
-    guard left.words.isSameStored(as: right.words) else { return false }
-    guard left.numbers.isSameStored(as: right.numbers) else { return false }
-    guard left.dates.isSameStored(as: right.dates) else { return false }
-    guard left.levels.isSameStored(as: right.levels) else { return false }
-    guard left.address.isSameStored(as: right.address) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    string = values.value("string")
-    bool = values.value("bool")
-    int16 = values.value("int16")
-    int32 = values.value("int32")
-    int64 = values.value("int64")
-    float = values.value("float")
-    double = values.value("double")
-    decimal = values.value("decimal")
-    wholeDecimal = values.value("wholeDecimal")
-    date = values.value("date")
-    now = values.value("now")
-    data = values.value("data")
-    uuid = values.value("uuid")
-    new = values.value("new")
-    url = values.value("url")
-    weather = values.value("weather")
-    level = values.value("level")
-    kind = values.value("kind")
-    grade = values.value("grade")
-    words = values.value("words")
-    numbers = values.value("numbers")
-    dates = values.value("dates")
-    levels = values.value("levels")
-    address = values.value("address")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(string, "string")
-    values.put(bool, "bool")
-    values.put(int16, "int16")
-    values.put(int32, "int32")
-    values.put(int64, "int64")
-    values.put(float, "float")
-    values.put(double, "double")
-    values.put(decimal, "decimal")
-    values.put(wholeDecimal, "wholeDecimal")
-    values.put(date, "date")
-    values.put(now, "now")
-    values.put(data, "data")
-    values.put(uuid, "uuid")
-    values.put(new, "new")
-    values.put(url, "url")
-    values.put(weather, "weather")
-    values.put(level, "level")
-    values.put(kind, "kind")
-    values.put(grade, "grade")
-    values.put(words, "words")
-    values.put(numbers, "numbers")
-    values.put(dates, "dates")
-    values.put(levels, "levels")
-    values.put(address, "address")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&string, other.string, "string")
+    visitor.visit(&bool, other.bool, "bool")
+    visitor.visit(&int16, other.int16, "int16")
+    visitor.visit(&int32, other.int32, "int32")
+    visitor.visit(&int64, other.int64, "int64")
+    visitor.visit(&float, other.float, "float")
+    visitor.visit(&double, other.double, "double")
+    visitor.visit(&decimal, other.decimal, "decimal")
+    visitor.visit(&wholeDecimal, other.wholeDecimal, "wholeDecimal")
+    visitor.visit(&date, other.date, "date")
+    visitor.visit(&now, other.now, "now")
+    visitor.visit(&data, other.data, "data")
+    visitor.visit(&uuid, other.uuid, "uuid")
+    visitor.visit(&new, other.new, "new")
+    visitor.visit(&url, other.url, "url")
+    visitor.visit(&weather, other.weather, "weather")
+    visitor.visit(&level, other.level, "level")
+    visitor.visit(&kind, other.kind, "kind")
+    visitor.visit(&grade, other.grade, "grade")
+    visitor.visit(&words, other.words, "words")
+    visitor.visit(&numbers, other.numbers, "numbers")
+    visitor.visit(&dates, other.dates, "dates")
+    visitor.visit(&levels, other.levels, "levels")
+    visitor.visit(&address, other.address, "address")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -1894,131 +1769,128 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
   /// Unique.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _row.string }
-    set { if _willWrite(0) { unsafe _row.string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool? {
     get { _willRead(1); return unsafe _row.bool }
-    set { if _willWrite(1) { unsafe _row.bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
     get { _willRead(2); return unsafe _row.int16 }
-    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
     get { _willRead(3); return unsafe _row.int32 }
-    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
     get { _willRead(4); return unsafe _row.int64 }
-    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float? {
     get { _willRead(5); return unsafe _row.float }
-    set { if _willWrite(5) { unsafe _row.float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double? {
     get { _willRead(6); return unsafe _row.double }
-    set { if _willWrite(6) { unsafe _row.double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return unsafe _row.decimal }
-    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return unsafe _row.wholeDecimal }
-    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
     get { _willRead(9); return unsafe _row.date }
-    set { if _willWrite(9) { unsafe _row.date = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _row.date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
     get { _willRead(10); return unsafe _row.now }
-    set { if _willWrite(10) { unsafe _row.now = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _row.now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
     get { _willRead(11); return unsafe _row.data }
-    set { if _willWrite(11) { unsafe _row.data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return unsafe _row.uuid }
-    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
     get { _willRead(13); return unsafe _row.new }
-    set { if _willWrite(13) { unsafe _row.new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL? {
     get { _willRead(14); return unsafe _row.url }
-    set { if _willWrite(14) { unsafe _row.url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather? {
     get { _willRead(15); return unsafe _row.weather }
-    set { if _willWrite(15) { unsafe _row.weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level? {
     get { _willRead(16); return unsafe _row.level }
-    set { if _willWrite(16) { unsafe _row.level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind? {
     get { _willRead(17); return unsafe _row.kind }
-    set { if _willWrite(17) { unsafe _row.kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade? {
     get { _willRead(18); return unsafe _row.grade }
-    set { if _willWrite(18) { unsafe _row.grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String]? {
     get { _willRead(19); return unsafe _row.words }
-    set { if _willWrite(19) { unsafe _row.words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return unsafe _row.numbers }
-    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return unsafe _row.dates }
-    set { if _willWrite(21) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
     get { _willRead(22); return unsafe _row.levels }
-    set { if _willWrite(22) { unsafe _row.levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address? {
     get { _willRead(23); return unsafe _row.address }
-    set { if _willWrite(23) { unsafe _row.address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<Maybe> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -2105,7 +1977,7 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
     if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Maybe",
     attributes: [
       TrellisModel.AttributeDescription("string", .string, optional: true),
@@ -2209,30 +2081,30 @@ nonisolated extension Maybe: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Maybe) -> Maybe.Snapshot { object.snapshot }
 
-    public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 0) }
-    public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(self, 1) }
-    public var int16: TrellisRuntime.AttributePath<Swift.Int16?> { TrellisRuntime.AttributePath(self, 2) }
-    public var int32: TrellisRuntime.AttributePath<Swift.Int32?> { TrellisRuntime.AttributePath(self, 3) }
-    public var int64: TrellisRuntime.AttributePath<Swift.Int64?> { TrellisRuntime.AttributePath(self, 4) }
-    public var float: TrellisRuntime.AttributePath<Swift.Float?> { TrellisRuntime.AttributePath(self, 5) }
-    public var double: TrellisRuntime.AttributePath<Swift.Double?> { TrellisRuntime.AttributePath(self, 6) }
-    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 7) }
-    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 8) }
-    public var date: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 9) }
-    public var now: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 10) }
-    public var data: TrellisRuntime.AttributePath<Foundation.Data?> { TrellisRuntime.AttributePath(self, 11) }
-    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 12) }
-    public var new: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 13) }
-    public var url: TrellisRuntime.AttributePath<Foundation.URL?> { TrellisRuntime.AttributePath(self, 14) }
-    public var weather: TrellisRuntime.AttributePath<Weather?> { TrellisRuntime.AttributePath(self, 15) }
-    public var level: TrellisRuntime.AttributePath<Level?> { TrellisRuntime.AttributePath(self, 16) }
-    public var kind: TrellisRuntime.AttributePath<Kind?> { TrellisRuntime.AttributePath(self, 17) }
-    public var grade: TrellisRuntime.AttributePath<Grade?> { TrellisRuntime.AttributePath(self, 18) }
-    public var words: TrellisRuntime.AttributePath<[Swift.String]?> { TrellisRuntime.AttributePath(self, 19) }
-    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]?> { TrellisRuntime.AttributePath(self, 20) }
-    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 21) }
-    public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(self, 22) }
-    public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(path, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(path, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16?> { TrellisRuntime.AttributePath(path, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32?> { TrellisRuntime.AttributePath(path, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64?> { TrellisRuntime.AttributePath(path, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float?> { TrellisRuntime.AttributePath(path, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double?> { TrellisRuntime.AttributePath(path, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(path, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(path, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data?> { TrellisRuntime.AttributePath(path, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(path, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(path, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL?> { TrellisRuntime.AttributePath(path, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather?> { TrellisRuntime.AttributePath(path, 15) }
+    public var level: TrellisRuntime.AttributePath<Level?> { TrellisRuntime.AttributePath(path, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind?> { TrellisRuntime.AttributePath(path, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade?> { TrellisRuntime.AttributePath(path, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]?> { TrellisRuntime.AttributePath(path, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]?> { TrellisRuntime.AttributePath(path, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(path, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(path, 22) }
+    public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(path, 23) }
   }
 
   /// A fetch of objects, as the model declares it.
@@ -2666,94 +2538,32 @@ nonisolated extension Maybe.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     address = .read(row, 23)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.string.isSameStored(as: right.string) else { return false }
-    guard left.bool.isSameStored(as: right.bool) else { return false }
-    guard left.int16.isSameStored(as: right.int16) else { return false }
-    guard left.int32.isSameStored(as: right.int32) else { return false }
-    guard left.int64.isSameStored(as: right.int64) else { return false }
-    guard left.float.isSameStored(as: right.float) else { return false }
-    guard left.double.isSameStored(as: right.double) else { return false }
-    guard left.decimal.isSameStored(as: right.decimal) else { return false }
-    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-    guard left.date.isSameStored(as: right.date) else { return false }
-    guard left.now.isSameStored(as: right.now) else { return false }
-    guard left.data.isSameStored(as: right.data) else { return false }
-    guard left.uuid.isSameStored(as: right.uuid) else { return false }
-    guard left.new.isSameStored(as: right.new) else { return false }
-    guard left.url.isSameStored(as: right.url) else { return false }
-    guard left.weather.isSameStored(as: right.weather) else { return false }
-    guard left.level.isSameStored(as: right.level) else { return false }
-    guard left.kind.isSameStored(as: right.kind) else { return false }
-    guard left.grade.isSameStored(as: right.grade) else { return false }
-    guard left.words.isSameStored(as: right.words) else { return false }
-    guard left.numbers.isSameStored(as: right.numbers) else { return false }
-    guard left.dates.isSameStored(as: right.dates) else { return false }
-    guard left.levels.isSameStored(as: right.levels) else { return false }
-    guard left.address.isSameStored(as: right.address) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    string = values.valueIfPresent("string")
-    bool = values.valueIfPresent("bool")
-    int16 = values.valueIfPresent("int16")
-    int32 = values.valueIfPresent("int32")
-    int64 = values.valueIfPresent("int64")
-    float = values.valueIfPresent("float")
-    double = values.valueIfPresent("double")
-    decimal = values.valueIfPresent("decimal")
-    wholeDecimal = values.valueIfPresent("wholeDecimal")
-    date = values.valueIfPresent("date")
-    now = values.valueIfPresent("now")
-    data = values.valueIfPresent("data")
-    uuid = values.valueIfPresent("uuid")
-    new = values.valueIfPresent("new")
-    url = values.valueIfPresent("url")
-    weather = values.valueIfPresent("weather")
-    level = values.valueIfPresent("level")
-    kind = values.valueIfPresent("kind")
-    grade = values.valueIfPresent("grade")
-    words = values.valueIfPresent("words")
-    numbers = values.valueIfPresent("numbers")
-    dates = values.valueIfPresent("dates")
-    levels = values.valueIfPresent("levels")
-    address = values.valueIfPresent("address")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.putIfPresent(string, "string")
-    values.putIfPresent(bool, "bool")
-    values.putIfPresent(int16, "int16")
-    values.putIfPresent(int32, "int32")
-    values.putIfPresent(int64, "int64")
-    values.putIfPresent(float, "float")
-    values.putIfPresent(double, "double")
-    values.putIfPresent(decimal, "decimal")
-    values.putIfPresent(wholeDecimal, "wholeDecimal")
-    values.putIfPresent(date, "date")
-    values.putIfPresent(now, "now")
-    values.putIfPresent(data, "data")
-    values.putIfPresent(uuid, "uuid")
-    values.putIfPresent(new, "new")
-    values.putIfPresent(url, "url")
-    values.putIfPresent(weather, "weather")
-    values.putIfPresent(level, "level")
-    values.putIfPresent(kind, "kind")
-    values.putIfPresent(grade, "grade")
-    values.putIfPresent(words, "words")
-    values.putIfPresent(numbers, "numbers")
-    values.putIfPresent(dates, "dates")
-    values.putIfPresent(levels, "levels")
-    values.putIfPresent(address, "address")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visitOptional(&string, other.string, "string")
+    visitor.visitOptional(&bool, other.bool, "bool")
+    visitor.visitOptional(&int16, other.int16, "int16")
+    visitor.visitOptional(&int32, other.int32, "int32")
+    visitor.visitOptional(&int64, other.int64, "int64")
+    visitor.visitOptional(&float, other.float, "float")
+    visitor.visitOptional(&double, other.double, "double")
+    visitor.visitOptional(&decimal, other.decimal, "decimal")
+    visitor.visitOptional(&wholeDecimal, other.wholeDecimal, "wholeDecimal")
+    visitor.visitOptional(&date, other.date, "date")
+    visitor.visitOptional(&now, other.now, "now")
+    visitor.visitOptional(&data, other.data, "data")
+    visitor.visitOptional(&uuid, other.uuid, "uuid")
+    visitor.visitOptional(&new, other.new, "new")
+    visitor.visitOptional(&url, other.url, "url")
+    visitor.visitOptional(&weather, other.weather, "weather")
+    visitor.visitOptional(&level, other.level, "level")
+    visitor.visitOptional(&kind, other.kind, "kind")
+    visitor.visitOptional(&grade, other.grade, "grade")
+    visitor.visitOptional(&words, other.words, "words")
+    visitor.visitOptional(&numbers, other.numbers, "numbers")
+    visitor.visitOptional(&dates, other.dates, "dates")
+    visitor.visitOptional(&levels, other.levels, "levels")
+    visitor.visitOptional(&address, other.address, "address")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -2905,131 +2715,128 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
   /// Unique.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _row.string }
-    set { if _willWrite(0) { unsafe _row.string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool {
     get { _willRead(1); return unsafe _row.bool }
-    set { if _willWrite(1) { unsafe _row.bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16 {
     get { _willRead(2); return unsafe _row.int16 }
-    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32 {
     get { _willRead(3); return unsafe _row.int32 }
-    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64 {
     get { _willRead(4); return unsafe _row.int64 }
-    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float {
     get { _willRead(5); return unsafe _row.float }
-    set { if _willWrite(5) { unsafe _row.float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double {
     get { _willRead(6); return unsafe _row.double }
-    set { if _willWrite(6) { unsafe _row.double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return unsafe _row.decimal }
-    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return unsafe _row.wholeDecimal }
-    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date {
     get { _willRead(9); return unsafe _row.date }
-    set { if _willWrite(9) { unsafe _row.date = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _row.date = newValue.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date {
     get { _willRead(10); return unsafe _row.now }
-    set { if _willWrite(10) { unsafe _row.now = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _row.now = newValue.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data {
     get { _willRead(11); return unsafe _row.data }
-    set { if _willWrite(11) { unsafe _row.data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID {
     get { _willRead(12); return unsafe _row.uuid }
-    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID {
     get { _willRead(13); return unsafe _row.new }
-    set { if _willWrite(13) { unsafe _row.new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL {
     get { _willRead(14); return unsafe _row.url }
-    set { if _willWrite(14) { unsafe _row.url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather {
     get { _willRead(15); return unsafe _row.weather }
-    set { if _willWrite(15) { unsafe _row.weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level {
     get { _willRead(16); return unsafe _row.level }
-    set { if _willWrite(16) { unsafe _row.level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind {
     get { _willRead(17); return unsafe _row.kind }
-    set { if _willWrite(17) { unsafe _row.kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade {
     get { _willRead(18); return unsafe _row.grade }
-    set { if _willWrite(18) { unsafe _row.grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String] {
     get { _willRead(19); return unsafe _row.words }
-    set { if _willWrite(19) { unsafe _row.words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return unsafe _row.numbers }
-    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date] {
     get { _willRead(21); return unsafe _row.dates }
-    set { if _willWrite(21) { unsafe _row.dates = newValue.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _row.dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level] {
     get { _willRead(22); return unsafe _row.levels }
-    set { if _willWrite(22) { unsafe _row.levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address {
     get { _willRead(23); return unsafe _row.address }
-    set { if _willWrite(23) { unsafe _row.address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<Preset> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -3116,7 +2923,7 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
     if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Preset",
     attributes: [
       TrellisModel.AttributeDescription("string", .string, default: .value(.text("a \"quote\", a \\, a line\nand 가"))),
@@ -3192,30 +2999,30 @@ nonisolated extension Preset: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Preset) -> Preset.Snapshot { object.snapshot }
 
-    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
-    public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(self, 1) }
-    public var int16: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 2) }
-    public var int32: TrellisRuntime.AttributePath<Swift.Int32> { TrellisRuntime.AttributePath(self, 3) }
-    public var int64: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 4) }
-    public var float: TrellisRuntime.AttributePath<Swift.Float> { TrellisRuntime.AttributePath(self, 5) }
-    public var double: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 6) }
-    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 7) }
-    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(self, 8) }
-    public var date: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 9) }
-    public var now: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 10) }
-    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(self, 11) }
-    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 12) }
-    public var new: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(self, 13) }
-    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(self, 14) }
-    public var weather: TrellisRuntime.AttributePath<Weather> { TrellisRuntime.AttributePath(self, 15) }
-    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(self, 16) }
-    public var kind: TrellisRuntime.AttributePath<Kind> { TrellisRuntime.AttributePath(self, 17) }
-    public var grade: TrellisRuntime.AttributePath<Grade> { TrellisRuntime.AttributePath(self, 18) }
-    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(self, 19) }
-    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(self, 20) }
-    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]> { TrellisRuntime.AttributePath(self, 21) }
-    public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(self, 22) }
-    public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool> { TrellisRuntime.AttributePath(path, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32> { TrellisRuntime.AttributePath(path, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(path, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float> { TrellisRuntime.AttributePath(path, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(path, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(path, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal> { TrellisRuntime.AttributePath(path, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(path, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(path, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data> { TrellisRuntime.AttributePath(path, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(path, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID> { TrellisRuntime.AttributePath(path, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL> { TrellisRuntime.AttributePath(path, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather> { TrellisRuntime.AttributePath(path, 15) }
+    public var level: TrellisRuntime.AttributePath<Level> { TrellisRuntime.AttributePath(path, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind> { TrellisRuntime.AttributePath(path, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade> { TrellisRuntime.AttributePath(path, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]> { TrellisRuntime.AttributePath(path, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]> { TrellisRuntime.AttributePath(path, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]> { TrellisRuntime.AttributePath(path, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]> { TrellisRuntime.AttributePath(path, 22) }
+    public var address: TrellisRuntime.AttributePath<Address> { TrellisRuntime.AttributePath(path, 23) }
   }
 }
 
@@ -3248,94 +3055,32 @@ nonisolated extension Preset.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRun
     address = .read(row, 23)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.string.isSameStored(as: right.string) else { return false }
-    guard left.bool.isSameStored(as: right.bool) else { return false }
-    guard left.int16.isSameStored(as: right.int16) else { return false }
-    guard left.int32.isSameStored(as: right.int32) else { return false }
-    guard left.int64.isSameStored(as: right.int64) else { return false }
-    guard left.float.isSameStored(as: right.float) else { return false }
-    guard left.double.isSameStored(as: right.double) else { return false }
-    guard left.decimal.isSameStored(as: right.decimal) else { return false }
-    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-    guard left.date.isSameStored(as: right.date) else { return false }
-    guard left.now.isSameStored(as: right.now) else { return false }
-    guard left.data.isSameStored(as: right.data) else { return false }
-    guard left.uuid.isSameStored(as: right.uuid) else { return false }
-    guard left.new.isSameStored(as: right.new) else { return false }
-    guard left.url.isSameStored(as: right.url) else { return false }
-    guard left.weather.isSameStored(as: right.weather) else { return false }
-    guard left.level.isSameStored(as: right.level) else { return false }
-    guard left.kind.isSameStored(as: right.kind) else { return false }
-    guard left.grade.isSameStored(as: right.grade) else { return false }
-    guard left.words.isSameStored(as: right.words) else { return false }
-    guard left.numbers.isSameStored(as: right.numbers) else { return false }
-    guard left.dates.isSameStored(as: right.dates) else { return false }
-    guard left.levels.isSameStored(as: right.levels) else { return false }
-    guard left.address.isSameStored(as: right.address) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    string = values.value("string")
-    bool = values.value("bool")
-    int16 = values.value("int16")
-    int32 = values.value("int32")
-    int64 = values.value("int64")
-    float = values.value("float")
-    double = values.value("double")
-    decimal = values.value("decimal")
-    wholeDecimal = values.value("wholeDecimal")
-    date = values.value("date")
-    now = values.value("now")
-    data = values.value("data")
-    uuid = values.value("uuid")
-    new = values.value("new")
-    url = values.value("url")
-    weather = values.value("weather")
-    level = values.value("level")
-    kind = values.value("kind")
-    grade = values.value("grade")
-    words = values.value("words")
-    numbers = values.value("numbers")
-    dates = values.value("dates")
-    levels = values.value("levels")
-    address = values.value("address")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(string, "string")
-    values.put(bool, "bool")
-    values.put(int16, "int16")
-    values.put(int32, "int32")
-    values.put(int64, "int64")
-    values.put(float, "float")
-    values.put(double, "double")
-    values.put(decimal, "decimal")
-    values.put(wholeDecimal, "wholeDecimal")
-    values.put(date, "date")
-    values.put(now, "now")
-    values.put(data, "data")
-    values.put(uuid, "uuid")
-    values.put(new, "new")
-    values.put(url, "url")
-    values.put(weather, "weather")
-    values.put(level, "level")
-    values.put(kind, "kind")
-    values.put(grade, "grade")
-    values.put(words, "words")
-    values.put(numbers, "numbers")
-    values.put(dates, "dates")
-    values.put(levels, "levels")
-    values.put(address, "address")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&string, other.string, "string")
+    visitor.visit(&bool, other.bool, "bool")
+    visitor.visit(&int16, other.int16, "int16")
+    visitor.visit(&int32, other.int32, "int32")
+    visitor.visit(&int64, other.int64, "int64")
+    visitor.visit(&float, other.float, "float")
+    visitor.visit(&double, other.double, "double")
+    visitor.visit(&decimal, other.decimal, "decimal")
+    visitor.visit(&wholeDecimal, other.wholeDecimal, "wholeDecimal")
+    visitor.visit(&date, other.date, "date")
+    visitor.visit(&now, other.now, "now")
+    visitor.visit(&data, other.data, "data")
+    visitor.visit(&uuid, other.uuid, "uuid")
+    visitor.visit(&new, other.new, "new")
+    visitor.visit(&url, other.url, "url")
+    visitor.visit(&weather, other.weather, "weather")
+    visitor.visit(&level, other.level, "level")
+    visitor.visit(&kind, other.kind, "kind")
+    visitor.visit(&grade, other.grade, "grade")
+    visitor.visit(&words, other.words, "words")
+    visitor.visit(&numbers, other.numbers, "numbers")
+    visitor.visit(&dates, other.dates, "dates")
+    visitor.visit(&levels, other.levels, "levels")
+    visitor.visit(&address, other.address, "address")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -3488,131 +3233,128 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
   /// Unique.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _row.string }
-    set { if _willWrite(0) { unsafe _row.string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.string = newValue } }
   }
 
   public var bool: Swift.Bool? {
     get { _willRead(1); return unsafe _row.bool }
-    set { if _willWrite(1) { unsafe _row.bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.bool = newValue } }
   }
 
   public var int16: Swift.Int16? {
     get { _willRead(2); return unsafe _row.int16 }
-    set { if _willWrite(2) { unsafe _row.int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.int16 = newValue } }
   }
 
   public var int32: Swift.Int32? {
     get { _willRead(3); return unsafe _row.int32 }
-    set { if _willWrite(3) { unsafe _row.int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _row.int32 = newValue } }
   }
 
   public var int64: Swift.Int64? {
     get { _willRead(4); return unsafe _row.int64 }
-    set { if _willWrite(4) { unsafe _row.int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _row.int64 = newValue } }
   }
 
   public var float: Swift.Float? {
     get { _willRead(5); return unsafe _row.float }
-    set { if _willWrite(5) { unsafe _row.float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _row.float = newValue } }
   }
 
   public var double: Swift.Double? {
     get { _willRead(6); return unsafe _row.double }
-    set { if _willWrite(6) { unsafe _row.double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _row.double = newValue } }
   }
 
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return unsafe _row.decimal }
-    set { if _willWrite(7) { unsafe _row.decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _row.decimal = newValue } }
   }
 
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return unsafe _row.wholeDecimal }
-    set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _row.wholeDecimal = newValue } }
   }
 
   public var date: Foundation.Date? {
     get { _willRead(9); return unsafe _row.date }
-    set { if _willWrite(9) { unsafe _row.date = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _row.date = newValue?.roundedToMicroseconds } }
   }
 
   public var now: Foundation.Date? {
     get { _willRead(10); return unsafe _row.now }
-    set { if _willWrite(10) { unsafe _row.now = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _row.now = newValue?.roundedToMicroseconds } }
   }
 
   public var data: Foundation.Data? {
     get { _willRead(11); return unsafe _row.data }
-    set { if _willWrite(11) { unsafe _row.data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _row.data = newValue } }
   }
 
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return unsafe _row.uuid }
-    set { if _willWrite(12) { unsafe _row.uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _row.uuid = newValue } }
   }
 
   public var new: Foundation.UUID? {
     get { _willRead(13); return unsafe _row.new }
-    set { if _willWrite(13) { unsafe _row.new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _row.new = newValue } }
   }
 
   public var url: Foundation.URL? {
     get { _willRead(14); return unsafe _row.url }
-    set { if _willWrite(14) { unsafe _row.url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _row.url = newValue } }
   }
 
   public var weather: Weather? {
     get { _willRead(15); return unsafe _row.weather }
-    set { if _willWrite(15) { unsafe _row.weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _row.weather = newValue } }
   }
 
   public var level: Level? {
     get { _willRead(16); return unsafe _row.level }
-    set { if _willWrite(16) { unsafe _row.level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _row.level = newValue } }
   }
 
   public var kind: Kind? {
     get { _willRead(17); return unsafe _row.kind }
-    set { if _willWrite(17) { unsafe _row.kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _row.kind = newValue } }
   }
 
   public var grade: Grade? {
     get { _willRead(18); return unsafe _row.grade }
-    set { if _willWrite(18) { unsafe _row.grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _row.grade = newValue } }
   }
 
   public var words: [Swift.String]? {
     get { _willRead(19); return unsafe _row.words }
-    set { if _willWrite(19) { unsafe _row.words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _row.words = newValue } }
   }
 
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return unsafe _row.numbers }
-    set { if _willWrite(20) { unsafe _row.numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _row.numbers = newValue } }
   }
 
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return unsafe _row.dates }
-    set { if _willWrite(21) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _row.dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   public var levels: [Level]? {
     get { _willRead(22); return unsafe _row.levels }
-    set { if _willWrite(22) { unsafe _row.levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _row.levels = newValue } }
   }
 
   public var address: Address? {
     get { _willRead(23); return unsafe _row.address }
-    set { if _willWrite(23) { unsafe _row.address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _row.address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<MaybePreset> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -3699,7 +3441,7 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
     if properties.contains(23) { unsafe _row.address = old.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "MaybePreset",
     attributes: [
       TrellisModel.AttributeDescription(
@@ -3785,30 +3527,30 @@ nonisolated extension MaybePreset: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: MaybePreset) -> MaybePreset.Snapshot { object.snapshot }
 
-    public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 0) }
-    public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(self, 1) }
-    public var int16: TrellisRuntime.AttributePath<Swift.Int16?> { TrellisRuntime.AttributePath(self, 2) }
-    public var int32: TrellisRuntime.AttributePath<Swift.Int32?> { TrellisRuntime.AttributePath(self, 3) }
-    public var int64: TrellisRuntime.AttributePath<Swift.Int64?> { TrellisRuntime.AttributePath(self, 4) }
-    public var float: TrellisRuntime.AttributePath<Swift.Float?> { TrellisRuntime.AttributePath(self, 5) }
-    public var double: TrellisRuntime.AttributePath<Swift.Double?> { TrellisRuntime.AttributePath(self, 6) }
-    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 7) }
-    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(self, 8) }
-    public var date: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 9) }
-    public var now: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 10) }
-    public var data: TrellisRuntime.AttributePath<Foundation.Data?> { TrellisRuntime.AttributePath(self, 11) }
-    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 12) }
-    public var new: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(self, 13) }
-    public var url: TrellisRuntime.AttributePath<Foundation.URL?> { TrellisRuntime.AttributePath(self, 14) }
-    public var weather: TrellisRuntime.AttributePath<Weather?> { TrellisRuntime.AttributePath(self, 15) }
-    public var level: TrellisRuntime.AttributePath<Level?> { TrellisRuntime.AttributePath(self, 16) }
-    public var kind: TrellisRuntime.AttributePath<Kind?> { TrellisRuntime.AttributePath(self, 17) }
-    public var grade: TrellisRuntime.AttributePath<Grade?> { TrellisRuntime.AttributePath(self, 18) }
-    public var words: TrellisRuntime.AttributePath<[Swift.String]?> { TrellisRuntime.AttributePath(self, 19) }
-    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]?> { TrellisRuntime.AttributePath(self, 20) }
-    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(self, 21) }
-    public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(self, 22) }
-    public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(self, 23) }
+    public var string: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(path, 0) }
+    public var bool: TrellisRuntime.AttributePath<Swift.Bool?> { TrellisRuntime.AttributePath(path, 1) }
+    public var int16: TrellisRuntime.AttributePath<Swift.Int16?> { TrellisRuntime.AttributePath(path, 2) }
+    public var int32: TrellisRuntime.AttributePath<Swift.Int32?> { TrellisRuntime.AttributePath(path, 3) }
+    public var int64: TrellisRuntime.AttributePath<Swift.Int64?> { TrellisRuntime.AttributePath(path, 4) }
+    public var float: TrellisRuntime.AttributePath<Swift.Float?> { TrellisRuntime.AttributePath(path, 5) }
+    public var double: TrellisRuntime.AttributePath<Swift.Double?> { TrellisRuntime.AttributePath(path, 6) }
+    public var decimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(path, 7) }
+    public var wholeDecimal: TrellisRuntime.AttributePath<Foundation.Decimal?> { TrellisRuntime.AttributePath(path, 8) }
+    public var date: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 9) }
+    public var now: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 10) }
+    public var data: TrellisRuntime.AttributePath<Foundation.Data?> { TrellisRuntime.AttributePath(path, 11) }
+    public var uuid: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(path, 12) }
+    public var new: TrellisRuntime.AttributePath<Foundation.UUID?> { TrellisRuntime.AttributePath(path, 13) }
+    public var url: TrellisRuntime.AttributePath<Foundation.URL?> { TrellisRuntime.AttributePath(path, 14) }
+    public var weather: TrellisRuntime.AttributePath<Weather?> { TrellisRuntime.AttributePath(path, 15) }
+    public var level: TrellisRuntime.AttributePath<Level?> { TrellisRuntime.AttributePath(path, 16) }
+    public var kind: TrellisRuntime.AttributePath<Kind?> { TrellisRuntime.AttributePath(path, 17) }
+    public var grade: TrellisRuntime.AttributePath<Grade?> { TrellisRuntime.AttributePath(path, 18) }
+    public var words: TrellisRuntime.AttributePath<[Swift.String]?> { TrellisRuntime.AttributePath(path, 19) }
+    public var numbers: TrellisRuntime.AttributePath<[Swift.Int64]?> { TrellisRuntime.AttributePath(path, 20) }
+    public var dates: TrellisRuntime.AttributePath<[Foundation.Date]?> { TrellisRuntime.AttributePath(path, 21) }
+    public var levels: TrellisRuntime.AttributePath<[Level]?> { TrellisRuntime.AttributePath(path, 22) }
+    public var address: TrellisRuntime.AttributePath<Address?> { TrellisRuntime.AttributePath(path, 23) }
   }
 }
 
@@ -3841,94 +3583,32 @@ nonisolated extension MaybePreset.Snapshot: TrellisRuntime.EntitySnapshot, Trell
     address = .read(row, 23)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.string.isSameStored(as: right.string) else { return false }
-    guard left.bool.isSameStored(as: right.bool) else { return false }
-    guard left.int16.isSameStored(as: right.int16) else { return false }
-    guard left.int32.isSameStored(as: right.int32) else { return false }
-    guard left.int64.isSameStored(as: right.int64) else { return false }
-    guard left.float.isSameStored(as: right.float) else { return false }
-    guard left.double.isSameStored(as: right.double) else { return false }
-    guard left.decimal.isSameStored(as: right.decimal) else { return false }
-    guard left.wholeDecimal.isSameStored(as: right.wholeDecimal) else { return false }
-    guard left.date.isSameStored(as: right.date) else { return false }
-    guard left.now.isSameStored(as: right.now) else { return false }
-    guard left.data.isSameStored(as: right.data) else { return false }
-    guard left.uuid.isSameStored(as: right.uuid) else { return false }
-    guard left.new.isSameStored(as: right.new) else { return false }
-    guard left.url.isSameStored(as: right.url) else { return false }
-    guard left.weather.isSameStored(as: right.weather) else { return false }
-    guard left.level.isSameStored(as: right.level) else { return false }
-    guard left.kind.isSameStored(as: right.kind) else { return false }
-    guard left.grade.isSameStored(as: right.grade) else { return false }
-    guard left.words.isSameStored(as: right.words) else { return false }
-    guard left.numbers.isSameStored(as: right.numbers) else { return false }
-    guard left.dates.isSameStored(as: right.dates) else { return false }
-    guard left.levels.isSameStored(as: right.levels) else { return false }
-    guard left.address.isSameStored(as: right.address) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    string = values.valueIfPresent("string")
-    bool = values.valueIfPresent("bool")
-    int16 = values.valueIfPresent("int16")
-    int32 = values.valueIfPresent("int32")
-    int64 = values.valueIfPresent("int64")
-    float = values.valueIfPresent("float")
-    double = values.valueIfPresent("double")
-    decimal = values.valueIfPresent("decimal")
-    wholeDecimal = values.valueIfPresent("wholeDecimal")
-    date = values.valueIfPresent("date")
-    now = values.valueIfPresent("now")
-    data = values.valueIfPresent("data")
-    uuid = values.valueIfPresent("uuid")
-    new = values.valueIfPresent("new")
-    url = values.valueIfPresent("url")
-    weather = values.valueIfPresent("weather")
-    level = values.valueIfPresent("level")
-    kind = values.valueIfPresent("kind")
-    grade = values.valueIfPresent("grade")
-    words = values.valueIfPresent("words")
-    numbers = values.valueIfPresent("numbers")
-    dates = values.valueIfPresent("dates")
-    levels = values.valueIfPresent("levels")
-    address = values.valueIfPresent("address")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.putIfPresent(string, "string")
-    values.putIfPresent(bool, "bool")
-    values.putIfPresent(int16, "int16")
-    values.putIfPresent(int32, "int32")
-    values.putIfPresent(int64, "int64")
-    values.putIfPresent(float, "float")
-    values.putIfPresent(double, "double")
-    values.putIfPresent(decimal, "decimal")
-    values.putIfPresent(wholeDecimal, "wholeDecimal")
-    values.putIfPresent(date, "date")
-    values.putIfPresent(now, "now")
-    values.putIfPresent(data, "data")
-    values.putIfPresent(uuid, "uuid")
-    values.putIfPresent(new, "new")
-    values.putIfPresent(url, "url")
-    values.putIfPresent(weather, "weather")
-    values.putIfPresent(level, "level")
-    values.putIfPresent(kind, "kind")
-    values.putIfPresent(grade, "grade")
-    values.putIfPresent(words, "words")
-    values.putIfPresent(numbers, "numbers")
-    values.putIfPresent(dates, "dates")
-    values.putIfPresent(levels, "levels")
-    values.putIfPresent(address, "address")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visitOptional(&string, other.string, "string")
+    visitor.visitOptional(&bool, other.bool, "bool")
+    visitor.visitOptional(&int16, other.int16, "int16")
+    visitor.visitOptional(&int32, other.int32, "int32")
+    visitor.visitOptional(&int64, other.int64, "int64")
+    visitor.visitOptional(&float, other.float, "float")
+    visitor.visitOptional(&double, other.double, "double")
+    visitor.visitOptional(&decimal, other.decimal, "decimal")
+    visitor.visitOptional(&wholeDecimal, other.wholeDecimal, "wholeDecimal")
+    visitor.visitOptional(&date, other.date, "date")
+    visitor.visitOptional(&now, other.now, "now")
+    visitor.visitOptional(&data, other.data, "data")
+    visitor.visitOptional(&uuid, other.uuid, "uuid")
+    visitor.visitOptional(&new, other.new, "new")
+    visitor.visitOptional(&url, other.url, "url")
+    visitor.visitOptional(&weather, other.weather, "weather")
+    visitor.visitOptional(&level, other.level, "level")
+    visitor.visitOptional(&kind, other.kind, "kind")
+    visitor.visitOptional(&grade, other.grade, "grade")
+    visitor.visitOptional(&words, other.words, "words")
+    visitor.visitOptional(&numbers, other.numbers, "numbers")
+    visitor.visitOptional(&dates, other.dates, "dates")
+    visitor.visitOptional(&levels, other.levels, "levels")
+    visitor.visitOptional(&address, other.address, "address")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -4051,154 +3731,151 @@ public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Iden
   /// In memory only.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _string }
-    set { if _willWrite(0) { unsafe _string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   /// In memory only.
   public var bool: Swift.Bool {
     get { _willRead(1); return unsafe _bool }
-    set { if _willWrite(1) { unsafe _bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   /// In memory only.
   public var int16: Swift.Int16 {
     get { _willRead(2); return unsafe _int16 }
-    set { if _willWrite(2) { unsafe _int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   /// In memory only.
   public var int32: Swift.Int32 {
     get { _willRead(3); return unsafe _int32 }
-    set { if _willWrite(3) { unsafe _int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   /// In memory only.
   public var int64: Swift.Int64 {
     get { _willRead(4); return unsafe _int64 }
-    set { if _willWrite(4) { unsafe _int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   /// In memory only.
   public var float: Swift.Float {
     get { _willRead(5); return unsafe _float }
-    set { if _willWrite(5) { unsafe _float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   /// In memory only.
   public var double: Swift.Double {
     get { _willRead(6); return unsafe _double }
-    set { if _willWrite(6) { unsafe _double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   /// In memory only.
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return unsafe _decimal }
-    set { if _willWrite(7) { unsafe _decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   /// In memory only.
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return unsafe _wholeDecimal }
-    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   /// In memory only.
   public var date: Foundation.Date {
     get { _willRead(9); return unsafe _date }
-    set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var now: Foundation.Date {
     get { _willRead(10); return unsafe _now }
-    set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var data: Foundation.Data {
     get { _willRead(11); return unsafe _data }
-    set { if _willWrite(11) { unsafe _data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   /// In memory only.
   public var uuid: Foundation.UUID {
     get { _willRead(12); return unsafe _uuid }
-    set { if _willWrite(12) { unsafe _uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   /// In memory only.
   public var new: Foundation.UUID {
     get { _willRead(13); return unsafe _new }
-    set { if _willWrite(13) { unsafe _new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   /// In memory only.
   public var url: Foundation.URL {
     get { _willRead(14); return unsafe _url }
-    set { if _willWrite(14) { unsafe _url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   /// In memory only.
   public var weather: Weather {
     get { _willRead(15); return unsafe _weather }
-    set { if _willWrite(15) { unsafe _weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   /// In memory only.
   public var level: Level {
     get { _willRead(16); return unsafe _level }
-    set { if _willWrite(16) { unsafe _level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   /// In memory only.
   public var kind: Kind {
     get { _willRead(17); return unsafe _kind }
-    set { if _willWrite(17) { unsafe _kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   /// In memory only.
   public var grade: Grade {
     get { _willRead(18); return unsafe _grade }
-    set { if _willWrite(18) { unsafe _grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   /// In memory only.
   public var words: [Swift.String] {
     get { _willRead(19); return unsafe _words }
-    set { if _willWrite(19) { unsafe _words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   /// In memory only.
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return unsafe _numbers }
-    set { if _willWrite(20) { unsafe _numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   /// In memory only.
   public var dates: [Foundation.Date] {
     get { _willRead(21); return unsafe _dates }
-    set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   /// In memory only.
   public var levels: [Level] {
     get { _willRead(22); return unsafe _levels }
-    set { if _willWrite(22) { unsafe _levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   /// In memory only.
   public var address: Address {
     get { _willRead(23); return unsafe _address }
-    set { if _willWrite(23) { unsafe _address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<Passing> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -4362,7 +4039,7 @@ public nonisolated final class Passing: TrellisRuntime.ManagedObject, Swift.Iden
     if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Passing",
     attributes: [
       TrellisModel.AttributeDescription("string", .string, transient: true),
@@ -4414,22 +4091,8 @@ nonisolated extension Passing.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRu
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -4528,154 +4191,151 @@ public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift
   /// In memory only.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _string }
-    set { if _willWrite(0) { unsafe _string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   /// In memory only.
   public var bool: Swift.Bool? {
     get { _willRead(1); return unsafe _bool }
-    set { if _willWrite(1) { unsafe _bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   /// In memory only.
   public var int16: Swift.Int16? {
     get { _willRead(2); return unsafe _int16 }
-    set { if _willWrite(2) { unsafe _int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   /// In memory only.
   public var int32: Swift.Int32? {
     get { _willRead(3); return unsafe _int32 }
-    set { if _willWrite(3) { unsafe _int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   /// In memory only.
   public var int64: Swift.Int64? {
     get { _willRead(4); return unsafe _int64 }
-    set { if _willWrite(4) { unsafe _int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   /// In memory only.
   public var float: Swift.Float? {
     get { _willRead(5); return unsafe _float }
-    set { if _willWrite(5) { unsafe _float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   /// In memory only.
   public var double: Swift.Double? {
     get { _willRead(6); return unsafe _double }
-    set { if _willWrite(6) { unsafe _double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   /// In memory only.
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return unsafe _decimal }
-    set { if _willWrite(7) { unsafe _decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   /// In memory only.
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return unsafe _wholeDecimal }
-    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   /// In memory only.
   public var date: Foundation.Date? {
     get { _willRead(9); return unsafe _date }
-    set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var now: Foundation.Date? {
     get { _willRead(10); return unsafe _now }
-    set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var data: Foundation.Data? {
     get { _willRead(11); return unsafe _data }
-    set { if _willWrite(11) { unsafe _data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   /// In memory only.
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return unsafe _uuid }
-    set { if _willWrite(12) { unsafe _uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   /// In memory only.
   public var new: Foundation.UUID? {
     get { _willRead(13); return unsafe _new }
-    set { if _willWrite(13) { unsafe _new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   /// In memory only.
   public var url: Foundation.URL? {
     get { _willRead(14); return unsafe _url }
-    set { if _willWrite(14) { unsafe _url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   /// In memory only.
   public var weather: Weather? {
     get { _willRead(15); return unsafe _weather }
-    set { if _willWrite(15) { unsafe _weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   /// In memory only.
   public var level: Level? {
     get { _willRead(16); return unsafe _level }
-    set { if _willWrite(16) { unsafe _level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   /// In memory only.
   public var kind: Kind? {
     get { _willRead(17); return unsafe _kind }
-    set { if _willWrite(17) { unsafe _kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   /// In memory only.
   public var grade: Grade? {
     get { _willRead(18); return unsafe _grade }
-    set { if _willWrite(18) { unsafe _grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   /// In memory only.
   public var words: [Swift.String]? {
     get { _willRead(19); return unsafe _words }
-    set { if _willWrite(19) { unsafe _words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   /// In memory only.
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return unsafe _numbers }
-    set { if _willWrite(20) { unsafe _numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   /// In memory only.
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return unsafe _dates }
-    set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   /// In memory only.
   public var levels: [Level]? {
     get { _willRead(22); return unsafe _levels }
-    set { if _willWrite(22) { unsafe _levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   /// In memory only.
   public var address: Address? {
     get { _willRead(23); return unsafe _address }
-    set { if _willWrite(23) { unsafe _address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<MaybePassing> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -4839,7 +4499,7 @@ public nonisolated final class MaybePassing: TrellisRuntime.ManagedObject, Swift
     if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "MaybePassing",
     attributes: [
       TrellisModel.AttributeDescription("string", .string, optional: true, transient: true),
@@ -4891,22 +4551,8 @@ nonisolated extension MaybePassing.Snapshot: TrellisRuntime.EntitySnapshot, Trel
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -5016,154 +4662,151 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
   /// In memory only.
   public var string: Swift.String {
     get { _willRead(0); return unsafe _string }
-    set { if _willWrite(0) { unsafe _string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   /// In memory only.
   public var bool: Swift.Bool {
     get { _willRead(1); return unsafe _bool }
-    set { if _willWrite(1) { unsafe _bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   /// In memory only.
   public var int16: Swift.Int16 {
     get { _willRead(2); return unsafe _int16 }
-    set { if _willWrite(2) { unsafe _int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   /// In memory only.
   public var int32: Swift.Int32 {
     get { _willRead(3); return unsafe _int32 }
-    set { if _willWrite(3) { unsafe _int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   /// In memory only.
   public var int64: Swift.Int64 {
     get { _willRead(4); return unsafe _int64 }
-    set { if _willWrite(4) { unsafe _int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   /// In memory only.
   public var float: Swift.Float {
     get { _willRead(5); return unsafe _float }
-    set { if _willWrite(5) { unsafe _float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   /// In memory only.
   public var double: Swift.Double {
     get { _willRead(6); return unsafe _double }
-    set { if _willWrite(6) { unsafe _double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   /// In memory only.
   public var decimal: Foundation.Decimal {
     get { _willRead(7); return unsafe _decimal }
-    set { if _willWrite(7) { unsafe _decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   /// In memory only.
   public var wholeDecimal: Foundation.Decimal {
     get { _willRead(8); return unsafe _wholeDecimal }
-    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   /// In memory only.
   public var date: Foundation.Date {
     get { _willRead(9); return unsafe _date }
-    set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _date = newValue.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var now: Foundation.Date {
     get { _willRead(10); return unsafe _now }
-    set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _now = newValue.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var data: Foundation.Data {
     get { _willRead(11); return unsafe _data }
-    set { if _willWrite(11) { unsafe _data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   /// In memory only.
   public var uuid: Foundation.UUID {
     get { _willRead(12); return unsafe _uuid }
-    set { if _willWrite(12) { unsafe _uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   /// In memory only.
   public var new: Foundation.UUID {
     get { _willRead(13); return unsafe _new }
-    set { if _willWrite(13) { unsafe _new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   /// In memory only.
   public var url: Foundation.URL {
     get { _willRead(14); return unsafe _url }
-    set { if _willWrite(14) { unsafe _url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   /// In memory only.
   public var weather: Weather {
     get { _willRead(15); return unsafe _weather }
-    set { if _willWrite(15) { unsafe _weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   /// In memory only.
   public var level: Level {
     get { _willRead(16); return unsafe _level }
-    set { if _willWrite(16) { unsafe _level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   /// In memory only.
   public var kind: Kind {
     get { _willRead(17); return unsafe _kind }
-    set { if _willWrite(17) { unsafe _kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   /// In memory only.
   public var grade: Grade {
     get { _willRead(18); return unsafe _grade }
-    set { if _willWrite(18) { unsafe _grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   /// In memory only.
   public var words: [Swift.String] {
     get { _willRead(19); return unsafe _words }
-    set { if _willWrite(19) { unsafe _words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   /// In memory only.
   public var numbers: [Swift.Int64] {
     get { _willRead(20); return unsafe _numbers }
-    set { if _willWrite(20) { unsafe _numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   /// In memory only.
   public var dates: [Foundation.Date] {
     get { _willRead(21); return unsafe _dates }
-    set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _dates = newValue.map { $0.roundedToMicroseconds } } }
   }
 
   /// In memory only.
   public var levels: [Level] {
     get { _willRead(22); return unsafe _levels }
-    set { if _willWrite(22) { unsafe _levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   /// In memory only.
   public var address: Address {
     get { _willRead(23); return unsafe _address }
-    set { if _willWrite(23) { unsafe _address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<PassingPreset> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -5329,7 +4972,7 @@ public nonisolated final class PassingPreset: TrellisRuntime.ManagedObject, Swif
     if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "PassingPreset",
     attributes: [
       TrellisModel.AttributeDescription(
@@ -5397,22 +5040,8 @@ nonisolated extension PassingPreset.Snapshot: TrellisRuntime.EntitySnapshot, Tre
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -5522,154 +5151,151 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
   /// In memory only.
   public var string: Swift.String? {
     get { _willRead(0); return unsafe _string }
-    set { if _willWrite(0) { unsafe _string = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _string = newValue } }
   }
 
   /// In memory only.
   public var bool: Swift.Bool? {
     get { _willRead(1); return unsafe _bool }
-    set { if _willWrite(1) { unsafe _bool = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _bool = newValue } }
   }
 
   /// In memory only.
   public var int16: Swift.Int16? {
     get { _willRead(2); return unsafe _int16 }
-    set { if _willWrite(2) { unsafe _int16 = newValue } }
+    @inline(never) set { if _willWrite(2) { unsafe _int16 = newValue } }
   }
 
   /// In memory only.
   public var int32: Swift.Int32? {
     get { _willRead(3); return unsafe _int32 }
-    set { if _willWrite(3) { unsafe _int32 = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _int32 = newValue } }
   }
 
   /// In memory only.
   public var int64: Swift.Int64? {
     get { _willRead(4); return unsafe _int64 }
-    set { if _willWrite(4) { unsafe _int64 = newValue } }
+    @inline(never) set { if _willWrite(4) { unsafe _int64 = newValue } }
   }
 
   /// In memory only.
   public var float: Swift.Float? {
     get { _willRead(5); return unsafe _float }
-    set { if _willWrite(5) { unsafe _float = newValue } }
+    @inline(never) set { if _willWrite(5) { unsafe _float = newValue } }
   }
 
   /// In memory only.
   public var double: Swift.Double? {
     get { _willRead(6); return unsafe _double }
-    set { if _willWrite(6) { unsafe _double = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _double = newValue } }
   }
 
   /// In memory only.
   public var decimal: Foundation.Decimal? {
     get { _willRead(7); return unsafe _decimal }
-    set { if _willWrite(7) { unsafe _decimal = newValue } }
+    @inline(never) set { if _willWrite(7) { unsafe _decimal = newValue } }
   }
 
   /// In memory only.
   public var wholeDecimal: Foundation.Decimal? {
     get { _willRead(8); return unsafe _wholeDecimal }
-    set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
+    @inline(never) set { if _willWrite(8) { unsafe _wholeDecimal = newValue } }
   }
 
   /// In memory only.
   public var date: Foundation.Date? {
     get { _willRead(9); return unsafe _date }
-    set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(9) { unsafe _date = newValue?.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var now: Foundation.Date? {
     get { _willRead(10); return unsafe _now }
-    set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(10) { unsafe _now = newValue?.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var data: Foundation.Data? {
     get { _willRead(11); return unsafe _data }
-    set { if _willWrite(11) { unsafe _data = newValue } }
+    @inline(never) set { if _willWrite(11) { unsafe _data = newValue } }
   }
 
   /// In memory only.
   public var uuid: Foundation.UUID? {
     get { _willRead(12); return unsafe _uuid }
-    set { if _willWrite(12) { unsafe _uuid = newValue } }
+    @inline(never) set { if _willWrite(12) { unsafe _uuid = newValue } }
   }
 
   /// In memory only.
   public var new: Foundation.UUID? {
     get { _willRead(13); return unsafe _new }
-    set { if _willWrite(13) { unsafe _new = newValue } }
+    @inline(never) set { if _willWrite(13) { unsafe _new = newValue } }
   }
 
   /// In memory only.
   public var url: Foundation.URL? {
     get { _willRead(14); return unsafe _url }
-    set { if _willWrite(14) { unsafe _url = newValue } }
+    @inline(never) set { if _willWrite(14) { unsafe _url = newValue } }
   }
 
   /// In memory only.
   public var weather: Weather? {
     get { _willRead(15); return unsafe _weather }
-    set { if _willWrite(15) { unsafe _weather = newValue } }
+    @inline(never) set { if _willWrite(15) { unsafe _weather = newValue } }
   }
 
   /// In memory only.
   public var level: Level? {
     get { _willRead(16); return unsafe _level }
-    set { if _willWrite(16) { unsafe _level = newValue } }
+    @inline(never) set { if _willWrite(16) { unsafe _level = newValue } }
   }
 
   /// In memory only.
   public var kind: Kind? {
     get { _willRead(17); return unsafe _kind }
-    set { if _willWrite(17) { unsafe _kind = newValue } }
+    @inline(never) set { if _willWrite(17) { unsafe _kind = newValue } }
   }
 
   /// In memory only.
   public var grade: Grade? {
     get { _willRead(18); return unsafe _grade }
-    set { if _willWrite(18) { unsafe _grade = newValue } }
+    @inline(never) set { if _willWrite(18) { unsafe _grade = newValue } }
   }
 
   /// In memory only.
   public var words: [Swift.String]? {
     get { _willRead(19); return unsafe _words }
-    set { if _willWrite(19) { unsafe _words = newValue } }
+    @inline(never) set { if _willWrite(19) { unsafe _words = newValue } }
   }
 
   /// In memory only.
   public var numbers: [Swift.Int64]? {
     get { _willRead(20); return unsafe _numbers }
-    set { if _willWrite(20) { unsafe _numbers = newValue } }
+    @inline(never) set { if _willWrite(20) { unsafe _numbers = newValue } }
   }
 
   /// In memory only.
   public var dates: [Foundation.Date]? {
     get { _willRead(21); return unsafe _dates }
-    set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
+    @inline(never) set { if _willWrite(21) { unsafe _dates = newValue?.map { $0.roundedToMicroseconds } } }
   }
 
   /// In memory only.
   public var levels: [Level]? {
     get { _willRead(22); return unsafe _levels }
-    set { if _willWrite(22) { unsafe _levels = newValue } }
+    @inline(never) set { if _willWrite(22) { unsafe _levels = newValue } }
   }
 
   /// In memory only.
   public var address: Address? {
     get { _willRead(23); return unsafe _address }
-    set { if _willWrite(23) { unsafe _address = newValue } }
+    @inline(never) set { if _willWrite(23) { unsafe _address = newValue } }
   }
 
   public var id: TrellisRuntime.ObjectID<MaybePassingPreset> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -5835,7 +5461,7 @@ public nonisolated final class MaybePassingPreset: TrellisRuntime.ManagedObject,
     if properties.contains(23) { unsafe _address = copy.row.address }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "MaybePassingPreset",
     attributes: [
       TrellisModel.AttributeDescription(
@@ -5927,22 +5553,8 @@ nonisolated extension MaybePassingPreset.Snapshot: TrellisRuntime.EntitySnapshot
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {

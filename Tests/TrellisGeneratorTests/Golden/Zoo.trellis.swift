@@ -41,7 +41,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
       Flower.self,
     ],
     checksum: "6574d8dced4d1531",
-    generatedCode: .version1
+    generatedCode: .version2
   )
 }
 
@@ -82,7 +82,7 @@ public nonisolated class Puppy: Dog {
 
   public var weeks: Swift.Int16 {
     get { _willRead(9); return unsafe _row.weeks }
-    set { if _willWrite(9) { unsafe _row.weeks = newValue } }
+    @inline(never) set { if _willWrite(9) { unsafe _row.weeks = newValue } }
   }
 
   fileprivate final func _puppySnapshot() -> Snapshot { Snapshot(_dogSnapshot(), unsafe _row) }
@@ -135,7 +135,7 @@ public nonisolated class Puppy: Dog {
     if properties.contains(9) { unsafe _row.weeks = old.weeks }
   }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription(
+  @_nonoverride static let _description = TrellisModel.EntityDescription(
     "Puppy",
     parent: "Dog",
     attributes: [TrellisModel.AttributeDescription("weeks", .int16)]
@@ -171,16 +171,16 @@ nonisolated extension Puppy {
 
     @_spi(Generated) public static func snapshot(of object: Puppy) -> Puppy.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     /// How many it has.
-    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
-    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
-    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
-    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
-    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
-    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
-    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 9) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(path, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(path, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(path, 8) }
+    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 9) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -216,49 +216,17 @@ nonisolated extension Puppy.Snapshot: TrellisRuntime.EntitySnapshot {
     weeks = .read(row, 11)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.legs.isSameStored(as: right.legs) else { return false }
-    guard left.born.isSameStored(as: right.born) else { return false }
-    guard left.keeper.isSameStored(as: right.keeper) else { return false }
-    guard left.cage.isSameStored(as: right.cage) else { return false }
-    guard left.breed.isSameStored(as: right.breed) else { return false }
-    guard left.master.isSameStored(as: right.master) else { return false }
-    guard left.rival.isSameStored(as: right.rival) else { return false }
-    guard left.weeks.isSameStored(as: right.weeks) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    legs = values.value("legs")
-    born = values.valueIfPresent("born")
-    keeper = values.valueIfPresent("keeper")
-    cage = values.valueIfPresent("cage")
-    breed = values.valueIfPresent("breed")
-    master = values.valueIfPresent("master")
-    rival = values.valueIfPresent("rival")
-    weeks = values.value("weeks")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(legs, "legs")
-    values.putIfPresent(born, "born")
-    values.putIfPresent(keeper, "keeper")
-    values.putIfPresent(cage, "cage")
-    values.putIfPresent(breed, "breed")
-    values.putIfPresent(master, "master")
-    values.putIfPresent(rival, "rival")
-    values.put(weeks, "weeks")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&legs, other.legs, "legs")
+    visitor.visitOptional(&born, other.born, "born")
+    visitor.visitOptional(&keeper, other.keeper, "keeper")
+    visitor.visitOptional(&cage, other.cage, "cage")
+    visitor.visitOptional(&breed, other.breed, "breed")
+    visitor.visitOptional(&master, other.master, "master")
+    visitor.visitOptional(&rival, other.rival, "rival")
+    visitor.visit(&weeks, other.weeks, "weeks")
   }
 }
 
@@ -340,34 +308,34 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
 
   public var name: Swift.String {
     get { _willRead(0); return unsafe _row.name }
-    set { if _willWrite(0) { unsafe _row.name = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.name = newValue } }
   }
 
   /// How many it has.
   public var legs: Swift.Int16 {
     get { _willRead(1); return unsafe _row.legs }
-    set { if _willWrite(1) { unsafe _row.legs = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.legs = newValue } }
   }
 
   public var born: Foundation.Date? {
     get { _willRead(2); return unsafe _row.born }
-    set { if _willWrite(2) { unsafe _row.born = newValue?.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(2) { unsafe _row.born = newValue?.roundedToMicroseconds } }
   }
 
   /// In memory only.
   public var mood: Swift.String {
     get { _willRead(3); return unsafe _mood }
-    set { if _willWrite(3) { unsafe _mood = newValue } }
+    @inline(never) set { if _willWrite(3) { unsafe _mood = newValue } }
   }
 
   public var keeper: Keeper? {
     get { _partner(4) }
-    set { _setPartner(4, newValue) }
+    @inline(never) set { _setPartner(4, newValue) }
   }
 
   public var cage: Cage? {
     get { _partner(5) }
-    set { _setPartner(5, newValue) }
+    @inline(never) set { _setPartner(5, newValue) }
   }
 
   public var id: TrellisRuntime.ObjectID<Animal> { objectID }
@@ -377,7 +345,7 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
     return unsafe _row
   }
 
-  fileprivate final func _animalCommitted() -> Snapshot? { _committedRow(or: unsafe _row) }
+  fileprivate final func _animalCommitted() -> Snapshot? { _committedRow() }
 
   // MARK: What Trellis calls
 
@@ -526,7 +494,7 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
     failures.collect { try (Animal.self as any Animal.Hooks.Type).validateDelete(self) }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Animal",
     isAbstract: true,
     attributes: [
@@ -567,12 +535,12 @@ nonisolated extension Animal: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Animal) -> Animal.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     /// How many it has.
-    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
-    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
-    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(path, 5) }
   }
 
   /// Animals of a name.
@@ -624,37 +592,13 @@ nonisolated extension Animal.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRun
     cage = .read(row, 4)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.legs.isSameStored(as: right.legs) else { return false }
-    guard left.born.isSameStored(as: right.born) else { return false }
-    guard left.keeper.isSameStored(as: right.keeper) else { return false }
-    guard left.cage.isSameStored(as: right.cage) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    legs = values.value("legs")
-    born = values.valueIfPresent("born")
-    keeper = values.valueIfPresent("keeper")
-    cage = values.valueIfPresent("cage")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(legs, "legs")
-    values.putIfPresent(born, "born")
-    values.putIfPresent(keeper, "keeper")
-    values.putIfPresent(cage, "cage")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&legs, other.legs, "legs")
+    visitor.visitOptional(&born, other.born, "born")
+    visitor.visitOptional(&keeper, other.keeper, "keeper")
+    visitor.visitOptional(&cage, other.cage, "cage")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -708,17 +652,17 @@ public nonisolated class Dog: Animal {
 
   public var breed: Swift.String? {
     get { _willRead(6); return unsafe _row.breed }
-    set { if _willWrite(6) { unsafe _row.breed = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _row.breed = newValue } }
   }
 
   public var master: Keeper? {
     get { _partner(7) }
-    set { _setPartner(7, newValue) }
+    @inline(never) set { _setPartner(7, newValue) }
   }
 
   public var rival: Dog? {
     get { _partner(8) }
-    set { _setPartner(8, newValue) }
+    @inline(never) set { _setPartner(8, newValue) }
   }
 
   fileprivate final func _dogSnapshot() -> Snapshot { Snapshot(_animalSnapshot(), unsafe _row) }
@@ -808,7 +752,7 @@ public nonisolated class Dog: Animal {
     if properties.contains(8) { unsafe _row.rival = old.rival }
   }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription(
+  @_nonoverride static let _description = TrellisModel.EntityDescription(
     "Dog",
     parent: "Animal",
     attributes: [TrellisModel.AttributeDescription("breed", .string, optional: true)],
@@ -859,15 +803,15 @@ nonisolated extension Dog {
 
     @_spi(Generated) public static func snapshot(of object: Dog) -> Dog.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     /// How many it has.
-    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
-    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
-    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
-    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
-    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
-    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(path, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(path, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(path, 8) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -966,46 +910,16 @@ nonisolated extension Dog.Snapshot: TrellisRuntime.EntitySnapshot {
     rival = .read(row, 9)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.legs.isSameStored(as: right.legs) else { return false }
-    guard left.born.isSameStored(as: right.born) else { return false }
-    guard left.keeper.isSameStored(as: right.keeper) else { return false }
-    guard left.cage.isSameStored(as: right.cage) else { return false }
-    guard left.breed.isSameStored(as: right.breed) else { return false }
-    guard left.master.isSameStored(as: right.master) else { return false }
-    guard left.rival.isSameStored(as: right.rival) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    legs = values.value("legs")
-    born = values.valueIfPresent("born")
-    keeper = values.valueIfPresent("keeper")
-    cage = values.valueIfPresent("cage")
-    breed = values.valueIfPresent("breed")
-    master = values.valueIfPresent("master")
-    rival = values.valueIfPresent("rival")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(legs, "legs")
-    values.putIfPresent(born, "born")
-    values.putIfPresent(keeper, "keeper")
-    values.putIfPresent(cage, "cage")
-    values.putIfPresent(breed, "breed")
-    values.putIfPresent(master, "master")
-    values.putIfPresent(rival, "rival")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&legs, other.legs, "legs")
+    visitor.visitOptional(&born, other.born, "born")
+    visitor.visitOptional(&keeper, other.keeper, "keeper")
+    visitor.visitOptional(&cage, other.cage, "cage")
+    visitor.visitOptional(&breed, other.breed, "breed")
+    visitor.visitOptional(&master, other.master, "master")
+    visitor.visitOptional(&rival, other.rival, "rival")
   }
 }
 
@@ -1089,7 +1003,7 @@ public nonisolated class Cat: Animal {
 
   @_spi(Generated) public override class var _entity: Swift.Int { 3 }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription(
+  @_nonoverride static let _description = TrellisModel.EntityDescription(
     "Cat",
     parent: "Animal",
     fetchRequests: [
@@ -1128,12 +1042,12 @@ nonisolated extension Cat {
 
     @_spi(Generated) public static func snapshot(of object: Cat) -> Cat.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     /// How many it has.
-    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
-    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
-    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(path, 5) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -1265,37 +1179,13 @@ nonisolated extension Cat.Snapshot: TrellisRuntime.EntitySnapshot {
     cage = .read(row, 4)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.legs.isSameStored(as: right.legs) else { return false }
-    guard left.born.isSameStored(as: right.born) else { return false }
-    guard left.keeper.isSameStored(as: right.keeper) else { return false }
-    guard left.cage.isSameStored(as: right.cage) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    legs = values.value("legs")
-    born = values.valueIfPresent("born")
-    keeper = values.valueIfPresent("keeper")
-    cage = values.valueIfPresent("cage")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(legs, "legs")
-    values.putIfPresent(born, "born")
-    values.putIfPresent(keeper, "keeper")
-    values.putIfPresent(cage, "cage")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&legs, other.legs, "legs")
+    visitor.visitOptional(&born, other.born, "born")
+    visitor.visitOptional(&keeper, other.keeper, "keeper")
+    visitor.visitOptional(&cage, other.cage, "cage")
   }
 }
 
@@ -1351,7 +1241,7 @@ public nonisolated final class Siamese: Cat {
   /// In memory only.
   public var blue: Swift.Bool {
     get { _willRead(6); return unsafe _blue }
-    set { if _willWrite(6) { unsafe _blue = newValue } }
+    @inline(never) set { if _willWrite(6) { unsafe _blue = newValue } }
   }
 
   fileprivate final func _siameseSnapshot() -> Snapshot { Snapshot(_catSnapshot()) }
@@ -1414,7 +1304,7 @@ public nonisolated final class Siamese: Cat {
     failures.collect { try (Siamese.self as any Siamese.Hooks.Type).validateUpdate(self) }
   }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription(
+  @_nonoverride static let _description = TrellisModel.EntityDescription(
     "Siamese",
     parent: "Cat",
     attributes: [TrellisModel.AttributeDescription("blue", .bool, transient: true)],
@@ -1442,12 +1332,12 @@ nonisolated extension Siamese {
 
     @_spi(Generated) public static func snapshot(of object: Siamese) -> Siamese.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     /// How many it has.
-    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
-    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
-    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(path, 5) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -1482,37 +1372,13 @@ nonisolated extension Siamese.Snapshot: TrellisRuntime.EntitySnapshot {
     cage = .read(row, 4)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.legs.isSameStored(as: right.legs) else { return false }
-    guard left.born.isSameStored(as: right.born) else { return false }
-    guard left.keeper.isSameStored(as: right.keeper) else { return false }
-    guard left.cage.isSameStored(as: right.cage) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    legs = values.value("legs")
-    born = values.valueIfPresent("born")
-    keeper = values.valueIfPresent("keeper")
-    cage = values.valueIfPresent("cage")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(legs, "legs")
-    values.putIfPresent(born, "born")
-    values.putIfPresent(keeper, "keeper")
-    values.putIfPresent(cage, "cage")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&legs, other.legs, "legs")
+    visitor.visitOptional(&born, other.born, "born")
+    visitor.visitOptional(&keeper, other.keeper, "keeper")
+    visitor.visitOptional(&cage, other.cage, "cage")
   }
 }
 
@@ -1581,7 +1447,7 @@ public nonisolated class Newborn: Puppy {
 
   public var siblings: TrellisRuntime.ToMany<Newborn> {
     get { TrellisRuntime.ToMany(self, 10) }
-    set { newValue._assign(to: self, 10) }
+    @inline(never) set { newValue._assign(to: self, 10) }
   }
 
   fileprivate final func _newbornSnapshot() -> Snapshot { Snapshot(_puppySnapshot()) }
@@ -1602,7 +1468,7 @@ public nonisolated class Newborn: Puppy {
 
   @_spi(Generated) public override class var _entity: Swift.Int { 5 }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription(
+  @_nonoverride static let _description = TrellisModel.EntityDescription(
     "Newborn",
     parent: "Puppy",
     relationships: [TrellisModel.RelationshipDescription("siblings", to: "Newborn", inverse: "siblings", toMany: true)]
@@ -1633,17 +1499,17 @@ nonisolated extension Newborn {
 
     @_spi(Generated) public static func snapshot(of object: Newborn) -> Newborn.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     /// How many it has.
-    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
-    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
-    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
-    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
-    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
-    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
-    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 9) }
-    public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(self, 10) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(path, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(path, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(path, 8) }
+    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 9) }
+    public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(path, 10) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -1679,49 +1545,17 @@ nonisolated extension Newborn.Snapshot: TrellisRuntime.EntitySnapshot {
     weeks = .read(row, 11)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.legs.isSameStored(as: right.legs) else { return false }
-    guard left.born.isSameStored(as: right.born) else { return false }
-    guard left.keeper.isSameStored(as: right.keeper) else { return false }
-    guard left.cage.isSameStored(as: right.cage) else { return false }
-    guard left.breed.isSameStored(as: right.breed) else { return false }
-    guard left.master.isSameStored(as: right.master) else { return false }
-    guard left.rival.isSameStored(as: right.rival) else { return false }
-    guard left.weeks.isSameStored(as: right.weeks) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    legs = values.value("legs")
-    born = values.valueIfPresent("born")
-    keeper = values.valueIfPresent("keeper")
-    cage = values.valueIfPresent("cage")
-    breed = values.valueIfPresent("breed")
-    master = values.valueIfPresent("master")
-    rival = values.valueIfPresent("rival")
-    weeks = values.value("weeks")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(legs, "legs")
-    values.putIfPresent(born, "born")
-    values.putIfPresent(keeper, "keeper")
-    values.putIfPresent(cage, "cage")
-    values.putIfPresent(breed, "breed")
-    values.putIfPresent(master, "master")
-    values.putIfPresent(rival, "rival")
-    values.put(weeks, "weeks")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&legs, other.legs, "legs")
+    visitor.visitOptional(&born, other.born, "born")
+    visitor.visitOptional(&keeper, other.keeper, "keeper")
+    visitor.visitOptional(&cage, other.cage, "cage")
+    visitor.visitOptional(&breed, other.breed, "breed")
+    visitor.visitOptional(&master, other.master, "master")
+    visitor.visitOptional(&rival, other.rival, "rival")
+    visitor.visit(&weeks, other.weeks, "weeks")
   }
 }
 
@@ -1804,7 +1638,7 @@ public nonisolated final class Runt: Newborn {
 
   @_spi(Generated) public override class var _entity: Swift.Int { 6 }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription("Runt", parent: "Newborn")
+  @_nonoverride static let _description = TrellisModel.EntityDescription("Runt", parent: "Newborn")
 }
 
 nonisolated extension Runt {
@@ -1831,17 +1665,17 @@ nonisolated extension Runt {
 
     @_spi(Generated) public static func snapshot(of object: Runt) -> Runt.Snapshot { object.snapshot }
 
-    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
+    public var name: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
     /// How many it has.
-    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 1) }
-    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(self, 2) }
-    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 4) }
-    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(self, 5) }
-    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(self, 6) }
-    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(self, 7) }
-    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(self, 8) }
-    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(self, 9) }
-    public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(self, 10) }
+    public var legs: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 1) }
+    public var born: TrellisRuntime.AttributePath<Foundation.Date?> { TrellisRuntime.AttributePath(path, 2) }
+    public var keeper: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 4) }
+    public var cage: TrellisRuntime.ToOnePath<Cage.Columns> { TrellisRuntime.ToOnePath(path, 5) }
+    public var breed: TrellisRuntime.AttributePath<Swift.String?> { TrellisRuntime.AttributePath(path, 6) }
+    public var master: TrellisRuntime.ToOnePath<Keeper.Columns> { TrellisRuntime.ToOnePath(path, 7) }
+    public var rival: TrellisRuntime.ToOnePath<Dog.Columns> { TrellisRuntime.ToOnePath(path, 8) }
+    public var weeks: TrellisRuntime.AttributePath<Swift.Int16> { TrellisRuntime.AttributePath(path, 9) }
+    public var siblings: TrellisRuntime.ToManyPath<Newborn.Columns> { TrellisRuntime.ToManyPath(path, 10) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -1877,49 +1711,17 @@ nonisolated extension Runt.Snapshot: TrellisRuntime.EntitySnapshot {
     weeks = .read(row, 11)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.name.isSameStored(as: right.name) else { return false }
-    guard left.legs.isSameStored(as: right.legs) else { return false }
-    guard left.born.isSameStored(as: right.born) else { return false }
-    guard left.keeper.isSameStored(as: right.keeper) else { return false }
-    guard left.cage.isSameStored(as: right.cage) else { return false }
-    guard left.breed.isSameStored(as: right.breed) else { return false }
-    guard left.master.isSameStored(as: right.master) else { return false }
-    guard left.rival.isSameStored(as: right.rival) else { return false }
-    guard left.weeks.isSameStored(as: right.weeks) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    name = values.value("name")
-    legs = values.value("legs")
-    born = values.valueIfPresent("born")
-    keeper = values.valueIfPresent("keeper")
-    cage = values.valueIfPresent("cage")
-    breed = values.valueIfPresent("breed")
-    master = values.valueIfPresent("master")
-    rival = values.valueIfPresent("rival")
-    weeks = values.value("weeks")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(name, "name")
-    values.put(legs, "legs")
-    values.putIfPresent(born, "born")
-    values.putIfPresent(keeper, "keeper")
-    values.putIfPresent(cage, "cage")
-    values.putIfPresent(breed, "breed")
-    values.putIfPresent(master, "master")
-    values.putIfPresent(rival, "rival")
-    values.put(weeks, "weeks")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&name, other.name, "name")
+    visitor.visit(&legs, other.legs, "legs")
+    visitor.visitOptional(&born, other.born, "born")
+    visitor.visitOptional(&keeper, other.keeper, "keeper")
+    visitor.visitOptional(&cage, other.cage, "cage")
+    visitor.visitOptional(&breed, other.breed, "breed")
+    visitor.visitOptional(&master, other.master, "master")
+    visitor.visitOptional(&rival, other.rival, "rival")
+    visitor.visit(&weeks, other.weeks, "weeks")
   }
 }
 
@@ -1966,22 +1768,19 @@ public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Ident
   /// Ordered.
   public var animals: TrellisRuntime.OrderedToMany<Animal> {
     get { TrellisRuntime.OrderedToMany(self, 0) }
-    set { newValue._assign(to: self, 0) }
+    @inline(never) set { newValue._assign(to: self, 0) }
   }
 
   /// Ordered.
   public var dogs: TrellisRuntime.OrderedToMany<Dog> {
     get { TrellisRuntime.OrderedToMany(self, 1) }
-    set { newValue._assign(to: self, 1) }
+    @inline(never) set { newValue._assign(to: self, 1) }
   }
 
   public var id: TrellisRuntime.ObjectID<Keeper> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -2003,7 +1802,7 @@ public nonisolated final class Keeper: TrellisRuntime.ManagedObject, Swift.Ident
 
   @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Keeper",
     relationships: [
       TrellisModel.RelationshipDescription("animals", to: "Animal", inverse: "keeper", toMany: true, ordered: true),
@@ -2036,8 +1835,8 @@ nonisolated extension Keeper: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Keeper) -> Keeper.Snapshot { object.snapshot }
 
-    public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(self, 0) }
-    public var dogs: TrellisRuntime.ToManyPath<Dog.Columns> { TrellisRuntime.ToManyPath(self, 1) }
+    public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(path, 0) }
+    public var dogs: TrellisRuntime.ToManyPath<Dog.Columns> { TrellisRuntime.ToManyPath(path, 1) }
   }
 
   /// A fetch of objects, as the model declares it.
@@ -2156,22 +1955,8 @@ nonisolated extension Keeper.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRun
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -2196,16 +1981,13 @@ public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identif
   /// Ordered.
   public var animals: TrellisRuntime.OrderedToMany<Animal> {
     get { TrellisRuntime.OrderedToMany(self, 0) }
-    set { newValue._assign(to: self, 0) }
+    @inline(never) set { newValue._assign(to: self, 0) }
   }
 
   public var id: TrellisRuntime.ObjectID<Cage> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -2227,7 +2009,7 @@ public nonisolated final class Cage: TrellisRuntime.ManagedObject, Swift.Identif
 
   @_spi(Generated) public override func _copyRow() -> TrellisRuntime.RowCopyBase { TrellisRuntime.RowCopy(unsafe _row) }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Cage",
     relationships: [
       TrellisModel.RelationshipDescription("animals", to: "Animal", inverse: "cage", toMany: true, ordered: true)
@@ -2249,7 +2031,7 @@ nonisolated extension Cage: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Cage) -> Cage.Snapshot { object.snapshot }
 
-    public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(self, 0) }
+    public var animals: TrellisRuntime.ToManyPath<Animal.Columns> { TrellisRuntime.ToManyPath(path, 0) }
   }
 }
 
@@ -2258,22 +2040,8 @@ nonisolated extension Cage.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     objectID = .init(row.key)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -2298,7 +2066,7 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
 
   public var height: Swift.Double {
     get { _willRead(0); return unsafe _row.height }
-    set { if _willWrite(0) { unsafe _row.height = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.height = newValue } }
   }
 
   fileprivate final func _plantSnapshot() -> Snapshot {
@@ -2306,7 +2074,7 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
     return unsafe _row
   }
 
-  fileprivate final func _plantCommitted() -> Snapshot? { _committedRow(or: unsafe _row) }
+  fileprivate final func _plantCommitted() -> Snapshot? { _committedRow() }
 
   // MARK: What Trellis calls
 
@@ -2352,7 +2120,7 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
     (Plant.self as any Plant.Hooks.Type).didInsert(self)
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Plant",
     attributes: [TrellisModel.AttributeDescription("height", .double)],
     hooks: [.didInsert]
@@ -2374,7 +2142,7 @@ nonisolated extension Plant: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Plant) -> Plant.Snapshot { object.snapshot }
 
-    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(path, 0) }
   }
 
   /// The hooks that the model lists: write these functions in an extension of `Plant`.
@@ -2389,25 +2157,9 @@ nonisolated extension Plant.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     height = .read(row, 0)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.height.isSameStored(as: right.height) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    height = values.value("height")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(height, "height")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&height, other.height, "height")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
@@ -2442,7 +2194,7 @@ public nonisolated class Tree: Plant, Swift.Identifiable {
 
   public var id: Swift.Int64 {
     get { _willRead(1); return unsafe _row.id }
-    set { if _willWrite(1) { unsafe _row.id = newValue } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.id = newValue } }
   }
 
   fileprivate final func _treeSnapshot() -> Snapshot { Snapshot(_plantSnapshot(), unsafe _row) }
@@ -2495,7 +2247,7 @@ public nonisolated class Tree: Plant, Swift.Identifiable {
     if properties.contains(1) { unsafe _row.id = old.id }
   }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription(
+  @_nonoverride static let _description = TrellisModel.EntityDescription(
     "Tree",
     parent: "Plant",
     attributes: [TrellisModel.AttributeDescription("id", .int64)]
@@ -2523,8 +2275,8 @@ nonisolated extension Tree {
 
     @_spi(Generated) public static func snapshot(of object: Tree) -> Tree.Snapshot { object.snapshot }
 
-    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
-    public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 1) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(path, 0) }
+    public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(path, 1) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -2546,28 +2298,10 @@ nonisolated extension Tree.Snapshot: TrellisRuntime.EntitySnapshot {
     id = .read(row, 1)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.height.isSameStored(as: right.height) else { return false }
-    guard left.id.isSameStored(as: right.id) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    height = values.value("height")
-    id = values.value("id")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(height, "height")
-    values.put(id, "id")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&height, other.height, "height")
+    visitor.visit(&id, other.id, "id")
   }
 }
 
@@ -2639,7 +2373,7 @@ public nonisolated final class Oak: Tree {
 
   @_spi(Generated) public override class var _entity: Swift.Int { 11 }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription("Oak", parent: "Tree")
+  @_nonoverride static let _description = TrellisModel.EntityDescription("Oak", parent: "Tree")
 }
 
 nonisolated extension Oak {
@@ -2658,8 +2392,8 @@ nonisolated extension Oak {
 
     @_spi(Generated) public static func snapshot(of object: Oak) -> Oak.Snapshot { object.snapshot }
 
-    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
-    public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(self, 1) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(path, 0) }
+    public var id: TrellisRuntime.AttributePath<Swift.Int64> { TrellisRuntime.AttributePath(path, 1) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -2681,28 +2415,10 @@ nonisolated extension Oak.Snapshot: TrellisRuntime.EntitySnapshot {
     id = .read(row, 1)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.height.isSameStored(as: right.height) else { return false }
-    guard left.id.isSameStored(as: right.id) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    height = values.value("height")
-    id = values.value("id")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(height, "height")
-    values.put(id, "id")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&height, other.height, "height")
+    visitor.visit(&id, other.id, "id")
   }
 }
 
@@ -2763,7 +2479,7 @@ public nonisolated final class Flower: Plant, Swift.Identifiable {
 
   @_spi(Generated) public override class var _entity: Swift.Int { 12 }
 
-  @_nonoverride fileprivate static let _description = TrellisModel.EntityDescription("Flower", parent: "Plant")
+  @_nonoverride static let _description = TrellisModel.EntityDescription("Flower", parent: "Plant")
 }
 
 nonisolated extension Flower {
@@ -2781,7 +2497,7 @@ nonisolated extension Flower {
 
     @_spi(Generated) public static func snapshot(of object: Flower) -> Flower.Snapshot { object.snapshot }
 
-    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(self, 0) }
+    public var height: TrellisRuntime.AttributePath<Swift.Double> { TrellisRuntime.AttributePath(path, 0) }
   }
 
   /// A request for objects of this class, to be kept and passed on.
@@ -2801,25 +2517,9 @@ nonisolated extension Flower.Snapshot: TrellisRuntime.EntitySnapshot {
     height = .read(row, 0)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.height.isSameStored(as: right.height) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    height = values.value("height")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(height, "height")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&height, other.height, "height")
   }
 }
 

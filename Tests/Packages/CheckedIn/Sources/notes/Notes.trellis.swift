@@ -10,7 +10,7 @@ nonisolated extension TrellisRuntime.ObjectModel {
     TrellisModel.ModelDescription(name: "Notes", entities: [Note._description]),
     objects: [Note.self],
     checksum: "805bf139e697af4c",
-    generatedCode: .version1
+    generatedCode: .version2
   )
 }
 
@@ -32,21 +32,18 @@ public nonisolated final class Note: TrellisRuntime.ManagedObject, Swift.Identif
 
   public var text: Swift.String {
     get { _willRead(0); return unsafe _row.text }
-    set { if _willWrite(0) { unsafe _row.text = newValue } }
+    @inline(never) set { if _willWrite(0) { unsafe _row.text = newValue } }
   }
 
   public var writtenAt: Foundation.Date {
     get { _willRead(1); return unsafe _row.writtenAt }
-    set { if _willWrite(1) { unsafe _row.writtenAt = newValue.roundedToMicroseconds } }
+    @inline(never) set { if _willWrite(1) { unsafe _row.writtenAt = newValue.roundedToMicroseconds } }
   }
 
   public var id: TrellisRuntime.ObjectID<Note> { objectID }
 
   /// The stored values as they are now.
   public var snapshot: Snapshot { _willRead(-1); return unsafe _row }
-
-  /// The stored values as they were when last fetched or saved; nil for an object that was never saved.
-  public var committed: Snapshot? { _committedRow(or: unsafe _row) }
 
   // MARK: What Trellis calls
 
@@ -89,7 +86,7 @@ public nonisolated final class Note: TrellisRuntime.ManagedObject, Swift.Identif
     if properties.contains(1) { unsafe _row.writtenAt = old.writtenAt }
   }
 
-  fileprivate static let _description = TrellisModel.EntityDescription(
+  static let _description = TrellisModel.EntityDescription(
     "Note",
     attributes: [
       TrellisModel.AttributeDescription("text", .string),
@@ -114,8 +111,8 @@ nonisolated extension Note: TrellisRuntime.FetchableObject {
 
     @_spi(Generated) public static func snapshot(of object: Note) -> Note.Snapshot { object.snapshot }
 
-    public var text: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(self, 0) }
-    public var writtenAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(self, 1) }
+    public var text: TrellisRuntime.AttributePath<Swift.String> { TrellisRuntime.AttributePath(path, 0) }
+    public var writtenAt: TrellisRuntime.AttributePath<Foundation.Date> { TrellisRuntime.AttributePath(path, 1) }
   }
 }
 
@@ -126,28 +123,10 @@ nonisolated extension Note.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     writtenAt = .read(row, 1)
   }
 
-  /// Whether both would be stored alike: texts are compared by their bytes.
-  public static func == (left: Self, right: Self) -> Swift.Bool {
-    guard left.objectID == right.objectID else { return false }
-    guard left.text.isSameStored(as: right.text) else { return false }
-    guard left.writtenAt.isSameStored(as: right.writtenAt) else { return false }
-    return true
-  }
-
-  public init(from decoder: any Swift.Decoder) throws {
-    let values = try TrellisRuntime.SnapshotDecoder(decoder)
-    objectID = values.value("objectID")
-    text = values.value("text")
-    writtenAt = values.value("writtenAt")
-    try values.finish()
-  }
-
-  public func encode(to encoder: any Swift.Encoder) throws {
-    let values = TrellisRuntime.SnapshotEncoder(encoder)
-    values.put(objectID, "objectID")
-    values.put(text, "text")
-    values.put(writtenAt, "writtenAt")
-    try values.finish()
+  @_spi(Generated) public mutating func _visit(with other: Self, _ visitor: TrellisRuntime.SnapshotVisitor) {
+    visitor.visit(&objectID, other.objectID, "objectID")
+    visitor.visit(&text, other.text, "text")
+    visitor.visit(&writtenAt, other.writtenAt, "writtenAt")
   }
 
   @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
