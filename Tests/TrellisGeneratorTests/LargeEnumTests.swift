@@ -17,6 +17,8 @@ import TrellisModel
         ModelDescription(name: "M", enums: [description], entities: []), modelFileName: "M.model.json")
       #expect(!text.contains("switch "))
       #expect(text.contains("private static let _rawValues"))
+      // A case may be named `Swift`. It hides the module in expressions.
+      #expect(!text.contains("Swift.Dictionary(") && !text.contains("Swift.zip("))
     }
   }
 

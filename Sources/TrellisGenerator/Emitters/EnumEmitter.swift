@@ -72,10 +72,11 @@ enum EnumEmitter {
   private static func emitTables(of enumeration: EnumDescription, rawType: String, to writer: inout CodeWriter) {
     let values = enumeration.cases.map { literal($0.rawValue) }
     writer.write("private static let _rawValues: [\(rawType)] = ", .filledList(values))
-    writer.line("private static let _rawValueOfCase =")
-    writer.line("  Swift.Dictionary(Swift.zip(allCases, _rawValues)) { first, _ in first }")
-    writer.line("private static let _caseOfRawValue =")
-    writer.line("  Swift.Dictionary(Swift.zip(_rawValues, allCases)) { first, _ in first }")
+    // A case may have the name of the module `Swift`, which it shadows in expressions, but not in types.
+    writer.line("private static let _rawValueOfCase: [Self: \(rawType)] =")
+    writer.line("  .init(allCases.indices.map { (allCases[$0], _rawValues[$0]) }) { first, _ in first }")
+    writer.line("private static let _caseOfRawValue: [\(rawType): Self] =")
+    writer.line("  .init(allCases.indices.map { (_rawValues[$0], allCases[$0]) }) { first, _ in first }")
     writer.blank()
     writer.block("public var rawValue: \(rawType)") { writer in
       if enumeration.unknown == .preserve {

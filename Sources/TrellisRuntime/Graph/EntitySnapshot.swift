@@ -1,4 +1,4 @@
-public import TrellisModel
+import TrellisModel
 @_spi(Generated) public import TrellisStorage
 
 /// The stored values of an object as a value, which can be sent to other tasks, compared, encoded and kept.

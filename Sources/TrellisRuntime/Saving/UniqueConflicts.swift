@@ -227,8 +227,8 @@ struct UniqueKeyMerge {
     // A survivor without changes still has the values by which it was found.
     let shared = survivor.changedBits == 0 ? key?.properties ?? [] : []
     for property in info.relationships.indices where info.relationships[property] == nil {
-      if shared.contains(property) { continue }
-      // Equal values need not be written. Properties that share the last bit are moved together.
+      // Equal values need not be written. Properties that share the last bit are moved together, or none of them.
+      if property < 63 && shared.contains(property) { continue }
       if moves(property, of: object, to: survivor),
         property >= 63 || info.transients.contains(property)
           || !object._value(property).isSame(as: survivor._value(property))
