@@ -67,6 +67,10 @@ final class EntityInfo: Sendable {
   let storeChecks: StoreChecks
   /// Whether a new or changed object is checked for anything but hooks.
   let isChecked: Bool
+  /// Whether a to-many of the entity is stored in a join table.
+  let hasPairs: Bool
+  /// Whether an ordered to-many of the entity is stored in the rows of its members.
+  let placesMembers: Bool
   /// The properties that are stored in the row.
   let storedMask: ColumnMask
   /// The attributes that exist only in memory.
@@ -104,6 +108,8 @@ final class EntityInfo: Sendable {
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.isCounted
     }
+    hasPairs = allRelationships.contains(where: \.isJoined)
+    placesMembers = allRelationships.contains { $0.isOrdered && $0.home == .inverseColumn }
     isChecked = !checkedAttributes.isEmpty || !checkedRelationships.isEmpty
     storedMask = ColumnMask(bits: entity.storedProperties.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     transientNumbers = entity.properties.filter { $0.attribute.map { $0.column == nil } == true }.map(\.index)

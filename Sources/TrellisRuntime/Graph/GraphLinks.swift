@@ -205,10 +205,7 @@ extension ObjectGraph {
 }
 
 extension ObjectExtras {
-  func list(_ property: Int) -> MemberList? {
-    for entry in lists where entry.property == property { return entry.list }
-    return nil
-  }
+  func list(_ property: Int) -> MemberList? { lists.list(of: property) }
 
   func partner(_ property: Int) -> Int64? {
     for entry in partners where entry.property == property { return entry.key }

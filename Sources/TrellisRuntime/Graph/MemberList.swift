@@ -392,6 +392,13 @@ struct ListTable: RandomAccessCollection, ExpressibleByArrayLiteral {
     return others[place - 1]
   }
 
+  /// The list of a property; nil if it was not accessed.
+  func list(of property: Int) -> MemberList? {
+    if let first, first.property == property { return first.list }
+    for entry in others where entry.property == property { return entry.list }
+    return nil
+  }
+
   mutating func append(_ element: Element) {
     if first == nil { first = element } else { others.append(element) }
   }

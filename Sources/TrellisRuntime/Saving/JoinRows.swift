@@ -40,8 +40,9 @@ private struct PairChanges {
   init(_ graph: ObjectGraph) { self.graph = graph }
 
   mutating func add(_ object: ManagedObject) {
-    guard let extras = object.extras, !extras.lists.isEmpty else { return }
-    let relationships = graph.info(of: object).relationships
+    let info = graph.info(of: object)
+    guard info.hasPairs, let extras = object.extras, !extras.lists.isEmpty else { return }
+    let relationships = info.relationships
     for entry in extras.lists where relationships.indices.contains(entry.property) {
       guard let relationship = relationships[entry.property], relationship.isJoined else { continue }
       add(entry.list, owner: object._key, relationship)
@@ -278,8 +279,9 @@ private struct PlaceAssignment {
   }
 
   mutating func add(_ owner: ManagedObject) throws {
-    guard let extras = owner.extras, !extras.lists.isEmpty else { return }
-    let relationships = graph.info(of: owner).relationships
+    let info = graph.info(of: owner)
+    guard info.placesMembers, let extras = owner.extras, !extras.lists.isEmpty else { return }
+    let relationships = info.relationships
     for entry in extras.lists where relationships.indices.contains(entry.property) {
       guard let relationship = relationships[entry.property], relationship.isOrdered,
         relationship.home == .inverseColumn, owner.phase == .inserted || entry.list.hasChanges,

@@ -232,7 +232,16 @@ extension ObjectGraph {
   /// - Throws: ``ValidationError`` with every broken rule.
   func validate(_ plan: SavePlan) throws {
     var rules = ObjectRules(self)
-    for object in plan.inserted { try rules.checkAll(object, .validateInsert) }
+    var (entity, isChecked) = (-1, false)
+    for object in plan.inserted {
+      // Most new objects come in runs of one entity, and many entities have no rules.
+      if type(of: object)._entity != entity {
+        entity = type(of: object)._entity
+        let info = runtime.entities[entity]
+        isChecked = info.isChecked || info.hooks.contains(.validateInsert)
+      }
+      if isChecked { try rules.checkAll(object, .validateInsert) }
+    }
     for (object, _) in plan.updated { try rules.checkAll(object, .validateUpdate) }
     for object in plan.relinked { try rules.checkLinks(object, .validateUpdate) }
     if !plan.deleted.isEmpty { try rules.checkDeleted(Array(plan.deleted)) }
