@@ -1,4 +1,4 @@
-package import TrellisModel
+import TrellisModel
 
 /// The SQL of a request for groups, and its parameters.
 ///
