@@ -81,11 +81,8 @@ extension ObjectGraph {
     if isAsked { noteLazyLoad(of: object, relationship) }
     try loading(relationship) {
       let owners = ownersToLoad(like: object, relationship)
-      if isAsked && continuesChain(object, relationship) {
-        try loadMembers(of: owners, relationship, goingOn: true)
-      } else {
-        try loadKeys(of: owners, relationship)
-      }
+      if isAsked, try loadChain(of: owners, like: object, relationship) { return }
+      try loadKeys(of: owners, relationship)
     }
     return list
   }

@@ -10,10 +10,20 @@ extension ObjectGraph {
     batch.steps < stepsOfChain ? 0 : 16 << (2 * min(batch.steps - stepsOfChain, 3))
   }
 
-  /// Whether the next use of an object that was loaded along a relationship may continue the chain.
-  func continuesChain(_ object: ManagedObject, _ relationship: Relationship) -> Bool {
-    batches[object.state.batch]?.cameBy?.relationship === relationship && runtime.isChain(relationship)
+  /// Loads members with their rows although only their keys are needed, if there are few and the owners were loaded along
+  /// the same relationship: the next use will be of the members.
+  ///
+  /// - Returns: whether the members were loaded.
+  func loadChain(
+    of owners: [ManagedObject], like object: ManagedObject, _ relationship: Relationship
+  ) throws -> Bool {
+    guard owners.count <= Self.fewInChain, batches[object.state.batch]?.cameBy?.relationship === relationship,
+      runtime.isChain(relationship)
+    else { return false }
+    return try loadMembers(of: owners, relationship, atMost: Self.fewInChain, goingOn: true)
   }
+
+  private static let fewInChain = 16
 
   /// Loads the members of the members of some owners, which were just loaded, level after level, as far as they are
   /// likely to be used.
@@ -66,13 +76,11 @@ private struct ChainLoading {
 
   private let relationship: Relationship
   private var members: [Member] = []
-  private var seen: Set<Int64> = []
   /// The objects whose lists are loaded, from the first level on.
-  private(set) var owners: [ManagedObject]
+  private(set) var owners: [ManagedObject] = []
 
   init(_ objects: [ManagedObject], _ relationship: Relationship) {
     self.relationship = relationship
-    owners = []
     owners = objects.filter { isUnloaded($0) }
   }
 
@@ -80,23 +88,25 @@ private struct ChainLoading {
     object.phase == .persistent && object.extras?.list(relationship.property)?.isLoaded != true
   }
 
-  /// Adds a member. In a cycle it may come again.
+  /// Adds a member. In a ring it may come again, on a further level.
   mutating func add(_ object: ManagedObject, owner: Int64, place: Int64, _ level: Int) {
-    guard seen.insert(object._key).inserted else { return }
     members.append(Member(object: object, owner: owner, place: place, level: level))
   }
 
   /// Loads the lists of the owners down to a level. Lists further down count as not loaded.
   mutating func finish(upTo complete: Int, in graph: ObjectGraph) {
     guard complete > 0 else { return }
-    var known = Set(owners.map(\._key))
-    for member in members where member.level < complete && isUnloaded(member.object) {
-      if known.insert(member.object._key).inserted { owners.append(member.object) }
+    for member in members where member.level < complete && isUnloaded(member.object) { owners.append(member.object) }
+    members.sort { left, right in
+      if left.owner != right.owner { return left.owner < right.owner }
+      return (left.place, left.object._key, left.level) < (right.place, right.object._key, right.level)
     }
-    members.sort { ($0.owner, $0.place, $0.object._key) < ($1.owner, $1.place, $1.object._key) }
     var loading = ListLoading(relationship, graph.runtime.inverse(of: relationship), owners)
-    for member in members where member.level <= complete && known.contains(member.owner) {
+    var last: ManagedObject?
+    for member in members where member.level <= complete && member.object !== last {
+      guard let owner = graph.map[member.owner], isUnloaded(owner) else { continue }
       loading.add(member.object._key, member.object, to: member.owner)
+      last = member.object
     }
     graph.finish(loading, owners)
   }

@@ -239,7 +239,7 @@ package struct MemberStatements {
     }
     return "WITH RECURSIVE w(level, node) AS ("
       + "SELECT 1, t.\(SQLName.id) FROM trellis_values(?1) AS k \(step("k.value")) "
-      + "UNION SELECT w.level + 1, t.\(SQLName.id) FROM w \(step("w.node")) ORDER BY 1 LIMIT ?2) "
+      + "UNION ALL SELECT w.level + 1, t.\(SQLName.id) FROM w \(step("w.node")) ORDER BY 1 LIMIT ?2) "
       + "SELECT w.level, \(table.selection("t")) FROM w CROSS JOIN \(table.name) AS t ON t.\(SQLName.id) = w.node"
   }
 
