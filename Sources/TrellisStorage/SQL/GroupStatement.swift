@@ -38,7 +38,7 @@ package struct GroupStatement {
     }
     for aggregate in request.aggregates {
       let sql = Self.sql(aggregate, values.sql(of: aggregate.path.path))
-      columns.append(TranslatedProperty(sql: sql, isOptional: false))
+      columns.append(TranslatedProperty(sql: sql, isOptional: true))
     }
     var text = "SELECT \(columns.isEmpty ? "1" : columns.map(\.sql).joined(separator: ", ")) FROM \(source)"
     if !grouping.isEmpty { text += " GROUP BY \(grouping.joined(separator: ", "))" }

@@ -153,6 +153,12 @@ enum GroupCases {
       let two = Comparison(
         .path(GroupRequest.path(toColumn: 1)), .less, .path(GroupRequest.path(toColumn: 2)), kind: .integer)
       bench.expect(try names(.comparison(two)), is: [.text("a"), .text("b"), .text("d")])
+      // Null equals null, whether it comes from a key or from an aggregate.
+      let same = Comparison(
+        .path(GroupRequest.path(toColumn: 0)), .equal, .path(GroupRequest.path(toColumn: 1)), kind: .integer)
+      bench.expect(
+        try bench.groups("Book", by: [pages], [.init(.minimum, pages)], having: .comparison(same)).map { $0[0] },
+        is: [.null, .integer(1), .integer(2), .integer(5), .integer(6)])
     },
     ConformanceCase("the rows of groups are those between limit and offset, and keys may be at the ends of paths") {
       bench in
