@@ -168,7 +168,8 @@ extension ObjectGraph {
   }
 
   /// Loads the members of objects that are about to be deleted, if they are few. A loop that deletes one sibling after
-  /// the other loads the members of the next ones as well: of none at first, then of four times as many each time.
+  /// the other loads the members of the next ones as well: of none at first, then of four times as many each time, up to
+  /// 64, and of none any more once they were too many.
   ///
   /// - Returns: whether the members were loaded.
   func loadFewMembers(of owners: [ManagedObject], _ relationship: Relationship) throws -> Bool {
@@ -176,7 +177,10 @@ extension ObjectGraph {
       let next = siblings(of: owners[0], relationship, loading: .deletes).filter { sibling in
         sibling === owners[0] || sibling.extras?.list(relationship.property)?.isLoaded != true
       }
-      if next.count > 1, try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
+      if next.count > 1 {
+        if try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
+        batches[owners[0].state.batch]?.endWindow(of: relationship.property, loading: .deletes)
+      }
     }
     return try loadMembers(of: owners, relationship, atMost: fewMembers, goingOn: true)
   }
@@ -472,6 +476,9 @@ enum SiblingLoad {
 
   /// The number of siblings of the first load: few, in case a loop ends early.
   var firstWindow: Int { self == .deletes ? 1 : 256 }
+
+  /// The largest number of siblings of a load. Those of a delete have few members in all.
+  var largestWindow: Int { self == .deletes ? 64 : 1 << 16 }
 }
 
 // MARK: - Prefetching

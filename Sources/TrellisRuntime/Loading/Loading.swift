@@ -174,7 +174,6 @@ final class FetchBatch {
 
   /// Each further load includes this many times as many siblings.
   private static let growth = 4
-  private static let largestWindow = 1 << 16
 
   func append(_ key: Int64) { keys.append(key) }
 
@@ -186,11 +185,18 @@ final class FetchBatch {
 
   private func nextWindow(_ property: Int, _ load: SiblingLoad) -> Int {
     for index in windows.indices where windows[index].property == property && windows[index].load == load {
-      windows[index].size = min(windows[index].size * Self.growth, Self.largestWindow)
-      return windows[index].size
+      windows[index].size = min(windows[index].size * Self.growth, load.largestWindow)
+      return max(1, windows[index].size)
     }
     windows.append((property, load, load.firstWindow))
     return load.firstWindow
+  }
+
+  /// No further load of a relationship includes siblings.
+  func endWindow(of property: Int, loading load: SiblingLoad) {
+    for index in windows.indices where windows[index].property == property && windows[index].load == load {
+      windows[index].size = 0
+    }
   }
 
   private func position(of key: Int64) -> Int? {

@@ -9,19 +9,19 @@ import TrellisTestSupport
 
 /// How many statements SQLite runs, which no busy machine changes.
 @Suite("Statement counts") struct StatementCountTests {
-  /// A file with diaries of three images each, which goes with the object.
+  /// A file with diaries of a few images each, which goes with the object.
   private final class DiaryFile {
     private let folder: TestFolder
     let container: PersistentContainer
 
-    init(diaries: Int) throws {
+    init(diaries: Int, images: Int = 3, log: QueryLog? = nil) throws {
       folder = try TestFolder()
       let file = folder.file("diary.db")
-      container = try PersistentContainer(model: .diary, store: .sqlite(at: file, durability: .relaxed))
+      container = try PersistentContainer(model: .diary, store: .sqlite(at: file, durability: .relaxed), log: log)
       let context = container.newContext()
       for number in 0..<diaries {
         let diary = EmotionDiary(in: context, emotion: .happy, content: "\(number)")
-        for place in 0..<3 { _ = DiaryImage(in: context, imagePath: "\(place).png", diary: diary) }
+        for place in 0..<images { _ = DiaryImage(in: context, imagePath: "\(place).png", diary: diary) }
       }
       try context.save()
     }
@@ -50,6 +50,27 @@ import TrellisTestSupport
     diary.content = "anew"
     image.diary = nil
     #expect(diary.hasChanges(\.content) && image.hasChanges(\.diary) && diary.hasChanges(\.images))
+  }
+
+  @Test(
+    "deleting siblings one after the other reads each member once, however many there are",
+    arguments: [(diaries: 2_000, images: 3, loads: 40), (diaries: 300, images: 10, loads: 300)])
+  func deleting(_ diaries: Int, _ images: Int, _ loads: Int) throws {
+    let queries = LoggedQueries()
+    let file = try DiaryFile(diaries: diaries, images: images, log: queries.log())
+    let context = file.container.newContext()
+    // So that the members of 64 diaries are too many.
+    if images > 3 { context.graph.fewMembers = 500 }
+    let all = try context.fetch(EmotionDiary.all)
+    queries.clear()
+    for diary in all { try context.delete(diary) }
+    let members = queries.entries.filter { $0.kind == .members && $0.subject == "EmotionDiary.images" }
+    let rows = members.reduce(0) { $0 + $1.rows }
+    // One load is given up at the limit.
+    #expect(rows >= diaries * images && rows <= diaries * images + 600)
+    #expect(members.count <= loads)
+    try context.save()
+    #expect(try context.count(EmotionDiary.all) + context.count(DiaryImage.all) == 0)
   }
 
   @Test("walking from 300,000 images to their diaries takes ten statements")
