@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs work of tasks from a thread that is none of theirs, and waits for its end.
+/// Runs asynchronous work from a thread outside the cooperative pool, and waits for its end.
 public func waitForTasks(_ body: @escaping @Sendable () async throws -> Int) throws -> Int {
   let end = DispatchSemaphore(value: 0)
   let result = TaskResult()
