@@ -290,6 +290,12 @@ enum Metadata {
     return next
   }
 
+  /// Reserves all keys below a number.
+  static func raiseNextKey(to key: Int64, in database: Database) throws(StoreError) {
+    guard key <= .max - KeyReservation.size else { throw KeyReservation.exhausted(database.path) }
+    if try nextKey(in: database) < key { try set(keys.nextKey, .integer(key), in: database) }
+  }
+
   /// Gives back the upper end of the last reservation. Does nothing if another connection has reserved keys since.
   static func giveBack(_ unused: Range<Int64>, in database: Database) throws(StoreError) {
     let statement = try database.prepare(
@@ -377,6 +383,22 @@ enum ModelLineage {
         try database.bind(value, .plain, Int32(place + 1), statement.pointer), doing: "bind a value")
     }
     _ = try database.step(statement.pointer, doing: "write what the file is")
+  }
+
+  /// Replaces the models of a file without objects by the ones that another store had, and its current one.
+  static func begin(
+    with former: [StoreLineage.FormerModel], before present: StoredModel, in database: Database
+  ) throws(StoreError) {
+    if former.isEmpty { return }
+    try database.execute("DELETE FROM \(SQLName.models)", doing: "write what the file is")
+    var since: Int64?
+    for model in former {
+      try add(StoredModel(checksum: model.checksum, version: model.version, since: since, json: model.json), to: database)
+      since = model.replaced
+    }
+    var present = present
+    present.since = since
+    try add(present, to: database)
   }
 
   /// Whether the file has or had a model.
