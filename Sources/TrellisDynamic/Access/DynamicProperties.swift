@@ -2,6 +2,9 @@ package import TrellisModel
 @_spi(Generated) import TrellisRuntime
 
 extension DynamicObject {
+  /// The object's key, which is the primary key of its row.
+  package final var key: Int64 { _key }
+
   /// The value of an attribute, in its stored form; null for nil, and for a name that is no attribute.
   ///
   /// ```swift
@@ -135,8 +138,8 @@ extension DynamicObject {
     for partner in partners where partner.managedObjectContext === managedObjectContext {
       guard let entity = partner.entity, !destination.subtree.contains(entity.index) else { continue }
       throw DynamicError(
-        .wrongPartner, entityName, relationship.name,
-        "\(entityName).\(relationship.name) must lead to objects of \(destination.name), and \(partner) is none.")
+        .wrongPartner, _entityName, relationship.name,
+        "\(_entityName).\(relationship.name) must lead to objects of \(destination.name), and \(partner) is none.")
     }
   }
 }

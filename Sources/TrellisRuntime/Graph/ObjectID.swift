@@ -91,7 +91,7 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
   /// The identifier of an object of any class.
   public init(_ object: ManagedObject) {
     type = Swift.type(of: object)
-    entity = object.entityName
+    entity = object._entityName
     key = object._key
   }
 
@@ -171,10 +171,10 @@ extension RuntimeModel {
 
 extension ManagedObject: CustomStringConvertible {
   /// The entity and the object's key, `EmotionDiary#3`. Nothing is loaded for it, and it contains no user data.
-  public var description: String { "\(entityName)#\(_key)" }
+  public var description: String { "\(_entityName)#\(_key)" }
 
   /// The name of the object's entity.
-  package final var entityName: String {
+  package final var _entityName: String {
     let type = Swift.type(of: self)
     if let entity = link.entity(type._entity) { return entity.name }
     // The object was created in a context of another model, and belongs to none.

@@ -113,16 +113,22 @@ enum Metadata {
   }
 
   static func fit(of model: Model, _ head: Head, in database: Database) throws(StoreError) -> Fit {
+    let checksum = try readableChecksum(head, in: database)
+    if TextBytes.areEqual(checksum, model.checksum) { return .fits(checksum: checksum) }
+    return try compare(checksum, model, head, in: database)
+  }
+
+  /// The checksum of the file's model, if this version of Trellis can read the file. The same model has the same layout,
+  /// so usually only the checksum has to be read.
+  private static func readableChecksum(_ head: Head, in database: Database) throws(StoreError) -> String {
     guard case .integer(let format)? = head.format, format > 0 else {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
     guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
     _ = try nextKey(in: database)
     if let refusal = head.features.refusal(of: database.path) { throw refusal }
-    // The same model has the same layout, so usually only the checksum has to be read.
     guard case .text(let checksum)? = head.checksum else { throw saysNothing(database.path) }
-    if TextBytes.areEqual(checksum, model.checksum) { return .fits(checksum: checksum) }
-    return try compare(checksum, model, head, in: database)
+    return checksum
   }
 
   private static func compare(
@@ -146,6 +152,10 @@ enum Metadata {
   }
 
   /// The model that the file was written with.
+  static func storedModel(in database: Database) throws(StoreError) -> Model {
+    try storedModel(readableChecksum(head(of: database), in: database), in: database)
+  }
+
   private static func storedModel(_ checksum: String, in database: Database) throws(StoreError) -> Model {
     guard case .text(let text)? = try value(keys.whole, in: database) else { throw saysNothing(database.path) }
     return try StoredModelReading.model(text, checksum: checksum, of: database.path)
