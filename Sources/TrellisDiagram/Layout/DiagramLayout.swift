@@ -1,0 +1,183 @@
+/// A picture's boxes, lines and labels with their places.
+///
+/// Each connected component is laid out alone, several times from different starts, and the best result is taken. Components
+/// are packed in rows. The result depends on the content only.
+package struct DiagramLayout: Sendable {
+  package enum Side: Sendable { case left, right }
+
+  /// The way of a line from its hub to one of its spokes.
+  package struct PlacedLine: Sendable {
+    /// The number of the line in the content.
+    package let line: Int
+    package let spoke: Int
+    package let points: [Point]
+    /// The sides of the boxes at which both ends are.
+    package let hubSide: Side
+    package let spokeSide: Side
+  }
+
+  /// The text beside an end of a line.
+  package struct Label: Sendable {
+    package let line: Int
+    package let text: String
+    package let frame: Rectangle
+    /// On which side of the box it is.
+    package let side: Side
+  }
+
+  /// By the number of the card.
+  package private(set) var boxes: [Rectangle] = []
+  package private(set) var lines: [PlacedLine] = []
+  package private(set) var labels: [Label] = []
+  package private(set) var size = Size(width: 0, height: 0)
+
+  package init(_ content: DiagramContent) {
+    let graph = LayoutGraph(content)
+    let members = graph.components()
+    var netsOf: [[Int]] = Array(repeating: [], count: members.count)
+    var componentOf = Array(repeating: 0, count: graph.nodes.count)
+    for (number, nodes) in members.enumerated() { for node in nodes { componentOf[node] = number } }
+    for (number, net) in graph.nets.enumerated() { netsOf[componentOf[net.hub.node]].append(number) }
+
+    let components = members.indices.map { number in
+      LayoutSearch.best(graph.part(members[number], nets: netsOf[number]))
+    }
+    let packing = Packing(components.map(\.size))
+    size = packing.size
+    boxes = Array(repeating: Rectangle(x: 0, y: 0, width: 0, height: 0), count: graph.nodes.count)
+    for (number, component) in components.enumerated() {
+      let corner = packing.corners[number]
+      for (box, card) in zip(component.boxes, members[number]) { boxes[card] = box.moved(by: corner) }
+      for way in component.ways {
+        lines.append(
+          PlacedLine(
+            line: netsOf[number][way.net], spoke: way.spoke,
+            points: way.points.map { Point(x: $0.x + corner.x, y: $0.y + corner.y) }, hubSide: Side(way.hubSide),
+            spokeSide: Side(way.spokeSide)))
+      }
+    }
+    lines.sort { ($0.line, $0.spoke) < ($1.line, $1.spoke) }
+    for line in lines { addLabels(of: line, content) }
+  }
+
+  private mutating func addLabels(of line: PlacedLine, _ content: DiagramContent) {
+    guard let first = line.points.first, let last = line.points.last else { return }
+    let ends = content.lines[line.line]
+    // All ways of a hub begin at the same label.
+    if line.spoke == 0 { addLabel(ends.hub.label, at: first, line.hubSide, line.line) }
+    addLabel(ends.spokes[line.spoke].label, at: last, line.spokeSide, line.line)
+  }
+
+  private mutating func addLabel(_ text: String, at point: Point, _ side: Side, _ line: Int) {
+    guard !text.isEmpty else { return }
+    let width = TextWidth.of(text, size: Measure.smallSize)
+    let frame = Rectangle(
+      x: side == .right ? point.x + Measure.markRoom : point.x - Measure.markRoom - width,
+      y: point.y - Measure.labelTop, width: width, height: Measure.labelTop - 3)
+    labels.append(Label(line: line, text: text, frame: frame, side: side))
+  }
+}
+
+extension Measure {
+  /// The length beside a box that is kept for the mark of an end.
+  static let markRoom = 24
+  /// The distance from a line up to the top of its label.
+  static let labelTop = 15
+}
+
+extension LayoutGraph {
+  init(_ content: DiagramContent) {
+    nodes = content.cards.map { Node(width: $0.width, height: $0.height) }
+    func port(_ end: DiagramContent.End) -> Port {
+      let label = end.label.isEmpty ? 0 : TextWidth.of(end.label, size: Measure.smallSize) + 4
+      return Port(node: end.card, offset: end.offset, room: end.mark == .none ? 14 : Measure.markRoom + label)
+    }
+    nets = content.lines.map {
+      Net(hub: port($0.hub), spokes: $0.spokes.map(port), leftPenalty: $0.isInheritance ? 90 : 25)
+    }
+  }
+}
+
+extension DiagramLayout.Side {
+  init(_ side: Arrangement.Side) { self = side == .left ? .left : .right }
+}
+
+extension Rectangle {
+  func moved(by offset: Point) -> Rectangle {
+    Rectangle(x: x + offset.x, y: y + offset.y, width: width, height: height)
+  }
+}
+
+/// Finds the best of several layouts of a component.
+enum LayoutSearch {
+  static func best(_ graph: LayoutGraph) -> PlacedComponent {
+    var best: (score: Double, placed: PlacedComponent)?
+    for (start, bound) in attempts(graph) {
+      var arrangement = Arrangement(graph, columns: ColumnAssignment(graph, from: start, bound: bound).columns)
+      ColumnOrder.apply(to: &arrangement, from: start)
+      VerticalPlaces.apply(to: &arrangement)
+      let placed = PlacedComponent(arrangement)
+      let score = score(placed)
+      if best.map({ score < $0.score }) ?? true { best = (score, placed) }
+    }
+    return best?.placed ?? PlacedComponent(Arrangement(graph, columns: graph.nodes.map { _ in 0 }))
+  }
+
+  /// Nodes to begin with, and heights that columns should not exceed. Fewer for large graphs, which take longer.
+  private static func attempts(_ graph: LayoutGraph) -> [(start: Int, bound: Int)] {
+    let count = graph.nodes.count
+    if count == 1 { return [(0, .max / 1_000)] }
+    let area = graph.nodes.reduce(0.0) { $0 + Double($1.width + 140) * Double($1.height + Spacing.boxes) }
+    let highest = graph.nodes.map(\.height).max() ?? 0
+    let shapes = count > 200 ? [1.5] : [0.9, 1.5, 2.3]
+    let bounds = shapes.map { max(highest, Int((area / $0).squareRoot())) }
+    var degrees = Array(repeating: 0, count: count)
+    for net in graph.nets {
+      for spoke in net.spokes {
+        degrees[net.hub.node] += 1
+        degrees[spoke.node] += 1
+      }
+    }
+    let busiest = graph.nodes.indices.sorted { (-degrees[$0], $0) < (-degrees[$1], $1) }
+    let limit = count > 200 ? 1 : count > 80 ? 3 : 12
+    // The busiest ones, and the ones at the rim.
+    let starts = count <= limit ? busiest : Array(busiest.prefix((limit + 1) / 2) + busiest.suffix(limit / 2))
+    return bounds.flatMap { bound in starts.map { ($0, bound) } }
+  }
+
+  /// Crossings, long lines, a large picture and an odd shape are bad.
+  private static func score(_ placed: PlacedComponent) -> Double {
+    let width = Double(placed.size.width)
+    let height = Double(placed.size.height)
+    let shape = max(width / max(height, 1) / 2.2, height / max(width, 1) / 0.9, 1)
+    return Double(placed.crossings) * 70 + Double(placed.length) * 0.25 + (width * height).squareRoot() * shape * 0.9
+  }
+}
+
+/// Places rectangles in rows, the highest first, to about the shape of a screen.
+struct Packing {
+  private(set) var corners: [Point]
+  private(set) var size = Size(width: 0, height: 0)
+
+  init(_ sizes: [Size]) {
+    corners = Array(repeating: Point(x: 0, y: 0), count: sizes.count)
+    let area = sizes.reduce(0.0) {
+      $0 + Double($1.width + Spacing.components) * Double($1.height + Spacing.components)
+    }
+    let bound = max(sizes.map(\.width).max() ?? 0, Int((area * 1.7).squareRoot()))
+    var x = 0
+    var y = 0
+    var rowHeight = 0
+    for number in sizes.indices.sorted(by: { (-sizes[$0].height, $0) < (-sizes[$1].height, $1) }) {
+      if x > 0, x + sizes[number].width > bound {
+        y += rowHeight + Spacing.components
+        (x, rowHeight) = (0, 0)
+      }
+      corners[number] = Point(x: x, y: y)
+      size.width = max(size.width, x + sizes[number].width)
+      rowHeight = max(rowHeight, sizes[number].height)
+      x += sizes[number].width + Spacing.components
+    }
+    size.height = y + rowHeight
+  }
+}
