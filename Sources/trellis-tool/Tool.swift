@@ -20,6 +20,8 @@ enum Tool {
     case .format: Format.run(arguments.operands, onlyChecks: arguments.has("check"))
     case .release: try Release.run(arguments.operands[0], history: arguments.value(of: "history"))
     case .diff: try Diff.run(arguments.operands[0], arguments.operands[1], store: arguments.value(of: "store"))
+    case .diagram: try DiagramCommand.run(arguments)
+    case .describe: try Describe.run(arguments.operands, asJSON: arguments.has("json"))
     }
   }
 }

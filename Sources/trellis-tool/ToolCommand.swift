@@ -1,6 +1,6 @@
 /// The commands, with everything that parsing and help have to know of them.
 enum ToolCommand: String, CaseIterable {
-  case check, format, release, diff
+  case check, format, release, diff, diagram, describe
 
   struct Option {
     let name: String
@@ -15,6 +15,8 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: "MODEL..."
     case .release: "MODEL"
     case .diff: "OLD NEW"
+    case .diagram: "MODEL|STORE"
+    case .describe: "MODEL|STORE [ENTITY]"
     }
   }
 
@@ -24,14 +26,16 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: "one MODEL at least"
     case .release: "a MODEL"
     case .diff: "OLD and NEW"
+    case .diagram, .describe: "a MODEL or a STORE"
     }
   }
 
   var operandCount: ClosedRange<Int> {
     switch self {
     case .check, .format: 1...Int.max
-    case .release: 1...1
+    case .release, .diagram: 1...1
     case .diff: 2...2
+    case .describe: 1...2
     }
   }
 
@@ -48,6 +52,17 @@ enum ToolCommand: String, CaseIterable {
       ]
     case .diff:
       [Option(name: "store", value: "FILE", summary: "count what the migration means for the rows of this store")]
+    case .diagram:
+      [
+        Option(name: "svg", value: nil, summary: "write a picture; this is what is written if no format is named"),
+        Option(name: "mermaid", value: nil, summary: "write an erDiagram for Mermaid"),
+        Option(name: "dot", value: nil, summary: "write a graph for Graphviz"),
+        Option(name: "output", value: "FILE", summary: "write to a file, instead of the output"),
+        Option(name: "entities", value: "A,B", summary: "show only these entities"),
+        Option(name: "light", value: nil, summary: "use light colors, whatever the reader's system uses"),
+        Option(name: "dark", value: nil, summary: "use dark colors, whatever the reader's system uses"),
+      ]
+    case .describe: [Option(name: "json", value: nil, summary: "print JSON for other programs")]
     }
   }
 
@@ -58,6 +73,8 @@ enum ToolCommand: String, CaseIterable {
     case .format: "write model files in the canonical layout"
     case .release: "keep a model as the next version of its history"
     case .diff: "show how stored data of one model becomes that of another"
+    case .diagram: "draw the entities of a model and their relationships"
+    case .describe: "list what a model declares, as tables"
     }
   }
 
@@ -84,6 +101,18 @@ enum ToolCommand: String, CaseIterable {
       OLD and NEW are model files or released versions. OLD may also be the folder of a history: then each version is
       compared with NEW. Exit 0 if nothing is asked or lost, 2 if there are open questions, 3 if data is lost with the
       consent of the model.
+      """
+    case .diagram:
+      """
+      STORE is a SQLite file or a JSON document of Trellis, which carries its model. The same model gives the same
+      picture. Exit 0 if it is written, 1 if the model has errors or the store is damaged, 66 if a file cannot be read,
+      74 if one cannot be written.
+      """
+    case .describe:
+      """
+      Without ENTITY all entities are listed. STORE is a SQLite file or a JSON document of Trellis, which carries its
+      model. Exit 0 if all is printed, 1 if the model has errors or the store is damaged, 64 if there is no such entity,
+      66 if a file cannot be read.
       """
     }
   }

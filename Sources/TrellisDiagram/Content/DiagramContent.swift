@@ -84,15 +84,10 @@ private struct ContentBuilder {
 
   // MARK: Cards
 
-  private func own(_ entity: Entity) -> [Property] {
-    entity.properties.filter { ($0.attribute?.entity ?? $0.relationship?.entity) == entity.index }
-  }
-
   private func oneWayRelationships() -> [Int: [Relationship]] {
     var incoming: [Int: [Relationship]] = [:]
     for entity in shown {
-      for property in own(model.entities[entity]) {
-        guard let relationship = property.relationship, relationship.inverse == nil else { continue }
+      for relationship in model.entities[entity].ownRelationships where relationship.inverse == nil {
         incoming[relationship.destination, default: []].append(relationship)
       }
     }
@@ -101,17 +96,14 @@ private struct ContentBuilder {
 
   private mutating func addCard(of entity: Entity, arriving: [Relationship]) {
     var builder = CardBuilder(title: entity.name)
-    let properties = own(entity)
-    let keys = entity.uniqueKeys.filter { $0.entity == entity.index }
-    let single = Set(keys.filter { $0.properties.count == 1 }.flatMap(\.properties))
-    for attribute in properties.compactMap(\.attribute) {
+    for attribute in entity.ownAttributes {
       let isEnum = if case .enumeration = attribute.type { true } else { false }
       builder.add(
         .attribute(
-          isUnique: single.contains(attribute.index), isTransient: attribute.description.isTransient, isEnum: isEnum),
+          isUnique: entity.isUnique(attribute), isTransient: attribute.description.isTransient, isEnum: isEnum),
         attribute.name, detail: attribute.type.spelling + (attribute.isOptional ? "?" : ""))
     }
-    let relationships = properties.compactMap(\.relationship)
+    let relationships = entity.ownRelationships
     if !relationships.isEmpty || !arriving.isEmpty { builder.divide() }
     var places: [(PropertyKey, row: Int, isArrival: Bool)] = []
     for relationship in relationships {
@@ -126,7 +118,10 @@ private struct ContentBuilder {
       let row = builder.add(.arrival, "from \(model.entities[relationship.entity].name).\(relationship.name)")
       places.append((PropertyKey(entity: relationship.entity, property: relationship.index), row, true))
     }
-    let compound = keys.filter { $0.properties.count > 1 }
+    // A key of one attribute is marked at it.
+    let compound = entity.ownKeys.filter { key in
+      !(key.properties.count == 1 && key.properties.allSatisfy { entity.properties[$0].attribute != nil })
+    }
     if !compound.isEmpty { builder.divide() }
     for key in compound { builder.add(.key, key.properties.map { entity.properties[$0].name }.joined(separator: ", ")) }
 
@@ -142,9 +137,9 @@ private struct ContentBuilder {
 
   private mutating func addEnums() {
     let used = Set(
-      shown.flatMap { own(model.entities[$0]) }.compactMap { property -> String? in
-        switch property.attribute?.type {
-        case .enumeration(let name)?, .array(.enumeration(let name))?: name
+      shown.flatMap { model.entities[$0].ownAttributes }.compactMap { attribute -> String? in
+        switch attribute.type {
+        case .enumeration(let name), .array(.enumeration(let name)): name
         default: nil
         }
       })
@@ -169,8 +164,8 @@ private struct ContentBuilder {
 
   private mutating func addRelationships() {
     for entity in shown {
-      for property in own(model.entities[entity]) {
-        guard let relationship = property.relationship, cardNumbers[relationship.destination] != nil else { continue }
+      for relationship in model.entities[entity].ownRelationships
+      where cardNumbers[relationship.destination] != nil {
         if let inverse = model.inverse(of: relationship) {
           // Each pair has one line, drawn from the end that comes first in the model.
           let isFirst =

@@ -42,7 +42,7 @@ package struct DiagramLayout: Sendable {
     let components = members.indices.map { number in
       LayoutSearch.best(graph.part(members[number], nets: netsOf[number]))
     }
-    let packing = Packing(components.map(\.size))
+    let packing = Packing(components)
     size = packing.size
     boxes = Array(repeating: Rectangle(x: 0, y: 0, width: 0, height: 0), count: graph.nodes.count)
     for (number, component) in components.enumerated() {
@@ -129,7 +129,7 @@ enum LayoutSearch {
     if count == 1 { return [(0, .max / 1_000)] }
     let area = graph.nodes.reduce(0.0) { $0 + Double($1.width + 140) * Double($1.height + Spacing.boxes) }
     let highest = graph.nodes.map(\.height).max() ?? 0
-    let shapes = count > 200 ? [1.5] : [0.9, 1.5, 2.3]
+    let shapes = count > 200 ? [1.5, 2.3] : [0.9, 1.5, 2.3]
     let bounds = shapes.map { max(highest, Int((area / $0).squareRoot())) }
     var degrees = Array(repeating: 0, count: count)
     for net in graph.nets {
@@ -139,7 +139,7 @@ enum LayoutSearch {
       }
     }
     let busiest = graph.nodes.indices.sorted { (-degrees[$0], $0) < (-degrees[$1], $1) }
-    let limit = count > 200 ? 1 : count > 80 ? 3 : 12
+    let limit = count > 200 ? 1 : 12
     // The busiest ones, and the ones at the rim.
     let starts = count <= limit ? busiest : Array(busiest.prefix((limit + 1) / 2) + busiest.suffix(limit / 2))
     return bounds.flatMap { bound in starts.map { ($0, bound) } }
@@ -151,33 +151,5 @@ enum LayoutSearch {
     let height = Double(placed.size.height)
     let shape = max(width / max(height, 1) / 2.2, height / max(width, 1) / 0.9, 1)
     return Double(placed.crossings) * 70 + Double(placed.length) * 0.25 + (width * height).squareRoot() * shape * 0.9
-  }
-}
-
-/// Places rectangles in rows, the highest first, to about the shape of a screen.
-struct Packing {
-  private(set) var corners: [Point]
-  private(set) var size = Size(width: 0, height: 0)
-
-  init(_ sizes: [Size]) {
-    corners = Array(repeating: Point(x: 0, y: 0), count: sizes.count)
-    let area = sizes.reduce(0.0) {
-      $0 + Double($1.width + Spacing.components) * Double($1.height + Spacing.components)
-    }
-    let bound = max(sizes.map(\.width).max() ?? 0, Int((area * 1.7).squareRoot()))
-    var x = 0
-    var y = 0
-    var rowHeight = 0
-    for number in sizes.indices.sorted(by: { (-sizes[$0].height, $0) < (-sizes[$1].height, $1) }) {
-      if x > 0, x + sizes[number].width > bound {
-        y += rowHeight + Spacing.components
-        (x, rowHeight) = (0, 0)
-      }
-      corners[number] = Point(x: x, y: y)
-      size.width = max(size.width, x + sizes[number].width)
-      rowHeight = max(rowHeight, sizes[number].height)
-      x += sizes[number].width + Spacing.components
-    }
-    size.height = y + rowHeight
   }
 }

@@ -2,6 +2,11 @@
 package struct Point: Hashable, Sendable {
   package var x: Int
   package var y: Int
+
+  package init(x: Int, y: Int) {
+    self.x = x
+    self.y = y
+  }
 }
 
 package struct Size: Hashable, Sendable {
@@ -14,6 +19,13 @@ package struct Rectangle: Hashable, Sendable {
   package var y: Int
   package var width: Int
   package var height: Int
+
+  package init(x: Int, y: Int, width: Int, height: Int) {
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+  }
 
   package var maxX: Int { x + width }
   package var maxY: Int { y + height }

@@ -169,7 +169,9 @@ struct SVGWriter {
     switch card.kind {
     case .entity(_, let isAbstract):
       addText(card.title, x: width / 2, y: y, "title", anchor: "middle", isItalic: isAbstract)
-    case .enumeration: addText(card.title, x: width / 2, y: y, "title enum", anchor: "middle")
+    case .enumeration:
+      addText(card.title, x: width / 2, y: y - 4, "title enum", anchor: "middle")
+      addText("enum", x: width / 2, y: y + 8, "muted small", anchor: "middle")
     }
   }
 
