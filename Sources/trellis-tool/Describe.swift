@@ -1,2 +1,219 @@
 import TrellisModel
-enum Describe { static func run(_ a: [String], asJSON: Bool) throws(ToolFailure) -> ExitStatus { .success } }
+
+/// `trellis describe`: what a model declares, as tables for people or as JSON for programs.
+enum Describe {
+  static func run(_ operands: [String], asJSON: Bool) throws(ToolFailure) -> ExitStatus {
+    let model = try ModelInput.modelOfAny(operands[0])
+    let entity = try operands.dropFirst().first.map { name throws(ToolFailure) in
+      try model.entity(named: name, for: .describe)
+    }
+    if asJSON {
+      let described = DescribedModel(model)
+      Console.print(entity.map { described.json(ofEntity: $0.index) } ?? described.json())
+    } else {
+      Console.print(entity.map { EntityTables(model, $0).text() } ?? overview(of: model))
+    }
+    return .success
+  }
+
+  // MARK: Overview
+
+  private static func overview(of model: Model) -> String {
+    let description = model.description
+    var text = "Model \(model.name)" + (description.version.map { ", version \($0.onOneLine)" } ?? "") + "\n"
+    if let doc = description.doc { text += doc.onOneLine + "\n" }
+    let entities = entityTable(of: model)
+    if !entities.isEmpty { text += "\n" + entities.text() }
+    let enums = enumTable(of: model)
+    if !enums.isEmpty { text += "\n" + enums.text() }
+    if !description.codableTypes.isEmpty {
+      text += "\nCodable types: \(description.codableTypes.joined(separator: ", "))\n"
+    }
+    return text
+  }
+
+  private static func entityTable(of model: Model) -> TextTable {
+    var table = TextTable("Entity", "Parent", "Attributes", "Relationships", "Description")
+    for (entity, description) in zip(model.entities, model.description.entities) {
+      let relationships = entity.properties.compactMap(\.relationship).filter { $0.entity == entity.index }
+      table.add(
+        entity.name + (entity.isAbstract ? " (abstract)" : ""), description.parent ?? "",
+        String(description.attributes.count),
+        relationships.map { "\($0.name): \($0.destinationText)" }.joined(separator: ", "), description.doc ?? "")
+    }
+    return table
+  }
+
+  private static func enumTable(of model: Model) -> TextTable {
+    let spelling = ValueSpelling(model: model)
+    var table = TextTable("Enum", "Type", "Unknown values", "Cases")
+    for enumeration in model.description.enums {
+      let cases = enumeration.cases.map { enumCase -> String in
+        enumCase.rawValue == .text(enumCase.name)
+          ? enumCase.name : "\(enumCase.name) = \(spelling.text(enumCase.rawValue, .string))"
+      }
+      table.add(
+        enumeration.name, enumeration.rawType == .integer ? "int" : "string", enumeration.unknown.spelling,
+        cases.joined(separator: ", "))
+    }
+    return table
+  }
+}
+
+extension EnumDescription.UnknownPolicy {
+  /// The policy as a model file has it.
+  var spelling: String {
+    switch self {
+    case .reject: "reject"
+    case .preserve: "preserve"
+    case .useDefault(let name): "default \(name)"
+    }
+  }
+}
+
+/// Everything about one entity, as tables. Inherited properties are among the others.
+struct EntityTables {
+  private let model: Model
+  private let entity: Entity
+  private let description: EntityDescription
+  private let spelling: ValueSpelling
+
+  init(_ model: Model, _ entity: Entity) {
+    self.model = model
+    self.entity = entity
+    description = model.description.entities[entity.index]
+    spelling = ValueSpelling(model: model)
+  }
+
+  func text() -> String {
+    var text = "Entity \(entity.name)"
+    if let parent = entity.parent { text += ", child of \(model.entities[parent].name)" }
+    if entity.isAbstract { text += ", abstract" }
+    text += "\n"
+    if let doc = description.doc { text += doc.onOneLine + "\n" }
+    for section in [section("Attributes", attributes), section("Relationships", relationships)] { text += section }
+    for (title, lines) in [
+      ("Unique keys", uniqueKeys), ("Indexes", indexes), ("Full-text search", searchable), ("Fetch requests", requests),
+      ("Hooks", description.hooks.map(\.rawValue)), ("Children", children),
+    ] where !lines.isEmpty {
+      text += "\n\(title)\n" + lines.map { " \($0.onOneLine)\n" }.joined()
+    }
+    return text
+  }
+
+  private func section(_ title: String, _ table: TextTable) -> String {
+    table.isEmpty ? "" : "\n\(title)\n\(table.text())"
+  }
+
+  private func inherited(_ owner: Int) -> String { owner == entity.index ? "" : model.entities[owner].name }
+
+  // MARK: Properties
+
+  private var attributes: TextTable {
+    var table =
+      entity.parent == nil
+      ? TextTable("Name", "Type", "Optional", "Default", "Rules")
+      : TextTable("Name", "Of", "Type", "Optional", "Default", "Rules")
+    for attribute in entity.properties.compactMap(\.attribute) {
+      let origin = entity.parent == nil ? [] : [inherited(attribute.entity)]
+      table.add(
+        [attribute.name] + origin + [
+          attribute.type.spelling, attribute.isOptional ? "yes" : "",
+          attribute.description.defaultValue.map { spelling.text($0, attribute.type) } ?? "",
+          attribute.ruleTexts(spelling, isUnique: isUnique(attribute)).joined(separator: ", "),
+        ])
+    }
+    return table
+  }
+
+  private func isUnique(_ attribute: Attribute) -> Bool {
+    entity.uniqueKeys.contains { $0.properties == [attribute.index] }
+  }
+
+  private var relationships: TextTable {
+    var table =
+      entity.parent == nil
+      ? TextTable("Name", "Destination", "Count", "Ordered", "Inverse", "Delete rule")
+      : TextTable("Name", "Of", "Destination", "Count", "Ordered", "Inverse", "Delete rule")
+    for relationship in entity.properties.compactMap(\.relationship) {
+      let origin = entity.parent == nil ? [] : [inherited(relationship.entity)]
+      table.add(
+        [relationship.name] + origin + [
+          relationship.description.destination, relationship.countText, relationship.isOrdered ? "yes" : "",
+          relationship.description.inverse ?? "none", relationship.deleteRule.spelling,
+        ])
+    }
+    return table
+  }
+
+  // MARK: Lists
+
+  private func names(_ properties: [Int]) -> String {
+    properties.map { entity.properties[$0].name }.joined(separator: ", ")
+  }
+
+  private var uniqueKeys: [String] { entity.uniqueKeys.map { names($0.properties) } }
+
+  private var indexes: [String] {
+    entity.indexes.map { index in
+      index.elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name }.joined(separator: ", ")
+    }
+  }
+
+  private var searchable: [String] {
+    let names = entity.properties.compactMap(\.attribute).filter(\.description.isSearchable).map(\.name)
+    return names.isEmpty ? [] : [names.joined(separator: ", ")]
+  }
+
+  private var requests: [String] {
+    description.fetchRequests.map { request in
+      var parts = [request.predicate ?? "all"]
+      if !request.sort.isEmpty { parts.append("sorted by \(request.sort.map(\.spelling).joined(separator: ", "))") }
+      if let limit = request.limit { parts.append("limit \(limit)") }
+      if let offset = request.offset { parts.append("offset \(offset)") }
+      if !request.prefetch.isEmpty { parts.append("with \(request.prefetch.joined(separator: ", "))") }
+      return "\(request.name): \(parts.joined(separator: "; "))"
+    }
+  }
+
+  private var children: [String] {
+    model.entities.filter { $0.parent == entity.index }.map(\.name)
+  }
+}
+
+extension Attribute {
+  /// What a value has to obey, and how it is kept, in the words of the model file.
+  func ruleTexts(_ spelling: ValueSpelling, isUnique: Bool) -> [String] {
+    let rules = description.rules
+    var texts: [String] = []
+    if isUnique { texts.append("unique") }
+    if let minimum = rules.minimum { texts.append("min \(spelling.text(minimum, type))") }
+    if let maximum = rules.maximum { texts.append("max \(spelling.text(maximum, type))") }
+    if let length = rules.minimumLength { texts.append("minLength \(length)") }
+    if let length = rules.maximumLength { texts.append("maxLength \(length)") }
+    if let pattern = rules.pattern { texts.append("pattern \(pattern)") }
+    if description.isTransient { texts.append("transient") }
+    if description.isSearchable { texts.append("searchable") }
+    if description.isExternal { texts.append("external storage") }
+    return texts
+  }
+}
+
+extension Relationship {
+  /// How many objects there may be at the other end.
+  var countText: String {
+    if !isToMany { return isRequired ? "one" : "one or none" }
+    guard let bounds = boundsText else { return "many" }
+    // A minimum of an optional relationship does not forbid to have none.
+    return description.isOptional && (description.minimumCount ?? 0) > 0 ? "\(bounds) or none" : bounds
+  }
+}
+
+extension DeleteRule {
+  /// The rule in two words, as a sentence has it.
+  var spelling: String { self == .noAction ? "no action" : rawValue }
+}
+
+extension FetchRequestDescription.Sort {
+  var spelling: String { (isDescending ? "-" : "") + path }
+}
