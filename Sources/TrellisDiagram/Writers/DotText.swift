@@ -76,16 +76,19 @@ struct DotText {
       ]
       if !line.hub.label.isEmpty { attributes.append("taillabel=\(Self.quoted(line.hub.label))") }
       if !spoke.label.isEmpty { attributes.append("headlabel=\(Self.quoted(spoke.label))") }
-      text += "  \(port(line.hub)) -> \(port(spoke)) [\(attributes.joined(separator: ", "))]\n"
+      // The graph grows to the right, and a line to the own table is a bracket there.
+      let head = port(spoke, atRight: spoke.card == line.hub.card)
+      text += "  \(port(line.hub, atRight: true)) -> \(head) [\(attributes.joined(separator: ", "))]\n"
     }
   }
 
-  private func port(_ end: DiagramContent.End) -> String {
+  private func port(_ end: DiagramContent.End, atRight: Bool) -> String {
     let rows = content.cards[end.card].rows
+    let compass = atRight ? "e" : "w"
     guard let row = rows.firstIndex(where: { $0.top <= end.offset && end.offset < $0.top + $0.height }) else {
-      return "n\(end.card):title"
+      return "n\(end.card):title:\(compass)"
     }
-    return "n\(end.card):r\(row)"
+    return "n\(end.card):\(atRight && !rows[row].detail.isEmpty ? "t" : "r")\(row):\(compass)"
   }
 
   private static func arrow(_ mark: DiagramContent.Mark) -> String {

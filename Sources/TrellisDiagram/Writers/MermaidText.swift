@@ -92,7 +92,7 @@ struct MermaidText {
       guard let inverse = model.inverse(of: relationship) else {
         addLine(
           entity.name, "}o..\(Self.right(relationship))", destination,
-          "\(Self.label(relationship)) (one way)")
+          Self.label(relationship, "one way"))
         continue
       }
       guard (relationship.entity, relationship.index) <= (inverse.entity, inverse.index) else { continue }
@@ -107,9 +107,10 @@ struct MermaidText {
     text += "  \(Self.name(first)) \(line) \(Self.name(second)) : \"\(Self.quotable(label))\"\n"
   }
 
-  private static func label(_ relationship: Relationship) -> String {
-    let notes = [relationship.boundsText, relationship.isOrdered ? "ordered" : nil, relationship.deleteRule.mark]
-      .compactMap { $0 }
+  private static func label(_ relationship: Relationship, _ note: String? = nil) -> String {
+    let notes = [
+      note, relationship.boundsText, relationship.isOrdered ? "ordered" : nil, relationship.deleteRule.mark,
+    ].compactMap { $0 }
     return relationship.name + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
   }
 
