@@ -9,7 +9,7 @@ enum Describe {
     }
     if asJSON {
       let described = DescribedModel(model)
-      Console.print(entity.map { described.json(ofEntity: $0.index) } ?? described.json())
+      Console.print(entity.map { described.json(of: $0) } ?? described.json())
     } else {
       Console.print(entity.map { EntityTables(model, $0).text() } ?? overview(of: model))
     }
@@ -155,9 +155,7 @@ struct EntityTables {
   private var uniqueKeys: [String] { entity.uniqueKeys.map { names($0.properties) } }
 
   private var indexes: [String] {
-    entity.indexes.map { index in
-      index.elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name }.joined(separator: ", ")
-    }
+    entity.indexes.map { $0.spelling(in: entity).joined(separator: ", ") }
   }
 
   private var searchable: [String] {
@@ -212,6 +210,13 @@ extension Relationship {
 extension DeleteRule {
   /// The rule in two words, as a sentence has it.
   var spelling: String { self == .noAction ? "no action" : rawValue }
+}
+
+extension Index {
+  /// The properties as a model file has them: `-` for descending.
+  func spelling(in entity: Entity) -> [String] {
+    elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name }
+  }
 }
 
 extension FetchRequestDescription.Sort {

@@ -1,157 +1,119 @@
-import Foundation
 import TrellisModel
 
-/// A model for other programs: what entities have, with what they inherit. Every key is always there.
-struct DescribedModel: Encodable {
-  private let model: String
-  private let version: OrNull<String>
-  private let doc: OrNull<String>
-  private let entities: [DescribedEntity]
-  private let enums: [DescribedEnum]
-  private let codableTypes: [String]
+/// A model for other programs, as JSON: what entities have, with what they inherit. Every key is always there.
+struct DescribedModel {
+  private let model: Model
+  private let spelling: ValueSpelling
 
   init(_ model: Model) {
-    self.model = model.name
-    version = OrNull(model.description.version)
-    doc = OrNull(model.description.doc)
-    entities = model.entities.map { DescribedEntity($0, model) }
-    enums = model.description.enums.map { DescribedEnum($0, ValueSpelling(model: model)) }
-    codableTypes = model.description.codableTypes
+    self.model = model
+    spelling = ValueSpelling(model: model)
   }
 
-  func json() -> String { Self.text(self) }
-
-  func json(ofEntity number: Int) -> String { Self.text(entities[number]) }
-
-  private static func text(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    // Nothing here can fail to encode: there are texts, integers and flags only.
-    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
-  }
-}
-
-/// A value whose key is written even if there is none.
-struct OrNull<Value: Encodable>: Encodable {
-  private let value: Value?
-
-  init(_ value: Value?) { self.value = value }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    if let value { try container.encode(value) } else { try container.encodeNil() }
-  }
-}
-
-private struct DescribedEnum: Encodable {
-  struct Case: Encodable {
-    let name: String
-    let value: String
-    let doc: OrNull<String>
+  /// The whole model.
+  func json() -> String {
+    let description = model.description
+    return Self.text(
+      .lines([
+        ("model", .text(model.name)), ("version", .orNull(description.version)), ("doc", .orNull(description.doc)),
+        ("entities", .rows(model.entities.map(json))), ("enums", .rows(description.enums.map(json))),
+        ("codableTypes", .texts(description.codableTypes)),
+      ]))
   }
 
-  let name: String
-  let type: String
-  let unknown: String
-  let doc: OrNull<String>
-  let cases: [Case]
+  func json(of entity: Entity) -> String { Self.text(json(entity)) }
 
-  init(_ enumeration: EnumDescription, _ spelling: ValueSpelling) {
-    name = enumeration.name
-    type = enumeration.rawType == .integer ? "int" : "string"
-    unknown = enumeration.unknown.spelling
-    doc = OrNull(enumeration.doc)
-    cases = enumeration.cases.map {
-      let value: String
-      if case .text(let text) = $0.rawValue { value = text } else { value = spelling.text($0.rawValue, .int64) }
-      return Case(name: $0.name, value: value, doc: OrNull($0.doc))
-    }
-  }
-}
-
-private struct DescribedEntity: Encodable {
-  struct Attribute: Encodable {
-    let name: String
-    let declaredBy: String
-    let type: String
-    let optional: Bool
-    let `default`: OrNull<String>
-    let rules: [String]
-    let doc: OrNull<String>
+  private static func text(_ json: CanonicalJSON) -> String {
+    var text = ""
+    json.write(into: &text, indent: 0)
+    return text + "\n"
   }
 
-  struct Relationship: Encodable {
-    let name: String
-    let declaredBy: String
-    let destination: String
-    let inverse: OrNull<String>
-    let toMany: Bool
-    let ordered: Bool
-    let optional: Bool
-    let minCount: OrNull<Int>
-    let maxCount: OrNull<Int>
-    let deleteRule: String
-    let doc: OrNull<String>
-  }
+  // MARK: Entities
 
-  struct Request: Encodable {
-    let name: String
-    let predicate: OrNull<String>
-    let sort: [String]
-    let limit: OrNull<Int>
-    let offset: OrNull<Int>
-    let prefetch: [String]
-    let doc: OrNull<String>
-  }
-
-  let name: String
-  let parent: OrNull<String>
-  let abstract: Bool
-  let doc: OrNull<String>
-  let attributes: [Attribute]
-  let relationships: [Relationship]
-  let unique: [[String]]
-  let indexes: [[String]]
-  let searchable: [String]
-  let fetchRequests: [Request]
-  let hooks: [String]
-
-  init(_ entity: Entity, _ model: Model) {
+  private func json(_ entity: Entity) -> CanonicalJSON {
     let description = model.description.entities[entity.index]
-    let spelling = ValueSpelling(model: model)
-    name = entity.name
-    parent = OrNull(description.parent)
-    abstract = entity.isAbstract
-    doc = OrNull(description.doc)
-    attributes = entity.properties.compactMap(\.attribute).map { attribute in
-      Attribute(
-        name: attribute.name, declaredBy: model.entities[attribute.entity].name, type: attribute.type.spelling,
-        optional: attribute.isOptional,
-        default: OrNull(attribute.description.defaultValue.map { spelling.text($0, attribute.type) }),
-        rules: attribute.ruleTexts(
-          spelling, isUnique: entity.uniqueKeys.contains { $0.properties == [attribute.index] }),
-        doc: OrNull(attribute.description.doc))
-    }
-    relationships = entity.properties.compactMap(\.relationship).map { relationship in
-      Relationship(
-        name: relationship.name, declaredBy: model.entities[relationship.entity].name,
-        destination: relationship.description.destination, inverse: OrNull(relationship.description.inverse),
-        toMany: relationship.isToMany, ordered: relationship.isOrdered, optional: relationship.description.isOptional,
-        minCount: OrNull(relationship.description.minimumCount),
-        maxCount: OrNull(relationship.description.maximumCount), deleteRule: relationship.deleteRule.rawValue,
-        doc: OrNull(relationship.description.doc))
-    }
-    unique = entity.uniqueKeys.map { $0.properties.map { entity.properties[$0].name } }
-    indexes = entity.indexes.map { index in
-      index.elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name }
-    }
-    searchable = entity.properties.compactMap(\.attribute).filter(\.description.isSearchable).map(\.name)
-    fetchRequests = description.fetchRequests.map { request in
-      Request(
-        name: request.name, predicate: OrNull(request.predicate), sort: request.sort.map(\.spelling),
-        limit: OrNull(request.limit), offset: OrNull(request.offset), prefetch: request.prefetch,
-        doc: OrNull(request.doc))
-    }
-    hooks = description.hooks.map(\.rawValue)
+    func names(_ properties: [Int]) -> CanonicalJSON { .texts(properties.map { entity.properties[$0].name }) }
+    return .lines([
+      ("name", .text(entity.name)), ("parent", .orNull(description.parent)), ("abstract", .flag(entity.isAbstract)),
+      ("doc", .orNull(description.doc)),
+      ("attributes", .rows(entity.properties.compactMap(\.attribute).map { json($0, of: entity) })),
+      ("relationships", .rows(entity.properties.compactMap(\.relationship).map(json))),
+      ("unique", .list(entity.uniqueKeys.map { names($0.properties) })),
+      ("indexes", .list(entity.indexes.map { .texts($0.spelling(in: entity)) })),
+      ("fetchRequests", .rows(description.fetchRequests.map(json))),
+      ("hooks", .texts(description.hooks.map(\.rawValue))),
+    ])
   }
+
+  private func json(_ attribute: Attribute, of entity: Entity) -> CanonicalJSON {
+    let description = attribute.description
+    let rules = description.rules
+    func bound(_ value: StoredValue?) -> CanonicalJSON { .orNull(value.map { spelling.text($0, attribute.type) }) }
+    return .object([
+      ("name", .text(attribute.name)), ("declaredBy", .text(model.entities[attribute.entity].name)),
+      ("type", .text(attribute.type.spelling)), ("optional", .flag(attribute.isOptional)),
+      ("default", .orNull(description.defaultValue.map { spelling.text($0, attribute.type) })),
+      ("min", bound(rules.minimum)), ("max", bound(rules.maximum)), ("minLength", .orNull(rules.minimumLength)),
+      ("maxLength", .orNull(rules.maximumLength)), ("pattern", .orNull(rules.pattern)),
+      ("unique", .flag(entity.uniqueKeys.contains { $0.properties == [attribute.index] })),
+      ("transient", .flag(description.isTransient)), ("searchable", .flag(description.isSearchable)),
+      ("externalStorage", .flag(description.isExternal)), ("doc", .orNull(description.doc)),
+    ])
+  }
+
+  private func json(_ relationship: Relationship) -> CanonicalJSON {
+    let description = relationship.description
+    return .object([
+      ("name", .text(relationship.name)), ("declaredBy", .text(model.entities[relationship.entity].name)),
+      ("destination", .text(description.destination)), ("inverse", .orNull(description.inverse)),
+      ("toMany", .flag(relationship.isToMany)), ("ordered", .flag(relationship.isOrdered)),
+      ("optional", .flag(description.isOptional)), ("minCount", .orNull(description.minimumCount)),
+      ("maxCount", .orNull(description.maximumCount)), ("deleteRule", .text(relationship.deleteRule.rawValue)),
+      ("transient", .flag(description.isTransient)), ("doc", .orNull(description.doc)),
+    ])
+  }
+
+  private func json(_ request: FetchRequestDescription) -> CanonicalJSON {
+    .object([
+      ("name", .text(request.name)), ("predicate", .orNull(request.predicate)),
+      ("sort", .texts(request.sort.map(\.spelling))), ("limit", .orNull(request.limit)),
+      ("offset", .orNull(request.offset)), ("prefetch", .texts(request.prefetch)), ("doc", .orNull(request.doc)),
+    ])
+  }
+
+  // MARK: Enums
+
+  private func json(_ enumeration: EnumDescription) -> CanonicalJSON {
+    .lines([
+      ("name", .text(enumeration.name)), ("type", .text(enumeration.rawType == .integer ? "int" : "string")),
+      ("unknown", .text(enumeration.unknown.spelling)), ("doc", .orNull(enumeration.doc)),
+      (
+        "cases",
+        .rows(
+          enumeration.cases.map {
+            .object([("name", .text($0.name)), ("value", Self.json($0.rawValue)), ("doc", .orNull($0.doc))])
+          })
+      ),
+    ])
+  }
+
+  /// A stored value of an enum, which is an integer or a text.
+  private static func json(_ value: StoredValue) -> CanonicalJSON {
+    switch value {
+    case .integer(let number): .verbatim(String(number))
+    case .text(let text): .text(text)
+    default: .verbatim("null")
+    }
+  }
+}
+
+extension CanonicalJSON {
+  fileprivate static func orNull(_ text: String?) -> CanonicalJSON { text.map { .text($0) } ?? .verbatim("null") }
+
+  fileprivate static func orNull(_ number: Int?) -> CanonicalJSON { .verbatim(number.map { String($0) } ?? "null") }
+
+  fileprivate static func flag(_ flag: Bool) -> CanonicalJSON { .verbatim(flag ? "true" : "false") }
+
+  fileprivate static func texts(_ texts: [String]) -> CanonicalJSON { .list(texts.map { .text($0) }) }
 }

@@ -3,13 +3,14 @@ import TrellisStorage
 
 /// Files that commands write: whole or not at all, also if the machine stops.
 enum OutputFile {
-  /// Replaces the content of a file, which keeps its permissions. A link stays a link to the file.
+  /// Replaces the content of a file, which keeps its permissions, or creates it. A link stays a link to the file.
   static func replace(_ path: String, with text: [UInt8]) throws(ToolFailure) {
     let files = SystemFiles()
     let target = files.resolved(path)
-    guard files.mayWrite(to: target) else { throw unwritable(path, "it is read-only") }
     do throws(FileProblem) {
-      let permissions = try files.stamp(target)?.permissions ?? 0o644
+      let stamp = try files.stamp(target)
+      if stamp != nil, !files.mayWrite(to: target) { throw FileProblem(.other, "it is read-only") }
+      let permissions = stamp?.permissions ?? 0o644
       try write(text, beside: target, permissions) { temporary throws(FileProblem) in
         try files.rename(temporary, to: target)
       }

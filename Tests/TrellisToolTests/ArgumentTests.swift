@@ -58,7 +58,7 @@ import Testing
     let overview = try folder.run("help")
     #expect(overview.status == 0 && overview.errors == "")
     #expect(try folder.run("--help") == overview)
-    for command in ["check", "format", "release", "diff"] {
+    for command in ["check", "format", "release", "diff", "diagram", "describe"] {
       let help = try folder.run("help", command)
       #expect(help.status == 0 && help.errors == "")
       #expect(help.output.hasPrefix("usage: trellis \(command) "))

@@ -9,7 +9,8 @@ import TrellisTestSupport
     """
 
   fileprivate static let commands = [
-    ["check"], ["check", "--json"], ["format"], ["format", "--check"], ["release", "--history", "H"],
+    ["check"], ["check", "--json"], ["format"], ["format", "--check"], ["release", "--history", "H"], ["diagram"],
+    ["describe", "--json"],
   ]
 
   private func refuse(_ bytes: [UInt8], _ expected: Set<Int32>, in folder: ToolFolder) throws {

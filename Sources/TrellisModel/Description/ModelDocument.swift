@@ -190,16 +190,19 @@ extension CanonicalMembers {
 // MARK: - Canonical JSON
 
 /// A small JSON tree, written with one property of a model per line.
-enum CanonicalJSON {
+package enum CanonicalJSON {
   case text(String)
   /// Text that already is JSON: numbers and booleans.
   case verbatim(String)
   case list([CanonicalJSON])
+  /// A list with one element per line.
+  case rows([CanonicalJSON])
   case object([(key: String, value: CanonicalJSON)])
   /// An object with one member per line.
   case lines([(key: String, value: CanonicalJSON)])
 
-  func write(into text: inout String, indent: Int) {
+  /// - Parameter indent: the depth of the line that the value begins in.
+  package func write(into text: inout String, indent: Int) {
     switch self {
     case .text(let value): Self.quote(value, into: &text)
     case .verbatim(let value): text += value
@@ -210,6 +213,14 @@ enum CanonicalJSON {
         element.write(into: &text, indent: indent)
       }
       text += "]"
+    case .rows(let elements):
+      guard !elements.isEmpty else { return text += "[]" }
+      let margin = "\n" + String(repeating: "  ", count: indent)
+      for (place, element) in elements.enumerated() {
+        text += (place == 0 ? "[" : ",") + margin + "  "
+        element.write(into: &text, indent: indent + 1)
+      }
+      text += margin + "]"
     case .object(let members): write(members, "{ ", ", ", " }", into: &text, indent: indent)
     case .lines(let members):
       let margin = "\n" + String(repeating: "  ", count: indent)

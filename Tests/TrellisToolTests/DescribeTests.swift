@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+@Suite("trellis describe") struct DescribeTests {
+  private static let model = """
+    { "model": "M", "version": "2", "doc": "One\\nline.",
+      "enums": { "E": { "type": "int", "cases": { "low": 1, "high": 5 }, "unknown": { "default": "low" } } },
+      "codableTypes": ["Size"],
+      "entities": {
+        "Parent": {
+          "abstract": true, "attributes": { "name": { "type": "string", "default": "한글 🧾 x", "maxLength": 9 } },
+          "relationships": { "next": { "destination": "Child", "optional": true, "deleteRule": "noAction" } },
+          "unique": [["name"]], "hooks": ["willSave"] },
+        "Child": {
+          "parent": "Parent", "doc": "A child.",
+          "attributes": {
+            "e": { "type": "E", "default": "high" }, "size": "Size?", "list": { "type": "[int64]", "default": [1, 2] },
+            "day": { "type": "date", "min": "2026-01-31" }, "on": { "type": "bool", "default": true },
+            "id": { "type": "uuid", "default": "new", "doc": "Its own." },
+            "price": { "type": "decimal", "min": "0.50", "backfill": 1 },
+            "picture": { "type": "data?", "externalStorage": true }
+          },
+          "relationships": {
+            "others": { "destination": "Child", "inverse": "others", "toMany": true, "minCount": 1, "optional": true }
+          },
+          "indexes": [["-day", "e"]],
+          "fetchRequests": { "byDay": { "sort": ["-day", "name"], "offset": 2, "prefetch": ["others"] } } } } }
+    """
+
+  private func folder() throws -> ToolFolder {
+    let folder = try ToolFolder()
+    try folder.write(Self.model, to: "M.model.json")
+    #expect(try folder.run("check", "M.model.json").status == 0)
+    return folder
+  }
+
+  @Test("lists entities and enums")
+  func overview() throws {
+    #expect(
+      try folder().run("describe", "M.model.json").output == """
+        Model M, version 2
+        One line.
+
+         Entity            | Parent | Attributes | Relationships   | Description
+        -------------------+--------+------------+-----------------+-------------
+         Parent (abstract) |        | 1          | next: Child?    |
+         Child             | Parent | 8          | others: [Child] | A child.
+
+         Enum | Type | Unknown values | Cases
+        ------+------+----------------+-------------------
+         E    | int  | default low    | low = 1, high = 5
+
+        Codable types: Size
+
+        """)
+  }
+
+  @Test("lists all that an entity declares and inherits")
+  func entity() throws {
+    #expect(
+      try folder().run("describe", "M.model.json", "Child").output == """
+        Entity Child, child of Parent
+        A child.
+
+        Attributes
+         Name    | Of     | Type    | Optional | Default     | Rules
+        ---------+--------+---------+----------+-------------+--------------------------
+         name    | Parent | string  |          | "한글 🧾 x" | unique, maxLength 9
+         e       |        | E       |          | high        |
+         size    |        | Size    | yes      |             |
+         list    |        | [int64] |          | [1, 2]      |
+         day     |        | date    |          |             | min 2026-01-31T00:00:00Z
+         on      |        | bool    |          | true        |
+         id      |        | uuid    |          | new         |
+         price   |        | decimal |          |             | min 0.5
+         picture |        | data    | yes      |             | external storage
+
+        Relationships
+         Name   | Of     | Destination | Count        | Ordered | Inverse | Delete rule
+        --------+--------+-------------+--------------+---------+---------+-------------
+         next   | Parent | Child       | one or none  |         | none    | no action
+         others |        | Child       | 1..* or none |         | others  | nullify
+
+        Unique keys
+         name
+
+        Indexes
+         -day, e
+
+        Fetch requests
+         byDay: all; sorted by -day, name; offset 2; with others
+
+        """)
+  }
+
+  @Test("aligns columns by the width of characters in a terminal")
+  func wide() throws {
+    #expect(
+      try folder().run("describe", "M.model.json", "Parent").output == """
+        Entity Parent, abstract
+
+        Attributes
+         Name | Type   | Optional | Default     | Rules
+        ------+--------+----------+-------------+---------------------
+         name | string |          | "한글 🧾 x" | unique, maxLength 9
+
+        Relationships
+         Name | Destination | Count       | Ordered | Inverse | Delete rule
+        ------+-------------+-------------+---------+---------+-------------
+         next | Child       | one or none |         | none    | no action
+
+        Unique keys
+         name
+
+        Hooks
+         willSave
+
+        Children
+         Child
+
+        """)
+  }
+
+  @Test("prints JSON in which every key is there")
+  func json() throws {
+    let folder = try folder()
+    let outcome = try folder.run("describe", "--json", "M.model.json")
+    let object = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+    let entities = try #require(object?["entities"] as? [[String: Any]])
+    #expect(Set(entities.map { Set($0.keys) }).count == 1)
+    let child = try #require(entities.first { $0["name"] as? String == "Child" })
+    let attributes = try #require(child["attributes"] as? [[String: Any]])
+    #expect(Set(attributes.map { Set($0.keys) }).count == 1)
+    #expect(attributes.map { $0["declaredBy"] as? String } == ["Parent"] + Array(repeating: "Child", count: 8))
+    let one = try folder.run("describe", "--json", "M.model.json", "Child").output
+    let alone = try JSONSerialization.jsonObject(with: Data(one.utf8)) as? NSDictionary
+    #expect(alone == child as NSDictionary)
+  }
+
+  @Test("an entity that the model does not have is named, with the closest one")
+  func unknown() throws {
+    let outcome = try folder().run("describe", "M.model.json", "Chidl")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasPrefix("error: The model has no entity 'Chidl'; did you mean 'Child'?\n"))
+    #expect(try folder().run("describe", "M.model.json", "a\nb").status == 64)
+  }
+}
