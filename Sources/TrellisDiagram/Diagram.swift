@@ -8,16 +8,9 @@ package import TrellisModel
 ///
 /// The picture depends on the model only, so that it can be compared and committed.
 package struct Diagram: Sendable {
-  /// The colors of a picture.
-  package enum Theme: Sendable {
-    /// Light or dark, as the reader's system is.
-    case automatic
-    case light, dark
-  }
-
-  let model: Model
+  private let model: Model
   /// The numbers of the entities to show.
-  let entities: Set<Int>
+  private let entities: Set<Int>
 
   /// - Parameter entities: the numbers of the entities to show; nil for all. Relationships with others have a row and no
   ///   line.
@@ -35,7 +28,7 @@ package struct Diagram: Sendable {
   ///   - link: returns the address that the box of an entity leads to; nil for none.
   /// - Complexity: about n² in the number of relationships of a connected component with a thousand entities, which takes
   ///   a few seconds.
-  package func svg(theme: Theme = .automatic, link: ((Entity) -> String?)? = nil) -> String {
+  package func svg(theme: DiagramTheme = .automatic, link: ((Entity) -> String?)? = nil) -> String {
     let content = content
     var writer = SVGWriter(content, DiagramLayout(content), title: model.name, theme)
     return writer.document { card in
@@ -45,8 +38,8 @@ package struct Diagram: Sendable {
   }
 
   /// The picture's content for Mermaid, an `erDiagram`.
-  package func mermaid() -> String { MermaidText.text(self) }
+  package func mermaid() -> String { MermaidText.text(model, entities: entities) }
 
   /// The picture's content for Graphviz.
-  package func dot() -> String { DotText.text(self) }
+  package func dot() -> String { DotText.text(content, title: model.name) }
 }

@@ -26,7 +26,7 @@ enum DiagramCommand {
     return .success
   }
 
-  private static func theme(_ arguments: ParsedArguments, format: String) throws(ToolFailure) -> Diagram.Theme {
+  private static func theme(_ arguments: ParsedArguments, format: String) throws(ToolFailure) -> DiagramTheme {
     let themes = ["light", "dark"].filter(arguments.has)
     guard themes.count < 2 else { throw .usage("--light and --dark exclude each other.", of: .diagram) }
     guard let theme = themes.first else { return .automatic }

@@ -15,7 +15,7 @@ import TrellisTestSupport
   @Test("no line runs through a box, a label or a mark, and nothing overlaps, for models by chance")
   func random() throws {
     let seed = TestSettings.seed()
-    for number in 0..<TestSettings.number("TRELLIS_DIAGRAMS", or: 60) {
+    for number in 0..<TestSettings.number("TRELLIS_DIAGRAMS", or: 25) {
       var generator = SeededGenerator(seed: seed &+ UInt64(number))
       let count = 1 + generator.below(number % 5 == 0 ? 60 : 14)
       let relationships = generator.below(2 * count + 2)
@@ -94,7 +94,8 @@ import TrellisTestSupport
     let shown = Set(["Subject", "Question"].compactMap { model.entity(named: $0)?.index })
     let content = Diagram(model, entities: shown).content
     #expect(content.cards.map(\.title) == ["Subject", "Question"])
-    #expect(content.lines.map(\.note) == ["Subject.questions and Question.subject", "Question.followUps and Question.origin"])
+    #expect(
+      content.lines.map(\.note) == ["Subject.questions and Question.subject", "Question.followUps and Question.origin"])
     #expect(content.cards[1].rows.map(\.name).contains("record"))
   }
 }

@@ -40,7 +40,9 @@ enum SomeModels {
   }
 
   /// A model by chance: every kind of relationship and hierarchies, dense as well as sparse.
-  static func random(entities count: Int, relationships: Int, using generator: inout SeededGenerator) -> ModelDescription {
+  static func random(entities count: Int, relationships: Int, using generator: inout SeededGenerator)
+    -> ModelDescription
+  {
     var entities = (0..<count).map { EntityDescription("Entity\($0)") }
     for number in entities.indices {
       entities[number].isAbstract = generator.below(8) == 0

@@ -42,7 +42,8 @@ import TrellisTestSupport
   @Test("are all used by a page, and every page that uses one finds it")
   func used() throws {
     let docs = ToolFolder.root.appending(path: "Docs")
-    let pages = try FileManager.default.contentsOfDirectory(at: docs, includingPropertiesForKeys: nil)
+    let pages =
+      try FileManager.default.contentsOfDirectory(at: docs, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "md" } + [ToolFolder.root.appending(path: "README.md")]
     var used: Set<String> = []
     for page in pages {

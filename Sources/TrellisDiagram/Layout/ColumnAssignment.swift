@@ -1,7 +1,7 @@
 /// Assigns nodes to columns: neighbours to neighbouring ones, and about the same height to each.
 ///
-/// Levels by distance from one node are the start, so that no edge is longer than one column. Then single nodes move as long
-/// as the costs fall. Edges inside a column are allowed; they are drawn as a bracket.
+/// Levels by distance from one node are the start, so that no edge is longer than one column. Then single nodes move as
+/// long as the costs fall. Edges inside a column are allowed; they are drawn as a bracket.
 struct ColumnAssignment {
   private struct Edge {
     let other: Int
@@ -14,6 +14,8 @@ struct ColumnAssignment {
   private var edges: [[Edge]]
   private var heights: [Int: Int] = [:]
   private let bound: Int
+  /// The number of columns at which levels turn back.
+  private let most: Int
   private(set) var columns: [Int]
 
   /// - Parameters:
@@ -22,6 +24,9 @@ struct ColumnAssignment {
   init(_ graph: LayoutGraph, from start: Int, bound: Int) {
     self.graph = graph
     self.bound = bound
+    // Columns of this height would have place for all nodes twice.
+    let total = graph.nodes.reduce(0) { $0 + $1.height + Spacing.boxes }
+    most = max(6, 2 * total / max(bound, 1))
     edges = Array(repeating: [], count: graph.nodes.count)
     columns = Array(repeating: 0, count: graph.nodes.count)
     for net in graph.nets {
@@ -32,7 +37,7 @@ struct ColumnAssignment {
     }
     setLevels(from: start)
     improve()
-    normalize()
+    columns = columns.withoutGaps
   }
 
   private mutating func setLevels(from start: Int) {
@@ -48,8 +53,14 @@ struct ColumnAssignment {
         queue.append(edge.other)
       }
     }
-    columns = level.map { max($0, 0) }
+    columns = level.map { folded(max($0, 0)) }
     for (node, column) in columns.enumerated() { heights[column, default: 0] += height(node) }
+  }
+
+  /// The column of a level. A long chain goes to and fro, so that neighbouring levels stay in neighbouring columns.
+  private func folded(_ level: Int) -> Int {
+    let turn = level % (2 * most)
+    return turn < most ? turn : 2 * most - 1 - turn
   }
 
   private func height(_ node: Int) -> Int { graph.nodes[node].height + Spacing.boxes }
@@ -90,17 +101,13 @@ struct ColumnAssignment {
       return edges[node].reduce(0) { $0 + self.cost(of: $1, at: column) } + overflow(without + size) - overflow(without)
     }
     let present = cost(here)
-    guard let best = places.sorted().map({ (cost($0), $0) }).min(by: { $0 < $1 }), best.0 < present else { return false }
+    guard let best = places.sorted().map({ (cost($0), $0) }).min(by: { $0 < $1 }), best.0 < present else {
+      return false
+    }
     heights[here, default: 0] -= size
     heights[best.1, default: 0] += size
     columns[node] = best.1
     return true
-  }
-
-  /// Numbers the columns from 0 without gaps.
-  private mutating func normalize() {
-    let number = Dictionary(uniqueKeysWithValues: Set(columns).sorted().enumerated().map { ($1, $0) })
-    columns = columns.map { number[$0] ?? 0 }
   }
 }
 

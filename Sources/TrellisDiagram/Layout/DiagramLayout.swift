@@ -93,7 +93,7 @@ extension LayoutGraph {
       return Port(node: end.card, offset: end.offset, room: end.mark == .none ? 14 : Measure.markRoom + label)
     }
     nets = content.lines.map {
-      Net(hub: port($0.hub), spokes: $0.spokes.map(port), leftPenalty: $0.isInheritance ? 90 : 25)
+      Net(hub: port($0.hub), spokes: $0.spokes.map(port), leftPenalty: $0.isInheritance ? 90 : 40)
     }
   }
 }
@@ -105,51 +105,5 @@ extension DiagramLayout.Side {
 extension Rectangle {
   func moved(by offset: Point) -> Rectangle {
     Rectangle(x: x + offset.x, y: y + offset.y, width: width, height: height)
-  }
-}
-
-/// Finds the best of several layouts of a component.
-enum LayoutSearch {
-  static func best(_ graph: LayoutGraph) -> PlacedComponent {
-    var best: (score: Double, placed: PlacedComponent)?
-    for (start, bound) in attempts(graph) {
-      var arrangement = Arrangement(graph, columns: ColumnAssignment(graph, from: start, bound: bound).columns)
-      ColumnOrder.apply(to: &arrangement, from: start)
-      VerticalPlaces.apply(to: &arrangement)
-      let placed = PlacedComponent(arrangement)
-      let score = score(placed)
-      if best.map({ score < $0.score }) ?? true { best = (score, placed) }
-    }
-    return best?.placed ?? PlacedComponent(Arrangement(graph, columns: graph.nodes.map { _ in 0 }))
-  }
-
-  /// Nodes to begin with, and heights that columns should not exceed. Fewer for large graphs, which take longer.
-  private static func attempts(_ graph: LayoutGraph) -> [(start: Int, bound: Int)] {
-    let count = graph.nodes.count
-    if count == 1 { return [(0, .max / 1_000)] }
-    let area = graph.nodes.reduce(0.0) { $0 + Double($1.width + 140) * Double($1.height + Spacing.boxes) }
-    let highest = graph.nodes.map(\.height).max() ?? 0
-    let shapes = count > 200 ? [1.5, 2.3] : [0.9, 1.5, 2.3]
-    let bounds = shapes.map { max(highest, Int((area / $0).squareRoot())) }
-    var degrees = Array(repeating: 0, count: count)
-    for net in graph.nets {
-      for spoke in net.spokes {
-        degrees[net.hub.node] += 1
-        degrees[spoke.node] += 1
-      }
-    }
-    let busiest = graph.nodes.indices.sorted { (-degrees[$0], $0) < (-degrees[$1], $1) }
-    let limit = count > 200 ? 1 : 12
-    // The busiest ones, and the ones at the rim.
-    let starts = count <= limit ? busiest : Array(busiest.prefix((limit + 1) / 2) + busiest.suffix(limit / 2))
-    return bounds.flatMap { bound in starts.map { ($0, bound) } }
-  }
-
-  /// Crossings, long lines, a large picture and an odd shape are bad.
-  private static func score(_ placed: PlacedComponent) -> Double {
-    let width = Double(placed.size.width)
-    let height = Double(placed.size.height)
-    let shape = max(width / max(height, 1) / 2.2, height / max(width, 1) / 0.9, 1)
-    return Double(placed.crossings) * 70 + Double(placed.length) * 0.25 + (width * height).squareRoot() * shape * 0.9
   }
 }

@@ -1,6 +1,6 @@
 /// Places components beside each other, to about the shape of a screen.
 ///
-/// Those with lines stand in rows, the highest first. Single boxes fill the free places between them.
+/// Those of many boxes stand in rows, the highest first. Small ones fill the free places between them.
 struct Packing {
   private(set) var corners: [Point]
   private(set) var size = Size(width: 0, height: 0)
@@ -22,13 +22,13 @@ struct Packing {
     }
     bound = max(components.map(\.size.width).max() ?? 0, Int((area * 1.7).squareRoot()))
     let order = components.indices.sorted {
-      (components[$0].ways.isEmpty ? 1 : 0, -components[$0].size.height, $0)
-        < (components[$1].ways.isEmpty ? 1 : 0, -components[$1].size.height, $1)
+      (components[$0].isSmall ? 1 : 0, -components[$0].size.height, $0)
+        < (components[$1].isSmall ? 1 : 0, -components[$1].size.height, $1)
     }
     let searches = components.reduce(0) { $0 + $1.boxes.count } <= Self.searched
     for number in order {
       let component = components[number]
-      let corner = searches && component.ways.isEmpty ? freePlace(for: component.size) : rowPlace(for: component.size)
+      let corner = searches && component.isSmall ? freePlace(for: component.size) : rowPlace(for: component.size)
       corners[number] = corner
       size.width = max(size.width, corner.x + component.size.width)
       size.height = max(size.height, corner.y + component.size.height)
@@ -98,4 +98,8 @@ struct Packing {
       $0.x < frame.maxX && frame.x < $0.maxX + 1 && $0.y < frame.maxY && frame.y < $0.maxY + 1
     }
   }
+}
+
+extension PlacedComponent {
+  fileprivate var isSmall: Bool { boxes.count <= 3 }
 }

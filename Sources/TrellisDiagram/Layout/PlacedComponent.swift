@@ -165,7 +165,9 @@ struct PlacedComponent {
         let next = isRight ? column + 1 : column - 1
         let isLast = isSame || next == spokeColumn
         let height = isLast ? end.y : sideNet.lanes[next].map { arrangement.tops[$0] } ?? end.y
-        turn(&points, to: height, in: isRight ? column + 1 : column, number, fromRight: !isRight, toRight: isRight != isSame)
+        turn(
+          &points, to: height, in: isRight ? column + 1 : column, number, fromRight: !isRight,
+          toRight: isRight != isSame)
         column = next
         if isLast { break }
       } while column >= 0 && column < arrangement.columns.count

@@ -6,8 +6,8 @@ struct DotText {
   private let title: String
   private var text = ""
 
-  static func text(_ diagram: Diagram) -> String {
-    var writer = DotText(content: diagram.content, title: diagram.model.name)
+  static func text(_ content: DiagramContent, title: String) -> String {
+    var writer = DotText(content: content, title: title)
     writer.write()
     return writer.text
   }

@@ -8,8 +8,9 @@ struct MermaidText {
   private let shown: Set<Int>
   private var text = "erDiagram\n"
 
-  static func text(_ diagram: Diagram) -> String {
-    var writer = MermaidText(model: diagram.model, shown: diagram.entities)
+  /// - Parameter shown: the numbers of the entities to write.
+  static func text(_ model: Model, entities shown: Set<Int>) -> String {
+    var writer = MermaidText(model: model, shown: shown)
     for entity in writer.entities { writer.add(entity) }
     for entity in writer.entities { writer.addLines(of: entity) }
     return writer.text
@@ -44,7 +45,9 @@ struct MermaidText {
   private static func name(_ name: String) -> String {
     let isPlain =
       !words.contains(name.lowercased()) && !name.isEmpty
-      && name.unicodeScalars.allSatisfy { $0.properties.isAlphabetic && $0.isASCII || ("0"..."9").contains($0) || $0 == "_" }
+      && name.unicodeScalars.allSatisfy {
+        $0.properties.isAlphabetic && $0.isASCII || ("0"..."9").contains($0) || $0 == "_"
+      }
     return isPlain ? name : "\"\(quotable(name))\""
   }
 
@@ -131,18 +134,4 @@ struct MermaidText {
     default: "||"
     }
   }
-}
-
-extension Entity {
-  /// The attributes that the entity itself declares.
-  var ownAttributes: [Attribute] { properties.compactMap(\.attribute).filter { $0.entity == index } }
-
-  /// The relationships that the entity itself declares.
-  var ownRelationships: [Relationship] { properties.compactMap(\.relationship).filter { $0.entity == index } }
-
-  /// The keys that the entity itself declares.
-  var ownKeys: [UniqueKey] { uniqueKeys.filter { $0.entity == index } }
-
-  /// Whether an attribute alone is a key.
-  func isUnique(_ attribute: Attribute) -> Bool { ownKeys.contains { $0.properties == [attribute.index] } }
 }

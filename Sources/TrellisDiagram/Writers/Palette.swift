@@ -1,3 +1,10 @@
+/// Which colors a picture has.
+package enum DiagramTheme: Sendable {
+  /// Light or dark, as the reader's system is.
+  case automatic
+  case light, dark
+}
+
 /// The colors of a theme.
 struct Palette {
   let paper, card, border, header, title, text, muted, type, line, enumeration, key: String

@@ -5,10 +5,10 @@ struct SVGWriter {
   private let content: DiagramContent
   private let layout: DiagramLayout
   private let title: String
-  private let theme: Diagram.Theme
+  private let theme: DiagramTheme
   private var text = ""
 
-  init(_ content: DiagramContent, _ layout: DiagramLayout, title: String, _ theme: Diagram.Theme) {
+  init(_ content: DiagramContent, _ layout: DiagramLayout, title: String, _ theme: DiagramTheme) {
     self.content = content
     self.layout = layout
     self.title = title
@@ -155,7 +155,8 @@ struct SVGWriter {
     if card.rows.isEmpty {
       text += "<rect class=\"head\" x=\"1\" y=\"1\" width=\"\(width - 2)\" height=\"\(height - 2)\" rx=\"7\"/>\n"
     } else {
-      text += "<path class=\"head\" d=\"M1 \(bottom)V8A7 7 0 0 1 8 1H\(width - 8)A7 7 0 0 1 \(width - 1) 8V\(bottom)Z\"/>\n"
+      text +=
+        "<path class=\"head\" d=\"M1 \(bottom)V8A7 7 0 0 1 8 1H\(width - 8)A7 7 0 0 1 \(width - 1) 8V\(bottom)Z\"/>\n"
       addRule(at: bottom, width)
     }
     addTitle(card, width)
