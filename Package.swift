@@ -162,6 +162,13 @@ if !isResolvedDependency {
       dependencies: ["TrellisTestSupport", "TrellisTool", "TrellisModel", "TrellisModelFile"],
       exclude: ["Guide"], swiftSettings: settings),
     .testTarget(
+      name: "TrellisBrowserTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisBrowser", "TrellisDynamic", "TrellisRuntime", "TrellisStorage", "TrellisJSON",
+        "TrellisModel", "TrellisModelFile",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "TrellisRuntimeTests",
       dependencies: [
         "TrellisJSON", "TrellisTestSupport", "Trellis", "TrellisDiaryModel", "TrellisRuntime", "TrellisStorage",

@@ -4,7 +4,6 @@ import TrellisModel
 import TrellisStorage
 
 extension DynamicObject {
-  var key: Int64 { _key }
   var rowVersion: Int64 { storedVersion }
 
   /// The entity and the key, and a text by which people know the object.
