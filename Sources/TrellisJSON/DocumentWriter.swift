@@ -327,7 +327,8 @@ extension [UInt8] {
       append(contentsOf: flag == 1 ? "true".utf8 : "false".utf8)
     case (.integer(let range), .integer(let number)) where range.contains(number): appendInteger(number)
     case (.reference, .integer(let key)): appendInteger(key)
-    case (.date, .integer(let microseconds)): appendQuoted(DateText.text(microseconds))
+    case (.date, .integer(let microseconds)) where DateText.isKept(microseconds):
+      appendQuoted(DateText.text(microseconds))
     case (.double, .real(let real)): return appendReal(real, minimumDigits: 0)
     case (.float, .real(let real)): return appendFloat(real)
     case (.string, .text(let text)), (.url, .text(let text)): appendQuoted(text)

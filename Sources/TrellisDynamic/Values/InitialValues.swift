@@ -1,12 +1,12 @@
 import Foundation
-import TrellisModel
+package import TrellisModel
 @_spi(Generated) import TrellisStorage
 
 /// The values of attributes that were not given.
 extension Attribute {
   /// The value of a new object: the default of the model, or nil for an optional attribute. The result is nil if the
   /// attribute needs a value.
-  var initialValue: StoredValue? {
+  package var initialValue: StoredValue? {
     switch description.defaultValue {
     case .now: Date().storedValue
     case .new: UUID().storedValue

@@ -272,13 +272,16 @@ extension MemoryConnection: TransferSource {
   package func pairs(of table: Int, _ body: (SaveRequest.Pairs.Pair) throws -> Void) throws {
     let state = try snapshot().state
     guard state.forward.indices.contains(table) else { throw StoreError.noSuchEntity }
+    let join = store.layout.model.joinTables[table]
+    // The request of a save may have positions for an end without an order.
+    let (hasPlace, hasInversePlace) = (join.first.orderColumn != nil, join.second?.orderColumn != nil)
     var failure: (any Error)?
     state.forward[table].links.forEach { link, place in
       do {
         try body(
           SaveRequest.Pairs.Pair(
-            first: link.from, partner: link.to, place: place,
-            inversePlace: state.backward[table].place(link.to, link.from)))
+            first: link.from, partner: link.to, place: hasPlace ? place : nil,
+            inversePlace: hasInversePlace ? state.backward[table].place(link.to, link.from) : nil))
       } catch { failure = error }
       return failure == nil
     }

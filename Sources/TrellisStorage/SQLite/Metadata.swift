@@ -403,7 +403,8 @@ enum ModelLineage {
     try database.execute("DELETE FROM \(SQLName.models)", doing: "write what the file is")
     var since: Int64?
     for model in former {
-      try add(StoredModel(checksum: model.checksum, version: model.version, since: since, json: model.json), to: database)
+      let stored = StoredModel(checksum: model.checksum, version: model.version, since: since, json: model.json)
+      try add(stored, to: database)
       since = model.replaced
     }
     var present = present

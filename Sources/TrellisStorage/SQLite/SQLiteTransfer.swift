@@ -171,7 +171,8 @@ private final class SQLiteBulkWriter: BulkWriter {
     guard layout.tables.indices.contains(row.entity) else { throw PlanError.unknownEntity }
     guard row.key > 0, row.key < .max, row.version > 0 else {
       throw StoreError(
-        .unstorableValue, "\(layout.model.entities[row.entity].name)#\(row.key) has no key or version that a row can have.",
+        .unstorableValue,
+        "\(layout.model.entities[row.entity].name)#\(row.key) has no key or version that a row can have.",
         remedy: "Give it a key and a version above 0.")
     }
     let entity = layout.model.entities[row.entity]
