@@ -1,6 +1,7 @@
 /// The commands, with everything that parsing and help have to know of them.
 enum ToolCommand: String, CaseIterable {
   case check, format, release, diff
+  case list, show, query, get, set, insert, delete, seed
 
   struct Option {
     let name: String
@@ -15,6 +16,7 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: "MODEL..."
     case .release: "MODEL"
     case .diff: "OLD NEW"
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.operands ?? ""
     }
   }
 
@@ -24,6 +26,7 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: "one MODEL at least"
     case .release: "a MODEL"
     case .diff: "OLD and NEW"
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.needed ?? ""
     }
   }
 
@@ -32,6 +35,7 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: 1...Int.max
     case .release: 1...1
     case .diff: 2...2
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.count ?? 0...0
     }
   }
 
@@ -48,6 +52,7 @@ enum ToolCommand: String, CaseIterable {
       ]
     case .diff:
       [Option(name: "store", value: "FILE", summary: "count what the migration means for the rows of this store")]
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.options ?? []
     }
   }
 
@@ -58,6 +63,7 @@ enum ToolCommand: String, CaseIterable {
     case .format: "write model files in the canonical layout"
     case .release: "keep a model as the next version of its history"
     case .diff: "show how stored data of one model becomes that of another"
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.summary ?? ""
     }
   }
 
@@ -85,6 +91,7 @@ enum ToolCommand: String, CaseIterable {
       compared with NEW. Exit 0 if nothing is asked or lost, 2 if there are open questions, 3 if data is lost with the
       consent of the model.
       """
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.details ?? ""
     }
   }
 }
