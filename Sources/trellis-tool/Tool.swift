@@ -34,6 +34,16 @@ enum Tool {
     case .browse:
       try Browse.run(arguments.operands[0], writes: arguments.has("write"), port: arguments.value(of: "port"))
     case .diff: try Diff.run(arguments.operands[0], arguments.operands[1], store: arguments.value(of: "store"))
+    case .list: try List.run(arguments)
+    case .show: try Show.run(arguments.operands[0], arguments.operands[1], asJSON: arguments.has("json"))
+    case .query: try Query.run(arguments)
+    case .get:
+      try Show.get(
+        arguments.operands[0], arguments.operands[1], arguments.operands[2], asJSON: arguments.has("json"))
+    case .set: try SetValues.run(arguments)
+    case .insert: try Insert.run(arguments)
+    case .delete: try Delete.run(arguments)
+    case .seed: try Seed.run(arguments)
     }
   }
 }

@@ -2,6 +2,7 @@
 enum ToolCommand: String, CaseIterable {
   case check, format, release, diff
   case doctor, backup, dump, load, copy, migrate, browse
+  case list, show, query, get, set, insert, delete, seed
 
   struct Option {
     let name: String
@@ -21,6 +22,7 @@ enum ToolCommand: String, CaseIterable {
     case .load: "DOCUMENT STORE"
     case .copy: "STORE NEW"
     case .migrate: "STORE MODEL"
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.operands ?? ""
     }
   }
 
@@ -35,6 +37,7 @@ enum ToolCommand: String, CaseIterable {
     case .load: "a DOCUMENT and the name of a STORE"
     case .copy: "a STORE and the name of a NEW one"
     case .migrate: "a STORE and a MODEL"
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.needed ?? ""
     }
   }
 
@@ -43,6 +46,7 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: 1...Int.max
     case .release, .doctor, .dump, .browse: 1...1
     case .diff, .backup, .load, .copy, .migrate: 2...2
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.count ?? 0...0
     }
   }
 
@@ -75,6 +79,7 @@ enum ToolCommand: String, CaseIterable {
         Option(name: "write", value: nil, summary: "let the pages change the store, under the rules of its model"),
         Option(name: "port", value: "NUMBER", summary: "listen on this port instead of a free one"),
       ]
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.options ?? []
     }
   }
 
@@ -92,6 +97,7 @@ enum ToolCommand: String, CaseIterable {
     case .copy: "make a store from another one"
     case .migrate: "bring a store to a newer version of its model"
     case .browse: "show a store in a browser on this machine"
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.summary ?? ""
     }
   }
 
@@ -156,6 +162,7 @@ enum ToolCommand: String, CaseIterable {
       The address is printed. It has a random part, which is good until the command ends, and leads to this machine only.
       Without --write nothing can be changed. A store that programs have open is shown as they save it.
       """
+    case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.details ?? ""
     }
   }
 }

@@ -1,0 +1,61 @@
+import Foundation
+import TrellisModel
+import TrellisModelFile
+
+/// A model that a command reads: from a model file, a released version, or a store, which carries its model.
+struct ModelInput {
+  /// How the model is called in the output.
+  let title: String
+  let model: Model
+
+  /// - Throws: ``ToolFailure`` with the errors of a model file.
+  init(_ path: String) throws(ToolFailure) {
+    let bytes = try InputFile.read(path)
+    switch ModelHistory.version(in: ModelHistory.File(path: path, bytes: bytes)) {
+    case .success(let version)?: self = try ModelInput(version, path)
+    case .failure(let refusal)?: throw ToolFailure(.failure, refusal.diagnostic.rendered())
+    case nil:
+      let result = ModelFile.parse(bytes, path: path)
+      guard let description = result.description else { throw ToolFailure(.failure, result.rendered()) }
+      self = try ModelInput(title: path, description, path)
+    }
+  }
+
+  init(_ version: ReleasedModel, _ path: String) throws(ToolFailure) {
+    let description: ModelDescription
+    do throws(StoredModelFault) {
+      description = try version.description()
+    } catch {
+      throw ToolFailure(.failure, "\(path):1:1: error: \(error.message)")
+    }
+    self = try ModelInput(title: "version \(version.number) (\(version.released))", description, path)
+  }
+
+  private init(title: String, _ description: ModelDescription, _ path: String) throws(ToolFailure) {
+    self.title = title
+    do throws(SchemaError) {
+      model = try Model(description)
+    } catch {
+      throw ToolFailure(.failure, "\(path):1:1: error: \(error.description)")
+    }
+  }
+}
+
+extension ModelInput {
+  /// The model of a model file, a released version or a store.
+  ///
+  /// - Throws: ``ToolFailure``. Nothing is written to a store.
+  static func modelOfAny(_ path: String) throws(ToolFailure) -> Model {
+    try isStore(path) ? StoreFile(path).model : ModelInput(path).model
+  }
+
+  /// Whether a file begins as a store does: a database has its signature, and a document the number of its format.
+  private static func isStore(_ path: String) -> Bool {
+    guard let file = try? FileHandle(forReadingFrom: URL(filePath: path)) else { return false }
+    defer { try? file.close() }
+    guard let start = try? file.read(upToCount: 256) else { return false }
+    if start.starts(with: Data("SQLite format 3\0".utf8)) { return true }
+    let text = String(decoding: start, as: UTF8.self).filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
+    return text.hasPrefix("{\"trellis\":")
+  }
+}
