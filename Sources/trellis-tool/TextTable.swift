@@ -1,47 +1,53 @@
-/// Rows of text in aligned columns, for a terminal.
+/// Rows with aligned columns.
 struct TextTable {
-  private let rows: [[String]]
-  private let numbers: Set<Int>
+  struct Column {
+    let title: String
+    /// Whether cells are aligned at their end, as numbers are.
+    var isNumber = false
+  }
 
-  /// - Parameters:
-  ///   - rows: The cells of each row, all with as many cells.
-  ///   - numbers: The columns that are aligned at their right end.
+  private let columns: [Column]
+  private var rows: [[String]] = []
+  private static let gap = "  "
+
+  init(_ columns: [Column]) { self.columns = columns }
+
+  mutating func add(_ cells: [String]) { rows.append(cells) }
+
+  /// A table without titles.
+  ///
+  /// - Parameter numbers: The columns that are aligned at their end.
   init(_ rows: [[String]], numbers: Set<Int> = []) {
+    columns = (rows.first ?? []).indices.map { Column(title: "", isNumber: numbers.contains($0)) }
     self.rows = rows
-    self.numbers = numbers
   }
 
-  /// The rows, each in one line, with two spaces between columns and none at the end.
-  var lines: [String] {
-    var widths: [Int] = []
-    for row in rows {
-      for (column, cell) in row.enumerated() {
-        if column == widths.count { widths.append(0) }
-        widths[column] = max(widths[column], Self.width(of: cell))
-      }
+  /// The table with its titles, one row a line.
+  ///
+  /// - Parameter width: The maximum number of cells of a line. Columns that do not fit are left out, but not the first.
+  func text(width: Int = .max) -> String {
+    let widths = columns.indices.map { column in
+      ([columns[column].title] + rows.map { $0[column] }).map(CellWidth.of).max() ?? 0
     }
-    return rows.map { row in
-      var line = ""
-      for (column, cell) in row.enumerated() {
-        let space = String(repeating: " ", count: widths[column] - Self.width(of: cell))
-        line += (column > 0 ? "  " : "") + (numbers.contains(column) ? space + cell : cell + space)
-      }
-      return String(line.reversed().drop { $0 == " " }.reversed())
+    var shown = 0
+    var used = 0
+    while shown < widths.count, shown == 0 || used + Self.gap.count + widths[shown] <= width {
+      used += (shown == 0 ? 0 : Self.gap.count) + widths[shown]
+      shown += 1
     }
+    let titles = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map(\.title)]
+    return (titles + rows).map { line($0, Array(widths[..<shown])) }.joined()
   }
 
-  /// The number of cells of a terminal that a text takes: two for Hangul, Han, kana, full-width forms and emoji.
-  static func width(of text: String) -> Int { text.reduce(0) { $0 + (isWide($1) ? 2 : 1) } }
-
-  private static func isWide(_ character: Character) -> Bool {
-    guard let first = character.unicodeScalars.first else { return false }
-    if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return true }
-    return wideRanges.contains { $0.contains(first.value) }
+  private func line(_ cells: [String], _ widths: [Int]) -> String {
+    var parts: [String] = []
+    for (number, (cell, width)) in zip(cells, widths).enumerated() {
+      let space = String(repeating: " ", count: max(0, width - CellWidth.of(cell)))
+      let isLast = number == widths.count - 1
+      parts.append(columns[number].isNumber ? space + cell : cell + (isLast ? "" : space))
+    }
+    var line = parts.joined(separator: Self.gap)
+    while line.last == " " { line.removeLast() }
+    return line + "\n"
   }
-
-  /// The scalars that Unicode Standard Annex 11 calls wide or full-width, in coarse ranges.
-  private static let wideRanges: [ClosedRange<UInt32>] = [
-    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7FB, 0xF900...0xFAFF,
-    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD,
-  ]
 }
