@@ -83,19 +83,22 @@ var package = Package(
       name: "TrellisBrowser", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime", "TrellisDynamic"],
       swiftSettings: settings),
 
+    // Pictures of models.
+    .target(name: "TrellisDiagram", dependencies: ["TrellisModel"], swiftSettings: settings),
+
     // The program for people and scripts. It is built when it or its plugin is run, and not for the library. Its module is not
     // called `trellis`: disks without case would take its build folder for that of `Trellis`.
     .executableTarget(
       name: "TrellisTool",
       dependencies: [
         "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisDynamic",
-        "TrellisBrowser",
+        "TrellisBrowser", "TrellisDiagram",
       ],
       path: "Sources/trellis-tool", swiftSettings: settings),
     .plugin(
       name: "TrellisCommand",
       capability: .command(
-        intent: .custom(verb: "trellis", description: "Checks, formats, compares and releases models."),
+        intent: .custom(verb: "trellis", description: "Checks, draws and keeps models, and works on stores."),
         permissions: [.writeToPackageDirectory(reason: "Models are formatted, and released versions lie beside them.")]),
       dependencies: ["TrellisTool"]),
   ],
@@ -159,8 +162,21 @@ if !isResolvedDependency {
       swiftSettings: settings),
     .testTarget(
       name: "TrellisToolTests",
-      dependencies: ["TrellisTestSupport", "TrellisTool", "TrellisModel", "TrellisModelFile"],
+      dependencies: [
+        "TrellisTestSupport", "TrellisTool", "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON",
+      ],
       exclude: ["Guide"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisDiagramTests",
+      dependencies: ["TrellisTestSupport", "TrellisDiagram", "TrellisModel", "TrellisModelFile"],
+      exclude: ["Golden"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisBrowserTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisBrowser", "TrellisDynamic", "TrellisRuntime", "TrellisStorage", "TrellisJSON",
+        "TrellisModel", "TrellisModelFile",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "TrellisRuntimeTests",
       dependencies: [

@@ -131,7 +131,7 @@ enum ValueForm: Hashable, Sendable {
     }
   }
 
-  private init(_ attribute: Attribute) {
+  init(_ attribute: Attribute) {
     switch attribute.type {
     case .string: self = .string
     case .bool: self = .bool

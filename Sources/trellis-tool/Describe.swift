@@ -1,3 +1,4 @@
+import TrellisDiagram
 import TrellisModel
 
 /// `trellis describe`: what a model declares, as tables for people or as JSON for programs.
@@ -22,10 +23,8 @@ enum Describe {
     let description = model.description
     var text = "Model \(model.name)" + (description.version.map { ", version \($0.onOneLine)" } ?? "") + "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
-    let entities = entityTable(of: model)
-    if !entities.isEmpty { text += "\n" + entities.text() }
-    let enums = enumTable(of: model)
-    if !enums.isEmpty { text += "\n" + enums.text() }
+    if !model.entities.isEmpty { text += "\n" + entityTable(of: model).text() }
+    if !description.enums.isEmpty { text += "\n" + enumTable(of: model).text() }
     if !description.codableTypes.isEmpty {
       text += "\nCodable types: \(description.codableTypes.joined(separator: ", "))\n"
     }
@@ -33,28 +32,31 @@ enum Describe {
   }
 
   private static func entityTable(of model: Model) -> TextTable {
-    var table = TextTable("Entity", "Parent", "Attributes", "Relationships", "Description")
+    var table = TextTable(titled: "entity", "parent", "attributes", "relationships", "description")
     for (entity, description) in zip(model.entities, model.description.entities) {
       let relationships = entity.properties.compactMap(\.relationship).filter { $0.entity == entity.index }
-      table.add(
+      table.add([
         entity.name + (entity.isAbstract ? " (abstract)" : ""), description.parent ?? "",
         String(description.attributes.count),
-        relationships.map { "\($0.name): \($0.destinationText)" }.joined(separator: ", "), description.doc ?? "")
+        relationships.map { "\($0.name): \($0.destinationText)" }.joined(separator: ", "),
+        (description.doc ?? "").onOneLine,
+      ])
     }
     return table
   }
 
   private static func enumTable(of model: Model) -> TextTable {
     let spelling = ValueSpelling(model: model)
-    var table = TextTable("Enum", "Type", "Unknown values", "Cases")
+    var table = TextTable(titled: "enum", "type", "unknown values", "cases")
     for enumeration in model.description.enums {
       let cases = enumeration.cases.map { enumCase -> String in
         enumCase.rawValue == .text(enumCase.name)
           ? enumCase.name : "\(enumCase.name) = \(spelling.text(enumCase.rawValue, .string))"
       }
-      table.add(
+      table.add([
         enumeration.name, enumeration.rawType == .integer ? "int" : "string", enumeration.unknown.spelling,
-        cases.joined(separator: ", "))
+        cases.joined(separator: ", ").onOneLine,
+      ])
     }
     return table
   }
@@ -91,59 +93,57 @@ struct EntityTables {
     if entity.isAbstract { text += ", abstract" }
     text += "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
-    for section in [section("Attributes", attributes), section("Relationships", relationships)] { text += section }
     for (title, lines) in [
+      ("Attributes", attributes), ("Relationships", relationships),
       ("Unique keys", uniqueKeys), ("Indexes", indexes), ("Full-text search", searchable), ("Fetch requests", requests),
       ("Hooks", description.hooks.map(\.rawValue)), ("Children", children),
     ] where !lines.isEmpty {
-      text += "\n\(title)\n" + lines.map { " \($0.onOneLine)\n" }.joined()
+      text += "\n\(title)\n" + lines.map { "  \($0.onOneLine)\n" }.joined()
     }
     return text
-  }
-
-  private func section(_ title: String, _ table: TextTable) -> String {
-    table.isEmpty ? "" : "\n\(title)\n\(table.text())"
   }
 
   private func inherited(_ owner: Int) -> String { owner == entity.index ? "" : model.entities[owner].name }
 
   // MARK: Properties
 
-  private var attributes: TextTable {
-    var table =
-      entity.parent == nil
-      ? TextTable("Name", "Type", "Optional", "Default", "Rules")
-      : TextTable("Name", "Of", "Type", "Optional", "Default", "Rules")
-    for attribute in entity.properties.compactMap(\.attribute) {
-      let origin = entity.parent == nil ? [] : [inherited(attribute.entity)]
-      table.add(
-        [attribute.name] + origin + [
-          attribute.type.spelling, attribute.isOptional ? "yes" : "",
-          attribute.description.defaultValue.map { spelling.text($0, attribute.type) } ?? "",
-          attribute.ruleTexts(spelling, isUnique: isUnique(attribute)).joined(separator: ", "),
-        ])
+  private var attributes: [String] {
+    lines(["name", "of", "type", "optional", "default", "rules"], entity.properties.compactMap(\.attribute)) {
+      attribute in
+      [
+        attribute.name, inherited(attribute.entity), attribute.type.spelling, attribute.isOptional ? "yes" : "",
+        attribute.description.defaultValue.map { spelling.text($0, attribute.type) } ?? "",
+        attribute.ruleTexts(spelling, isUnique: isUnique(attribute)).joined(separator: ", "),
+      ]
     }
-    return table
+  }
+
+  /// The lines of a table. Only children have a column for the entity that declares a property, the second one.
+  private func lines<Row>(_ titles: [String], _ rows: [Row], _ cells: (Row) -> [String]) -> [String] {
+    guard !rows.isEmpty else { return [] }
+    func shown(_ cells: [String]) -> [String] {
+      entity.parent == nil ? Array(cells.prefix(1) + cells.dropFirst(2)) : cells
+    }
+    var table = TextTable(shown(titles).map { TextTable.Column(title: $0) })
+    for row in rows { table.add(shown(cells(row)).map(\.onOneLine)) }
+    return table.text().split(separator: "\n").map(String.init)
   }
 
   private func isUnique(_ attribute: Attribute) -> Bool {
     entity.uniqueKeys.contains { $0.properties == [attribute.index] }
   }
 
-  private var relationships: TextTable {
-    var table =
-      entity.parent == nil
-      ? TextTable("Name", "Destination", "Count", "Ordered", "Inverse", "Delete rule")
-      : TextTable("Name", "Of", "Destination", "Count", "Ordered", "Inverse", "Delete rule")
-    for relationship in entity.properties.compactMap(\.relationship) {
-      let origin = entity.parent == nil ? [] : [inherited(relationship.entity)]
-      table.add(
-        [relationship.name] + origin + [
-          relationship.description.destination, relationship.countText, relationship.isOrdered ? "yes" : "",
-          relationship.description.inverse ?? "none", relationship.deleteRule.spelling,
-        ])
+  private var relationships: [String] {
+    lines(
+      ["name", "of", "destination", "count", "ordered", "inverse", "delete rule"],
+      entity.properties.compactMap(\.relationship)
+    ) { relationship in
+      [
+        relationship.name, inherited(relationship.entity), relationship.description.destination,
+        relationship.countText, relationship.isOrdered ? "yes" : "", relationship.description.inverse ?? "none",
+        relationship.deleteRule.spelling,
+      ]
     }
-    return table
   }
 
   // MARK: Lists
@@ -221,4 +221,17 @@ extension Index {
 
 extension FetchRequestDescription.Sort {
   var spelling: String { (isDescending ? "-" : "") + path }
+}
+
+extension TextTable {
+  fileprivate init(titled titles: String...) { self.init(titles.map { Column(title: $0) }) }
+}
+
+extension String {
+  /// The text with a space for each line break and each other control character.
+  fileprivate var onOneLine: String {
+    guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
+    return String(
+      String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+  }
 }

@@ -1,7 +1,7 @@
 /// What a command tells its caller. The numbers from 64 are those of the BSD convention (`sysexits.h`).
 enum ExitStatus: Int32, Comparable {
   case success = 0
-  /// A model has errors, or a file would change.
+  /// A model has errors, a file would change, or a store breaks rules or refuses.
   case failure = 1
   /// A migration has open questions, or cannot be done.
   case asks = 2
@@ -9,6 +9,8 @@ enum ExitStatus: Int32, Comparable {
   case loses = 3
   case usage = 64
   case unreadable = 66
+  /// The command is not there on this system.
+  case unavailable = 69
   case unwritable = 74
 
   static func < (left: ExitStatus, right: ExitStatus) -> Bool { left.rawValue < right.rawValue }

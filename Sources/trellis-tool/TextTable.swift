@@ -1,50 +1,53 @@
-import TrellisDiagram
-
-/// Rows of texts in columns, for a terminal. Hangul, Han, kana and emoji take two columns of it.
+/// Rows with aligned columns.
 struct TextTable {
-  private let header: [String]
+  struct Column {
+    let title: String
+    /// Whether cells are aligned at their end, as numbers are.
+    var isNumber = false
+  }
+
+  private let columns: [Column]
   private var rows: [[String]] = []
+  private static let gap = "  "
 
-  init(_ header: String...) { self.header = header }
+  init(_ columns: [Column]) { self.columns = columns }
 
-  var isEmpty: Bool { rows.isEmpty }
+  mutating func add(_ cells: [String]) { rows.append(cells) }
 
-  /// - Parameter cells: as many as the header has. Line breaks and other control characters become spaces.
-  mutating func add(_ cells: [String]) { rows.append(cells.map(\.onOneLine)) }
-
-  mutating func add(_ cells: String...) { add(cells) }
-
-  /// The table with its header. The last column has no width of its own, so that it may hold sentences.
-  func text() -> String {
-    let lines = [header] + rows
-    let widths = header.indices.map { column in lines.map { Self.width($0[column]) }.max() ?? 0 }
-    var text = Self.line(header, widths)
-    text += widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "+") + "\n"
-    for row in rows { text += Self.line(row, widths) }
-    return text
+  /// A table without titles.
+  ///
+  /// - Parameter numbers: The columns that are aligned at their end.
+  init(_ rows: [[String]], numbers: Set<Int> = []) {
+    columns = (rows.first ?? []).indices.map { Column(title: "", isNumber: numbers.contains($0)) }
+    self.rows = rows
   }
 
-  private static func line(_ cells: [String], _ widths: [Int]) -> String {
-    var line = ""
-    for (column, cell) in cells.enumerated() {
-      line += (column == 0 ? " " : " | ") + cell
-      if column < cells.count - 1 { line += String(repeating: " ", count: max(0, widths[column] - width(cell))) }
+  /// The table with its titles, one row a line.
+  ///
+  /// - Parameter width: The maximum number of cells of a line. Columns that do not fit are left out, but not the first.
+  func text(width: Int = .max) -> String {
+    let widths = columns.indices.map { column in
+      ([columns[column].title] + rows.map { $0[column] }).map(CellWidth.of).max() ?? 0
     }
-    while line.hasSuffix(" ") { line.removeLast() }
+    var shown = 0
+    var used = 0
+    while shown < widths.count, shown == 0 || used + Self.gap.count + widths[shown] <= width {
+      used += (shown == 0 ? 0 : Self.gap.count) + widths[shown]
+      shown += 1
+    }
+    let titles = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map(\.title)]
+    return (titles + rows).map { line($0, Array(widths[..<shown])) }.joined()
+  }
+
+  private func line(_ cells: [String], _ widths: [Int]) -> String {
+    var parts: [String] = []
+    for (number, (cell, width)) in zip(cells, widths).enumerated() {
+      let space = String(repeating: " ", count: max(0, width - CellWidth.of(cell)))
+      let isLast = number == widths.count - 1
+      parts.append(columns[number].isNumber ? space + cell : cell + (isLast ? "" : space))
+    }
+    var line = parts.joined(separator: Self.gap)
+    while line.last == " " { line.removeLast() }
     return line + "\n"
-  }
-
-  /// The number of columns of a terminal that a text takes.
-  static func width(_ text: String) -> Int {
-    text.reduce(0) { $0 + (TextWidth.isWide($1) ? 2 : 1) }
-  }
-}
-
-extension String {
-  /// The text with a space for each line break and each other control character.
-  var onOneLine: String {
-    guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
-    return String(
-      String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 }

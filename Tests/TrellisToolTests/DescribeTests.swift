@@ -41,14 +41,12 @@ import Testing
         Model M, version 2
         One line.
 
-         Entity            | Parent | Attributes | Relationships   | Description
-        -------------------+--------+------------+-----------------+-------------
-         Parent (abstract) |        | 1          | next: Child?    |
-         Child             | Parent | 8          | others: [Child] | A child.
+        entity             parent  attributes  relationships    description
+        Parent (abstract)          1           next: Child?
+        Child              Parent  8           others: [Child]  A child.
 
-         Enum | Type | Unknown values | Cases
-        ------+------+----------------+-------------------
-         E    | int  | default low    | low = 1, high = 5
+        enum  type  unknown values  cases
+        E     int   default low     low = 1, high = 5
 
         Codable types: Size
 
@@ -63,32 +61,30 @@ import Testing
         A child.
 
         Attributes
-         Name    | Of     | Type    | Optional | Default     | Rules
-        ---------+--------+---------+----------+-------------+--------------------------
-         name    | Parent | string  |          | "한글 🧾 x" | unique, maxLength 9
-         e       |        | E       |          | high        |
-         size    |        | Size    | yes      |             |
-         list    |        | [int64] |          | [1, 2]      |
-         day     |        | date    |          |             | min 2026-01-31T00:00:00Z
-         on      |        | bool    |          | true        |
-         id      |        | uuid    |          | new         |
-         price   |        | decimal |          |             | min 0.5
-         picture |        | data    | yes      |             | external storage
+          name     of      type     optional  default      rules
+          name     Parent  string             "한글 🧾 x"  unique, maxLength 9
+          e                E                  high
+          size             Size     yes
+          list             [int64]            [1, 2]
+          day              date                            min 2026-01-31T00:00:00Z
+          on               bool               true
+          id               uuid               new
+          price            decimal                         min 0.5
+          picture          data     yes                    external storage
 
         Relationships
-         Name   | Of     | Destination | Count        | Ordered | Inverse | Delete rule
-        --------+--------+-------------+--------------+---------+---------+-------------
-         next   | Parent | Child       | one or none  |         | none    | no action
-         others |        | Child       | 1..* or none |         | others  | nullify
+          name    of      destination  count         ordered  inverse  delete rule
+          next    Parent  Child        one or none            none     no action
+          others          Child        1..* or none           others   nullify
 
         Unique keys
-         name
+          name
 
         Indexes
-         -day, e
+          -day, e
 
         Fetch requests
-         byDay: all; sorted by -day, name; offset 2; with others
+          byDay: all; sorted by -day, name; offset 2; with others
 
         """)
   }
@@ -100,23 +96,21 @@ import Testing
         Entity Parent, abstract
 
         Attributes
-         Name | Type   | Optional | Default     | Rules
-        ------+--------+----------+-------------+---------------------
-         name | string |          | "한글 🧾 x" | unique, maxLength 9
+          name  type    optional  default      rules
+          name  string            "한글 🧾 x"  unique, maxLength 9
 
         Relationships
-         Name | Destination | Count       | Ordered | Inverse | Delete rule
-        ------+-------------+-------------+---------+---------+-------------
-         next | Child       | one or none |         | none    | no action
+          name  destination  count        ordered  inverse  delete rule
+          next  Child        one or none           none     no action
 
         Unique keys
-         name
+          name
 
         Hooks
-         willSave
+          willSave
 
         Children
-         Child
+          Child
 
         """)
   }

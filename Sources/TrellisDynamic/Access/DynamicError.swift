@@ -84,7 +84,7 @@ extension Entity {
       throw DynamicError(.otherKind, self.name, name, "\(self.name).\(name) is an attribute, and no relationship.")
     }
     guard relationship.isToMany == toMany else {
-      let kinds = toMany ? ("one", "several objects") : ("several", "one object")
+      let kinds = toMany ? ("one object", "several") : ("several objects", "one")
       throw DynamicError(
         .otherKind, self.name, name, "\(self.name).\(name) leads to \(kinds.0), and not to \(kinds.1).")
     }

@@ -5,6 +5,9 @@ extension DynamicObject {
   /// The object's key, which is the primary key of its row.
   package final var key: Int64 { _key }
 
+  /// The name of the object's entity.
+  package final var entityName: String { _entityName }
+
   /// The value of an attribute, in its stored form; null for nil, and for a name that is no attribute.
   ///
   /// ```swift

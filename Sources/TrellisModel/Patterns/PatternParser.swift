@@ -1,5 +1,5 @@
 /// The syntax tree of a pattern.
-indirect enum PatternTree {
+package indirect enum PatternTree {
   case empty
   case set(ScalarSet)
   case sequence([PatternTree])
@@ -13,14 +13,14 @@ indirect enum PatternTree {
 /// The language is the common subset of regular expressions: literals, `.`, `[a-z]`, `[^…]`, `\d \w \s` and their
 /// opposites, `\p{Lu}`, `\u{1F600}`, groups, `|`, `? * + {n} {n,} {n,m}`, `^` and `$`. A `?` after a repetition changes
 /// nothing, because the whole text has to match.
-struct PatternParser {
+package struct PatternParser {
   private let scalars: [Unicode.Scalar]
   private var position = 0
   private var depth = 0
 
-  init(_ text: String) { scalars = Array(text.unicodeScalars) }
+  package init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-  mutating func parse() throws(PatternError) -> PatternTree {
+  package mutating func parse() throws(PatternError) -> PatternTree {
     let tree = try choice()
     if peek == ")" { throw error("this parenthesis closes none") }
     return tree
@@ -218,8 +218,8 @@ struct PatternParser {
 // MARK: - Scalar set
 
 /// A set of Unicode scalars: ranges and classes, or the complement of those.
-struct ScalarSet: Sendable {
-  enum Class: Sendable {
+package struct ScalarSet: Sendable {
+  package enum Class: Sendable {
     case digit, word, space
     /// A general category by its one-letter or two-letter name, as in `\p{Lu}`.
     case category(String)
@@ -234,7 +234,7 @@ struct ScalarSet: Sendable {
     }
   }
 
-  var ranges: [ClosedRange<Unicode.Scalar>] = []
+  package internal(set) var ranges: [ClosedRange<Unicode.Scalar>] = []
   var classes: [(Class, isNegated: Bool)] = []
   var isNegated = false
 
@@ -242,7 +242,7 @@ struct ScalarSet: Sendable {
 
   static func only(_ scalar: Unicode.Scalar) -> ScalarSet { ScalarSet(ranges: [scalar...scalar]) }
 
-  func contains(_ scalar: Unicode.Scalar) -> Bool {
+  package func contains(_ scalar: Unicode.Scalar) -> Bool {
     let isListed =
       ranges.contains { $0.contains(scalar) }
       || classes.contains { $0.0.contains(scalar) != $0.isNegated }

@@ -110,7 +110,9 @@ final class Player<Kind: Side> {
   func picture(_ context: ManagedObjectContext) throws -> [String] {
     var lines: [String] = []
     for entity in container.model.entities where entity.parent == nil {
-      for object in try context.objects(of: context.request(for: entity.index)) { lines.append(try Self.line(object, context)) }
+      for object in try context.objects(of: context.request(for: entity.index)) {
+        lines.append(try Self.line(object, context))
+      }
     }
     return lines
   }

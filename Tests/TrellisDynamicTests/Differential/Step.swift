@@ -43,7 +43,7 @@ struct StepChooser {
     case 93..<95: return .undo
     case 95..<97: return .redo
     case 97: return random.below(2) == 0 ? .refresh : .newContext
-    case 98: return .otherContext([.error, .preferMine, .preferTheirs][random.below(3)])
+    case 98: return .otherContext([.error, .objectTrump, .storeTrump, .overwrite, .rollback][random.below(5)])
     default: return .fetch(fetched(), format: format(), sort: sort())
     }
   }
@@ -74,7 +74,9 @@ struct StepChooser {
     }
     switch random.below(10) {
     case 0..<6:
-      return .add(object.key, relationship.name, partner, at: relationship.isOrdered && random.below(2) == 0 ? random.below(3) : nil)
+      return .add(
+        object.key, relationship.name, partner,
+        at: relationship.isOrdered && random.below(2) == 0 ? random.below(3) : nil)
     case 6..<8: return .remove(object.key, relationship.name, partner)
     default: return .replace(object.key, relationship.name, Array(candidates.shuffled(using: &random).prefix(3)))
     }
@@ -97,7 +99,9 @@ struct StepChooser {
       .blob([[], [0], [1, 2], [1, 2, 3], [9, 9, 9, 9], [UInt8](repeating: 7, count: 2000)][number])
     case .uuid: .blob([UInt8](repeating: UInt8(number), count: 16))
     case .url: .text("https://example.org/\(number)")
-    case .enumeration: attribute.storageClass == .integer ? .integer(Int64(number % 2) + 1) : .text(["sunny", "rainy", "foggy"][number % 3])
+    case .enumeration:
+      attribute.storageClass == .integer
+        ? .integer(Int64(number % 2) + 1) : .text(["sunny", "rainy", "foggy"][number % 3])
     case .array(.string): .text(["[]", #"["a"]"#, #"["a","b"]"#, #"["커피"]"#, #"["/"]"#, #"["\""]"#][number])
     case .array: .text(["[]", "[1]", "[-9223372036854775808]", "[1,2,3]", "[0]", "[7]"][number])
     case .codable: .null

@@ -1,0 +1,48 @@
+import TrellisDynamic
+import TrellisModel
+import TrellisRuntime
+
+/// `trellis list`: the entities of a store with their numbers of objects, or the objects of one.
+enum List {
+  static func run(_ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
+    let path = arguments.operands[0]
+    let container = try StoreFile(path).container(readOnly: true)
+    defer { container.close() }
+    try ToolFailure.catching(path) {
+      let context = container.newContext()
+      guard arguments.operands.count > 1 else {
+        try Self.refuse(["where", "sort", "limit", "offset"], arguments)
+        return Console.print(try entities(context, asJSON: arguments.has("json")))
+      }
+      let request = try ObjectRequest(
+        arguments.operands[1], where: arguments.value(of: "where"), [], arguments, of: .list, in: context)
+      Console.print(arguments.has("json") ? try request.json() : try request.table())
+    }
+    return .success
+  }
+
+  private static func refuse(_ options: [String], _ arguments: ParsedArguments) throws(ToolFailure) {
+    guard let option = options.first(where: arguments.has) else { return }
+    throw .usage("--\(option) needs an ENTITY.", of: .list)
+  }
+
+  private static func entities(_ context: ManagedObjectContext, asJSON: Bool) throws -> String {
+    let model = context.model
+    var table = TextTable([.init(title: "entity"), .init(title: "objects", isNumber: true)])
+    var lines: [String] = []
+    func add(_ entity: Entity, level: Int) throws {
+      // The objects of subentities are counted at these.
+      let count = try context.count(of: context.request(for: entity.index, includesSubentities: false))
+      table.add([String(repeating: "  ", count: level) + entity.name, entity.isAbstract ? "" : "\(count)"])
+      lines.append(
+        JSONOutput.object([
+          ("entity", JSONOutput.quoted(entity.name)),
+          ("parent", entity.parent.map { JSONOutput.quoted(model.entities[$0].name) } ?? "null"),
+          ("abstract", "\(entity.isAbstract)"), ("objects", "\(count)"),
+        ]))
+      for child in model.entities where child.parent == entity.index { try add(child, level: level + 1) }
+    }
+    for entity in model.entities where entity.parent == nil { try add(entity, level: 0) }
+    return asJSON ? JSONOutput.lines(lines) : table.text()
+  }
+}

@@ -1,0 +1,46 @@
+import TrellisDynamic
+import TrellisModel
+import TrellisRuntime
+
+/// `trellis set`: other values and partners of an object.
+enum SetValues {
+  static func run(_ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
+    let operands = arguments.operands
+    let name = try ObjectName.read(operands[1], of: .set)
+    let assignments = try Assignment.all(operands.dropFirst(2), of: .set)
+    return try StoreChange.run(operands[0], isWritten: arguments.has("write")) { context in
+      let object = try context.object(name)
+      try Assignments(assignments, to: object.ownEntity(), in: context).apply(to: object, isNew: false)
+    }
+  }
+}
+
+/// `trellis insert`: a new object.
+enum Insert {
+  static func run(_ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
+    let operands = arguments.operands
+    let assignments = try Assignment.all(operands.dropFirst(2), of: .insert)
+    return try StoreChange.run(operands[0], isWritten: arguments.has("write")) { context in
+      let entity = try context.model.needEntity(operands[1])
+      let given = try Assignments(assignments, to: entity, in: context)
+      let problems = try context.insertProblems(entity, given.values)
+      guard problems.isEmpty else {
+        throw ToolFailure(.failure, problems.map { "error: \($0.message)\n" }.joined())
+      }
+      try given.apply(to: context.insert(entity.name, given.values), isNew: true)
+    }
+  }
+}
+
+/// `trellis delete`: objects that go, with everything that the delete rules take along.
+enum Delete {
+  static func run(_ arguments: ParsedArguments) throws(ToolFailure) -> ExitStatus {
+    let operands = arguments.operands
+    var names: [ObjectName] = []
+    for operand in operands.dropFirst() { names.append(try ObjectName.read(operand, of: .delete)) }
+    return try StoreChange.run(operands[0], isWritten: arguments.has("write")) { [names] context in
+      let objects = try names.map { try context.object($0) }
+      for object in objects where !object.isDeleted { try context.delete(object) }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import TrellisDynamic
+import TrellisModel
+import TrellisRuntime
+
+/// `trellis show` and `trellis get`: one object, or one of its properties.
+enum Show {
+  /// The number of members that are named.
+  private static let mostNames = 10
+  private static let mostLetters = 200
+
+  static func run(_ path: String, _ name: String, asJSON: Bool) throws(ToolFailure) -> ExitStatus {
+    try withObject(path, name, .show) { object in
+      if asJSON { return Console.print(try ObjectJSON.text(object, members: true) + "\n") }
+      let properties = try object.ownEntity().properties.filter { !$0.isTransient }
+      let width = properties.map { CellWidth.of($0.name) }.max() ?? 0
+      var text = "\(object)\n"
+      for property in properties {
+        let space = String(repeating: " ", count: width - CellWidth.of(property.name) + 2)
+        let line = try ObjectText.line(property, of: object, length: mostLetters, names: mostNames)
+        text += "  \(property.name)\(line.isEmpty ? "" : space + line)\n"
+      }
+      Console.print(text)
+    }
+  }
+
+  /// Prints the exact text of a property, or a line with the name of each partner.
+  static func get(_ path: String, _ name: String, _ property: String, asJSON: Bool) throws(ToolFailure) -> ExitStatus {
+    try withObject(path, name, .get) { object in
+      let property = try object.ownEntity().needProperty(property)
+      if asJSON {
+        return Console.print((try ObjectJSON.value(of: property, of: object, members: true) ?? "null") + "\n")
+      }
+      switch property {
+      case .attribute(let attribute):
+        Console.print(try ValueText(attribute).text(try object.value(attribute.name)) + "\n")
+      case .relationship(let relationship) where relationship.isToMany:
+        Console.print(try object.members(relationship.name).map { "\($0)\n" }.joined())
+      case .relationship(let relationship):
+        Console.print((try ObjectText.partnerName(of: object, relationship) ?? "nil") + "\n")
+      }
+    }
+  }
+
+  private static func withObject(
+    _ path: String, _ name: String, _ command: ToolCommand, _ body: (DynamicObject) throws -> Void
+  ) throws(ToolFailure) -> ExitStatus {
+    let name = try ObjectName.read(name, of: command)
+    let container = try StoreFile(path).container(readOnly: true)
+    defer { container.close() }
+    try ToolFailure.catching(path) { try body(try container.newContext().object(name)) }
+    return .success
+  }
+}
+
+extension ObjectName {
+  /// The name of an object among the arguments.
+  static func read(_ text: String, of command: ToolCommand) throws(ToolFailure) -> ObjectName {
+    if let name = ObjectName(text) { return name }
+    throw .usage("\(text.inMessage) is no name of an object, as Entity#7 is.", of: command)
+  }
+}
