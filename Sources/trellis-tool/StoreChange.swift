@@ -1,3 +1,4 @@
+import TrellisDiagram
 import TrellisDynamic
 import TrellisModel
 import TrellisRuntime

@@ -1,3 +1,5 @@
+import TrellisDiagram
+
 /// Rows with aligned columns.
 struct TextTable {
   struct Column {

@@ -66,8 +66,8 @@ struct CardBuilder {
   private var width: Int
   private let title: String
 
-  init(title: String, bold: Bool = true) {
-    self.title = TextWidth.fitted(title, size: Measure.titleSize, bold: bold, within: Measure.maximumText)
+  init(title: String) {
+    self.title = TextWidth.fitted(title, size: Measure.titleSize, bold: true, within: Measure.maximumText)
     width = max(
       Measure.minimumWidth, TextWidth.of(self.title, size: Measure.titleSize, bold: true) + 2 * Measure.padding + 10)
   }

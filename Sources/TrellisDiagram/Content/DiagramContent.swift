@@ -125,7 +125,7 @@ private struct ContentBuilder {
     if !compound.isEmpty { builder.divide() }
     for key in compound { builder.add(.key, key.properties.map { entity.properties[$0].name }.joined(separator: ", ")) }
 
-    let note = model.description.entities.first { $0.name == entity.name }?.doc
+    let note = model.description.entities[entity.index].doc
     let card = builder.card(.entity(entity.index, isAbstract: entity.isAbstract), note: note)
     for (key, row, isArrival) in places {
       let place = Place(
@@ -228,7 +228,8 @@ private struct ContentBuilder {
                 card: $0, offset: Measure.childPort(isParent: parents.contains(child)), mark: .none, label: "")
             }
           }, isInheritance: true,
-          note: "\(children.map { model.entities[$0].name }.joined(separator: ", ")): \(model.entities[entity].name)"))
+          note: "Children of \(model.entities[entity].name): "
+            + children.map { model.entities[$0].name }.joined(separator: ", ")))
     }
   }
 }

@@ -26,20 +26,13 @@ package enum TextWidth {
   private static func width(of character: Character) -> Int {
     guard let scalar = character.unicodeScalars.first else { return 0 }
     if scalar.value >= 0x20, scalar.value < 0x7F { return ascii[Int(scalar.value) - 0x20] }
-    return isWide(character) ? 1050 : 700
+    // A face has about these widths for what takes none, one or two cells of a terminal.
+    switch CellWidth.of(character) {
+    case 0: return 0
+    case 1: return 700
+    default: return 1050
+    }
   }
-
-  /// Whether a character takes two columns where letters take one: Hangul, Han, kana, full-width forms and emoji.
-  package static func isWide(_ character: Character) -> Bool {
-    guard let first = character.unicodeScalars.first else { return false }
-    if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return true }
-    return wideRanges.contains { $0.contains(first.value) }
-  }
-
-  private static let wideRanges: [ClosedRange<UInt32>] = [
-    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7FB, 0xF900...0xFAFF,
-    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD,
-  ]
 
   /// The printable characters of ASCII, in their order.
   private static let ascii = [

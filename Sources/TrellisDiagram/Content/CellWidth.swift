@@ -1,8 +1,8 @@
 /// The number of cells that a terminal gives to a text: two for Hangul, Han, kana and emoji, none for marks.
-enum CellWidth {
-  static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
+package enum CellWidth {
+  package static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
 
-  static func of(_ character: Character) -> Int {
+  package static func of(_ character: Character) -> Int {
     let scalars = character.unicodeScalars
     // A variation selector asks for the picture of a sign that is also a text.
     if scalars.count > 1 && scalars.contains("\u{FE0F}") { return 2 }
