@@ -165,7 +165,7 @@ if !isResolvedDependency {
       dependencies: [
         "TrellisTestSupport", "TrellisTool", "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON",
       ],
-      exclude: ["Guide"], swiftSettings: settings),
+      exclude: ["Described", "Guide"], swiftSettings: settings),
     .testTarget(
       name: "TrellisDiagramTests",
       dependencies: ["TrellisTestSupport", "TrellisDiagram", "TrellisModel", "TrellisModelFile"],

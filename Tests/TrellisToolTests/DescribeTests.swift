@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrellisTestSupport
 
 @Suite("trellis describe") struct DescribeTests {
   private static let model = """
@@ -87,6 +88,27 @@ import Testing
           byDay: all; sorted by -day, name; offset 2; with others
 
         """)
+  }
+
+  /// `TRELLIS_RECORD=1` writes the files in `Described` anew; a test that recorded something fails.
+  @Test("describes the sample models as it did", arguments: ["Diary", "Dex", "InnerInterview", "ReceiptMind"])
+  func samples(_ name: String) throws {
+    let path = ToolFolder.root.appending(path: "Models/\(name)/\(name).model.json").path
+    let folder = try ToolFolder()
+    var text = try folder.run("describe", path).output
+    let model = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path))) as? [String: Any]
+    for entity in try #require(model?["entities"] as? [String: Any]).keys.sorted() {
+      text += "\n" + (try folder.run("describe", path, entity).output)
+    }
+    let file = ToolFolder.root.appending(path: "Tests/TrellisToolTests/Described/\(name).txt")
+    if TestSettings.number("TRELLIS_RECORD") == 1 {
+      guard text != (try? String(contentsOf: file, encoding: .utf8)) else { return }
+      try text.write(to: file, atomically: true, encoding: .utf8)
+      Issue.record("recorded anew: look at it and run again without TRELLIS_RECORD")
+    } else {
+      let recorded = try String(contentsOf: file, encoding: .utf8)
+      #expect(text.split(separator: "\n") == recorded.split(separator: "\n"), "differs from Described/\(name).txt")
+    }
   }
 
   @Test("aligns columns by the width of characters in a terminal")
