@@ -14,6 +14,7 @@ struct ColumnAssignment {
   private var edges: [[Edge]]
   private var heights: [Int: Int] = [:]
   private let bound: Int
+  private let typicalHeight: Double
   /// The number of columns at which levels turn back.
   private let most: Int
   private(set) var columns: [Int]
@@ -23,10 +24,11 @@ struct ColumnAssignment {
   ///   - bound: the height above which a column is too high.
   init(_ graph: LayoutGraph, from start: Int, bound: Int) {
     self.graph = graph
-    self.bound = bound
+    self.bound = max(bound, 1)
     // Columns of this height would have place for all nodes twice.
     let total = graph.nodes.reduce(0) { $0 + $1.height + Spacing.boxes }
-    most = max(6, 2 * total / max(bound, 1))
+    most = max(6, 2 * total / self.bound)
+    typicalHeight = Double(max(total, 1)) / Double(max(graph.nodes.count, 1))
     edges = Array(repeating: [], count: graph.nodes.count)
     columns = Array(repeating: 0, count: graph.nodes.count)
     for net in graph.nets {
@@ -77,9 +79,11 @@ struct ColumnAssignment {
     return length + (distance * edge.direction < 0 ? edge.penalty : distance == 0 ? edge.penalty / 3 : 0)
   }
 
+  /// The costs of a column that is too high. Each further node costs more, up to that of an edge over several columns, so
+  /// that a hub's many neighbours spread over columns.
   private func overflow(_ height: Int) -> Int {
-    let surplus = max(0, height - bound) * 100 / max(bound, 1)
-    return min(surplus, 1_000) * (100 + min(surplus, 1_000)) * 3 / 100
+    let surplus = Double(max(0, height - bound)) / typicalHeight
+    return Int(60 * surplus + 120 * surplus * surplus * typicalHeight / Double(bound))
   }
 
   private mutating func improve() {
