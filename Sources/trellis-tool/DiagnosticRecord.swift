@@ -49,15 +49,9 @@ struct DiagnosticRecord {
   /// The keys stand in the order in which people read a diagnostic.
   private var json: String {
     let notes = notes.map { note in
-      #"{ "line": \#(note.line), "column": \#(note.column), "message": \#(Self.quoted(note.message)) }"#
+      #"{ "line": \#(note.line), "column": \#(note.column), "message": \#(JSONText.quoted(note.message)) }"#
     }
-    return #"{ "path": \#(Self.quoted(path)), "line": \#(line), "column": \#(column), "severity": "\#(severity)", "#
-      + #""code": "\#(code)", "message": \#(Self.quoted(message)), "notes": [\#(notes.joined(separator: ", "))] }"#
-  }
-
-  private static func quoted(_ text: String) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
-    return (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+    return #"{ "path": \#(JSONText.quoted(path)), "line": \#(line), "column": \#(column), "severity": "\#(severity)", "#
+      + #""code": "\#(code)", "message": \#(JSONText.quoted(message)), "notes": [\#(notes.joined(separator: ", "))] }"#
   }
 }

@@ -1,14 +1,16 @@
 /// What a command tells its caller. The numbers from 64 are those of the BSD convention (`sysexits.h`).
 enum ExitStatus: Int32, Comparable {
   case success = 0
-  /// A model has errors, or a file would change.
+  /// A model has errors, a file would change, or a store breaks rules or refuses.
   case failure = 1
-  /// A migration has open questions, or cannot be done.
+  /// A migration has open questions, or cannot be done; or a change was told, and not written.
   case asks = 2
   /// A migration loses data with the consent of the model.
   case loses = 3
   case usage = 64
   case unreadable = 66
+  /// The command is not there on this system.
+  case unavailable = 69
   case unwritable = 74
 
   static func < (left: ExitStatus, right: ExitStatus) -> Bool { left.rawValue < right.rawValue }

@@ -5,11 +5,10 @@ import TrellisRuntime
 
 /// JSON for other programs, in lines.
 enum JSONOutput {
-  static func quoted(_ text: String) -> String { ValueJSON.quoted(text) }
-
   /// An object on one line, with its keys in order.
   static func object(_ members: [(key: String, value: String)]) -> String {
-    members.isEmpty ? "{}" : "{ " + members.map { "\(quoted($0.key)): \($0.value)" }.joined(separator: ", ") + " }"
+    members.isEmpty
+      ? "{}" : "{ " + members.map { "\(JSONText.quoted($0.key)): \($0.value)" }.joined(separator: ", ") + " }"
   }
 
   static func list(_ values: [String]) -> String { "[" + values.joined(separator: ", ") + "]" }
@@ -24,7 +23,7 @@ enum JSONOutput {
 enum ObjectJSON {
   /// - Parameter members: Whether the members of to-many relationships are included.
   static func text(_ object: DynamicObject, members: Bool) throws -> String {
-    var found = [(key: "_object", value: JSONOutput.quoted("\(object)"))]
+    var found = [(key: "_object", value: JSONText.quoted("\(object)"))]
     for property in try object.ownEntity().properties {
       guard let value = try value(of: property, of: object, members: members) else { continue }
       found.append((property.name, value))
@@ -41,10 +40,10 @@ enum ObjectJSON {
     case .relationship(let relationship):
       if relationship.isTransient { return nil }
       guard relationship.isToMany else {
-        return try ObjectText.partnerName(of: object, relationship).map(JSONOutput.quoted) ?? "null"
+        return try ObjectText.partnerName(of: object, relationship).map(JSONText.quoted) ?? "null"
       }
       guard members else { return nil }
-      return JSONOutput.list(try object.members(relationship.name).map { JSONOutput.quoted("\($0)") })
+      return JSONOutput.list(try object.members(relationship.name).map { JSONText.quoted("\($0)") })
     }
   }
 }

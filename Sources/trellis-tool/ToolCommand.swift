@@ -1,6 +1,7 @@
 /// The commands, with everything that parsing and help have to know of them.
 enum ToolCommand: String, CaseIterable {
   case check, format, release, diff
+  case doctor, backup, dump, load, copy, migrate, browse
   case list, show, query, get, set, insert, delete, seed
 
   struct Option {
@@ -16,6 +17,11 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: "MODEL..."
     case .release: "MODEL"
     case .diff: "OLD NEW"
+    case .doctor, .dump, .browse: "STORE"
+    case .backup: "STORE COPY"
+    case .load: "DOCUMENT STORE"
+    case .copy: "STORE NEW"
+    case .migrate: "STORE MODEL"
     case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.operands ?? ""
     }
   }
@@ -26,6 +32,11 @@ enum ToolCommand: String, CaseIterable {
     case .check, .format: "one MODEL at least"
     case .release: "a MODEL"
     case .diff: "OLD and NEW"
+    case .doctor, .dump, .browse: "a STORE"
+    case .backup: "a STORE and the name of its COPY"
+    case .load: "a DOCUMENT and the name of a STORE"
+    case .copy: "a STORE and the name of a NEW one"
+    case .migrate: "a STORE and a MODEL"
     case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.needed ?? ""
     }
   }
@@ -33,8 +44,8 @@ enum ToolCommand: String, CaseIterable {
   var operandCount: ClosedRange<Int> {
     switch self {
     case .check, .format: 1...Int.max
-    case .release: 1...1
-    case .diff: 2...2
+    case .release, .doctor, .dump, .browse: 1...1
+    case .diff, .backup, .load, .copy, .migrate: 2...2
     case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.count ?? 0...0
     }
   }
@@ -52,6 +63,22 @@ enum ToolCommand: String, CaseIterable {
       ]
     case .diff:
       [Option(name: "store", value: "FILE", summary: "count what the migration means for the rows of this store")]
+    case .doctor: [Option(name: "json", value: nil, summary: "print everything as one JSON object")]
+    case .backup: [Option(name: "replace", value: nil, summary: "replace an existing file")]
+    case .dump: [Option(name: "output", value: "FILE", summary: "write to a new file instead of the output")]
+    case .load, .copy:
+      [Option(name: "force", value: nil, summary: "keep the new store even if it breaks rules of its model")]
+    case .migrate:
+      [
+        Option(name: "plan", value: nil, summary: "only say what would be done"),
+        Option(
+          name: "allow-loss", value: nil, summary: "delete what MODEL does not account for; a copy is written before"),
+      ]
+    case .browse:
+      [
+        Option(name: "write", value: nil, summary: "let the pages change the store, under the rules of its model"),
+        Option(name: "port", value: "NUMBER", summary: "listen on this port instead of a free one"),
+      ]
     case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.options ?? []
     }
   }
@@ -63,6 +90,13 @@ enum ToolCommand: String, CaseIterable {
     case .format: "write model files in the canonical layout"
     case .release: "keep a model as the next version of its history"
     case .diff: "show how stored data of one model becomes that of another"
+    case .doctor: "check a store, and say how large it is and what would make it faster"
+    case .backup: "copy a store while programs use it"
+    case .dump: "write everything in a store as a JSON document"
+    case .load: "make a store from a JSON document"
+    case .copy: "make a store from another one"
+    case .migrate: "bring a store to a newer version of its model"
+    case .browse: "show a store in a browser on this machine"
     case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.summary ?? ""
     }
   }
@@ -90,6 +124,43 @@ enum ToolCommand: String, CaseIterable {
       OLD and NEW are model files or released versions. OLD may also be the folder of a history: then each version is
       compared with NEW. Exit 0 if nothing is asked or lost, 2 if there are open questions, 3 if data is lost with the
       consent of the model.
+      """
+    case .doctor:
+      """
+      Nothing in the store changes, and programs may go on using it. Exit 0 if all is well, 1 if something is broken, 66
+      if the file cannot be read.
+      """
+    case .backup:
+      """
+      The copy shows the store at one moment. External data is copied with it. Exit 0 if the copy is complete; otherwise
+      nothing is left of it.
+      """
+    case .dump:
+      """
+      The document is one that `.json(at:)` opens: keys, versions, order and the history of the model are kept, and
+      external data is written into it. The same contents give the same document, whatever kind of store has them.
+      """
+    case .load:
+      """
+      A DOCUMENT is what `dump` writes or `.json(at:)` keeps; `-` is the input. STORE is a new SQLite file, or a document
+      if its name ends in `.json`. The new store is checked by the rules of its model; one that breaks rules is not kept.
+      Exit 0 if all is well, 1 if the document has mistakes or breaks rules.
+      """
+    case .copy:
+      """
+      NEW is a new SQLite file, or a document if its name ends in `.json`. Keys, versions, order and external data are
+      kept. The new store is checked by the rules of its model; one that breaks rules is not kept.
+      """
+    case .migrate:
+      """
+      MODEL is the model file of the program. The plan is printed first. Steps in Swift are part of the program, so a
+      model with such steps is refused. Exit 0 if the store has the model now, 2 if the plan has open questions; with
+      --plan as `diff`.
+      """
+    case .browse:
+      """
+      The address is printed. It has a random part, which is good until the command ends, and leads to this machine only.
+      Without --write nothing can be changed. A store that programs have open is shown as they save it.
       """
     case .list, .show, .query, .get, .set, .insert, .delete, .seed: explanation?.details ?? ""
     }

@@ -8,7 +8,7 @@ extension DynamicObject {
   var rowVersion: Int64 { storedVersion }
 
   /// The entity and the key, and a text by which people know the object.
-  var title: String { label.map { "\($0) (\(entityName)#\(key))" } ?? "\(entityName)#\(key)" }
+  var title: String { label.map { "\($0) (\(_entityName)#\(key))" } ?? "\(_entityName)#\(key)" }
 
   /// The first text of the object that is not empty, of a unique key if there is one; nil if it has none.
   var label: String? {
@@ -33,6 +33,6 @@ extension Entity {
 extension Site {
   /// A link to an object, with a text by which people know it.
   func link(to object: DynamicObject) -> HTML {
-    "<a href=\"\(address(of: object))\">\(object.label ?? "\(object.entityName)#\(object.key)")</a>"
+    "<a href=\"\(address(of: object))\">\(object.label ?? "\(object._entityName)#\(object.key)")</a>"
   }
 }

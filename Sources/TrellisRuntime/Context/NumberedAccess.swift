@@ -39,17 +39,18 @@ extension ManagedObjectContext {
   ///   - entity: The number of the entity.
   ///   - format: The predicate; nil for all objects.
   ///   - arguments: The values of the format's placeholders, in order.
+  ///   - bindings: The values of the format's variables, by name.
   ///   - sort: The names of the sort keys, as in `-diary.createdAt`.
   /// - Throws: ``PredicateFormatError``; ``StoreError`` with the code `limit` for a request that is too large.
   package func request(
-    for entity: Int, format: String? = nil, arguments: [FormatArgument] = [], sort: [String] = [], limit: Int? = nil,
-    offset: Int = 0, includesSubentities: Bool = true
+    for entity: Int, format: String? = nil, arguments: [FormatArgument] = [], bindings: [String: FormatArgument] = [:],
+    sort: [String] = [], limit: Int? = nil, offset: Int = 0, includesSubentities: Bool = true
   ) throws -> StoreRequest {
     var keys: [SortKey] = []
     for name in sort { keys.append(try SortKey(named: name, of: model.entities[entity], in: model)) }
     let predicate = try format.map { format in
       try graph.runtime.formats.predicate(
-        FormatCache.Request(text: format, interpolated: [], given: arguments, bindings: [:]), of: entity, in: model)
+        FormatCache.Request(text: format, interpolated: [], given: arguments, bindings: bindings), of: entity, in: model)
     }
     let request = StoreRequest(
       entity: entity, includesSubentities: includesSubentities, predicate: predicate, sort: keys,
@@ -176,7 +177,9 @@ extension ManagedObject {
 
   /// Calls a function that reports its errors, and throws the one that it has reported.
   private final func throwing<Result>(_ body: () -> Result) throws -> Result {
-    guard let graph = attachedGraph else { return body() }
+    guard let graph = link.graph else {
+      throw ContextError(.loadFailed, "The partners of \(self) cannot be loaded, since the object's context is gone.")
+    }
     let result = body()
     try graph.throwPendingFailure()
     return result

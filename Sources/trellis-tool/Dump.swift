@@ -1,0 +1,57 @@
+import Foundation
+import TrellisJSON
+import TrellisModel
+import TrellisStorage
+
+/// `trellis dump`: everything in a store as a JSON document.
+enum Dump {
+  static func run(_ path: String, to output: String?) throws(ToolFailure) -> ExitStatus {
+    let file = try StoreFile(path)
+    let store = try file.store(readOnly: true)
+    defer { store.close() }
+    if let output {
+      try write(store, of: file, to: output)
+    } else {
+      try write(store, of: file) { piece in try FileHandle.standardOutput.write(contentsOf: Data(piece)) }
+    }
+    return .success
+  }
+
+  /// Writes a store to a document that takes its name when it is complete.
+  static func write(_ store: any Store, of file: StoreFile, to path: String) throws(ToolFailure) {
+    do {
+      try BackupFile(path, replacing: false, own: [], files: SystemFiles()).write { document, _ in
+        try write(store, of: file) { piece in
+          try piece.withUnsafeBytes { bytes in try document.write(bytes) }
+        }
+      }
+    } catch {
+      throw ToolFailure(store: error, path)
+    }
+  }
+
+  private static func write(
+    _ store: any Store, of file: StoreFile, to receive: ([UInt8]) throws -> Void
+  ) throws(ToolFailure) {
+    let progress = Progress("objects and pairs")
+    defer { progress.end() }
+    do {
+      let source = try TransferConnection.open(store)
+      defer { source.unpin() }
+      try DocumentStream.write(source, file.model, progress: progress.show, to: receive)
+    } catch {
+      throw ToolFailure(store: error, file.path)
+    }
+  }
+}
+
+/// A connection that shows the store as it is at one moment.
+enum TransferConnection {
+  static func open(_ store: any Store) throws -> any TransferSource {
+    guard let source = try store.connect() as? any TransferSource else {
+      throw StoreError(.unsupported, "\(store.name) cannot be copied.", remedy: "Use a SQLite store or a document.")
+    }
+    try source.pin()
+    return source
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import TrellisJSON
+import TrellisModel
+import TrellisRuntime
+import TrellisStorage
+
+/// `trellis load` and `trellis copy`: a new store with the rows of a document, or of another store.
+enum Load {
+  /// - Parameter keepsBroken: Whether a store is kept that breaks rules of its model.
+  static func run(_ document: String, into path: String, keepsBroken: Bool) throws(ToolFailure) -> ExitStatus {
+    let source = try source(document)
+    let target = try NewStore(path)
+    return try target.fill(keepsBroken: keepsBroken) { () throws(ToolFailure) in
+      switch target.kind {
+      case .sqlite:
+        try load(source.model, source.lineage, into: path) { writer, progress in
+          try source.transfer(to: writer, progress: progress)
+        }
+      case .document:
+        // A store in memory on the way would not show the positions of mistakes.
+        let place = try TemporaryStore(source.model)
+        defer { place.remove() }
+        try load(source.model, source.lineage, into: place.path) { writer, progress in
+          try source.transfer(to: writer, progress: progress)
+        }
+        try dump(place.path, to: path)
+      }
+    }
+  }
+
+  static func copy(_ from: String, to path: String, keepsBroken: Bool) throws(ToolFailure) -> ExitStatus {
+    let file = try StoreFile(from)
+    let target = try NewStore(path)
+    return try target.fill(keepsBroken: keepsBroken) { () throws(ToolFailure) in
+      switch target.kind {
+      case .sqlite:
+        let store = try file.store(readOnly: true)
+        defer { store.close() }
+        do {
+          let source = try TransferConnection.open(store)
+          defer { source.unpin() }
+          try load(file.model, try source.lineage(), into: path) { writer, progress in
+            try source.transfer(file.model, to: writer, progress: progress)
+          }
+        } catch {
+          throw ToolFailure(store: error, from)
+        }
+      case .document: try dump(from, to: path)
+      }
+    }
+  }
+
+  private static func dump(_ from: String, to path: String) throws(ToolFailure) {
+    let file = try StoreFile(from)
+    let store = try file.store(readOnly: true)
+    defer { store.close() }
+    try Dump.write(store, of: file, to: path)
+  }
+
+  private static func source(_ path: String) throws(ToolFailure) -> DocumentSource {
+    do {
+      if path == "-" {
+        return try DocumentSource(try FileHandle.standardInput.readToEnd() ?? Data(), path: "the standard input")
+      }
+      guard FileManager.default.fileExists(atPath: path) else {
+        throw InputFile.unreadable(path, "There is no such file.")
+      }
+      return try DocumentSource(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe), path: path)
+    } catch {
+      throw ToolFailure(store: error, path)
+    }
+  }
+
+  private static func load(
+    _ model: Model, _ lineage: StoreLineage, into path: String,
+    _ body: (_ writer: any BulkWriter, _ progress: (Int) -> Void) throws -> Void
+  ) throws(ToolFailure) {
+    let progress = Progress("objects and pairs")
+    defer { progress.end() }
+    do {
+      let opened = try StoreConfiguration.sqlite(at: URL(fileURLWithPath: path)).open(model)
+      defer { opened.close() }
+      guard let store = opened as? SQLiteStore else { return }
+      try store.load(lineage) { writer in try body(writer, progress.show) }
+    } catch {
+      throw ToolFailure(store: error, path)
+    }
+  }
+}
+
+/// A store that a command makes. What is not complete, or breaks rules, does not stay.
+struct NewStore {
+  let path: String
+  let kind: StoreFile.Kind
+
+  /// - Throws: ``ToolFailure`` if there is a file of the name.
+  init(_ path: String) throws(ToolFailure) {
+    self.path = path
+    kind = path.lowercased().hasSuffix(".json") ? .document : .sqlite
+    guard !FileManager.default.fileExists(atPath: path) else {
+      throw ToolFailure(
+        .failure, "error: \(path) exists already, and a new store is written. Choose another name, or remove the file.")
+    }
+  }
+
+  /// Makes the store and checks it by the rules of its model.
+  func fill(keepsBroken: Bool, _ body: () throws(ToolFailure) -> Void) throws(ToolFailure) -> ExitStatus {
+    do throws(ToolFailure) {
+      try body()
+      let findings = try Doctor.findings(in: try StoreFile(path), limit: Doctor.shownFindings)
+      if findings.isEmpty { return .success }
+      for finding in findings { Console.complain("\(finding)\n") }
+      if keepsBroken { return .failure }
+      throw ToolFailure(
+        .failure,
+        "error: \(path) would break the rules of its model, so it was not kept. Repair the source, or keep it with --force."
+      )
+    } catch {
+      remove()
+      throw error
+    }
+  }
+
+  func remove() {
+    for ending in ["", "-wal", "-shm", "-journal", ".external"] {
+      try? FileManager.default.removeItem(atPath: path + ending)
+    }
+  }
+}
+
+/// A store in a file that is used on the way.
+private struct TemporaryStore {
+  let path: String
+
+  init(_ model: Model) throws(ToolFailure) {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "trellis-\(UUID().uuidString)")
+    do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
+      throw OutputFile.unwritable(folder.path, "it cannot be created")
+    }
+    path = folder.appending(path: "store.db").path
+  }
+
+  func remove() {
+    try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+  }
+}
