@@ -9,11 +9,4 @@ package enum ValueJSON {
     var bytes: [UInt8] = []
     return bytes.append(value, as: ValueForm(attribute)) ? String(decoding: bytes, as: UTF8.self) : nil
   }
-
-  /// A text in quotes.
-  package static func quoted(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    bytes.appendQuoted(text)
-    return String(decoding: bytes, as: UTF8.self)
-  }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import TrellisBrowser
+import TrellisDiagram
 import TrellisStorage
 
 /// `trellis browse`: pages about a store, for a browser on this machine.
@@ -13,13 +14,17 @@ enum Browse {
     #else
       _ = try StoreFile(path)
       do {
-        let site = try Site(name: URL(fileURLWithPath: path).lastPathComponent, isWritable: writes) {
+        let site = try Site(
+          name: URL(fileURLWithPath: path).lastPathComponent, isWritable: writes,
+          picture: { model, address in Diagram(model).svg { address($0.name) } }
+        ) {
           // The file may have another model by the next time.
           try StoreFile(path).container(readOnly: !writes)
         }
         let running = try RunningSite(site, port: number)
         Console.print(
-          "\(running.address)\n\(writes ? "The store may be changed." : "The store is only read.") Stop with Control-C.\n")
+          "\(running.address)\n\(writes ? "The store may be changed." : "The store is only read.") Stop with Control-C.\n"
+        )
         running.run()
         return .success
       } catch {

@@ -23,8 +23,8 @@ enum Describe {
     let description = model.description
     var text = "Model \(model.name)" + (description.version.map { ", version \($0.onOneLine)" } ?? "") + "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
-    if !model.entities.isEmpty { text += "\n" + entityTable(of: model).text() }
-    if !description.enums.isEmpty { text += "\n" + enumTable(of: model).text() }
+    if !model.entities.isEmpty { text += "\n" + entityTable(of: model).text }
+    if !description.enums.isEmpty { text += "\n" + enumTable(of: model).text }
     if !description.codableTypes.isEmpty {
       text += "\nCodable types: \(description.codableTypes.joined(separator: ", "))\n"
     }
@@ -32,7 +32,7 @@ enum Describe {
   }
 
   private static func entityTable(of model: Model) -> TextTable {
-    var table = TextTable(titled: "entity", "parent", "attributes", "relationships", "description")
+    var table = TextTable([["entity", "parent", "attributes", "relationships", "description"]])
     for (entity, description) in zip(model.entities, model.description.entities) {
       let relationships = entity.properties.compactMap(\.relationship).filter { $0.entity == entity.index }
       table.add([
@@ -47,7 +47,7 @@ enum Describe {
 
   private static func enumTable(of model: Model) -> TextTable {
     let spelling = ValueSpelling(model: model)
-    var table = TextTable(titled: "enum", "type", "unknown values", "cases")
+    var table = TextTable([["enum", "type", "unknown values", "cases"]])
     for enumeration in model.description.enums {
       let cases = enumeration.cases.map { enumCase -> String in
         enumCase.rawValue == .text(enumCase.name)
@@ -124,9 +124,9 @@ struct EntityTables {
     func shown(_ cells: [String]) -> [String] {
       entity.parent == nil ? Array(cells.prefix(1) + cells.dropFirst(2)) : cells
     }
-    var table = TextTable(shown(titles).map { TextTable.Column(title: $0) })
+    var table = TextTable([shown(titles)])
     for row in rows { table.add(shown(cells(row)).map(\.onOneLine)) }
-    return table.text().split(separator: "\n").map(String.init)
+    return table.lines
   }
 
   private func isUnique(_ attribute: Attribute) -> Bool {
@@ -221,10 +221,6 @@ extension Index {
 
 extension FetchRequestDescription.Sort {
   var spelling: String { (isDescending ? "-" : "") + path }
-}
-
-extension TextTable {
-  fileprivate init(titled titles: String...) { self.init(titles.map { Column(title: $0) }) }
 }
 
 extension String {

@@ -49,9 +49,9 @@ struct DiagnosticRecord {
   /// The keys stand in the order in which people read a diagnostic.
   private var json: String {
     let notes = notes.map { note in
-      #"{ "line": \#(note.line), "column": \#(note.column), "message": \#(JSONOutput.quoted(note.message)) }"#
+      #"{ "line": \#(note.line), "column": \#(note.column), "message": \#(JSONText.quoted(note.message)) }"#
     }
-    return #"{ "path": \#(JSONOutput.quoted(path)), "line": \#(line), "column": \#(column), "severity": "\#(severity)", "#
-      + #""code": "\#(code)", "message": \#(JSONOutput.quoted(message)), "notes": [\#(notes.joined(separator: ", "))] }"#
+    return #"{ "path": \#(JSONText.quoted(path)), "line": \#(line), "column": \#(column), "severity": "\#(severity)", "#
+      + #""code": "\#(code)", "message": \#(JSONText.quoted(message)), "notes": [\#(notes.joined(separator: ", "))] }"#
   }
 }

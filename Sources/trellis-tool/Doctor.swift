@@ -127,18 +127,14 @@ enum Doctor {
 
     var text: String {
       var lines = ["\(file.path): \(kind) of the model \(file.model.name)"]
-      lines += TextTable(counts.map { [$0.entity, "\($0.count)"] }, numbers: [1]).text().split(separator: "\n").map {
-        "  " + $0
-      }
+      lines += TextTable(counts.map { [$0.entity, "\($0.count)"] }, numbers: [1]).lines.map { "  " + $0 }
       lines += ["", "sizes"]
-      lines += TextTable(sizes.map { [$0.what, Self.text(ofBytes: $0.bytes)] }, numbers: [1]).text().split(
-        separator: "\n"
-      ).map { "  " + $0 }
+      lines += TextTable(sizes.map { [$0.what, Self.text(ofBytes: $0.bytes)] }, numbers: [1]).lines.map { "  " + $0 }
       if !parts.isEmpty {
         lines += ["", "largest tables and indexes"]
-        lines += TextTable(parts.prefix(10).map { [$0.name, Self.text(ofBytes: $0.bytes)] }, numbers: [1]).text().split(
-          separator: "\n"
-        ).map { "  " + $0 }
+        lines += TextTable(parts.prefix(10).map { [$0.name, Self.text(ofBytes: $0.bytes)] }, numbers: [1]).lines.map {
+          "  " + $0
+        }
       }
       if !advice.isEmpty {
         lines += ["", "advice"]
@@ -163,24 +159,24 @@ enum Doctor {
     /// All keys are always there.
     var json: String {
       func object(_ pairs: [(String, Int64)]) -> String {
-        "{ " + pairs.map { "\(JSONOutput.quoted($0.0)): \($0.1)" }.joined(separator: ", ") + " }"
+        "{ " + pairs.map { "\(JSONText.quoted($0.0)): \($0.1)" }.joined(separator: ", ") + " }"
       }
       let broken = findings.map { finding in
         let key = finding.key.map { "\($0)" } ?? "null"
-        let properties = finding.properties.map(JSONOutput.quoted).joined(separator: ", ")
-        return #"{ "code": \#(JSONOutput.quoted(finding.code.rawValue)), "entity": "#
-          + #"\#(finding.entity.map(JSONOutput.quoted) ?? "null"), "key": \#(key), "properties": [\#(properties)], "#
-          + #""message": \#(JSONOutput.quoted(finding.message)), "repair": \#(JSONOutput.quoted(finding.repair)) }"#
+        let properties = finding.properties.map(JSONText.quoted).joined(separator: ", ")
+        return #"{ "code": \#(JSONText.quoted(finding.code.rawValue)), "entity": "#
+          + #"\#(finding.entity.map(JSONText.quoted) ?? "null"), "key": \#(key), "properties": [\#(properties)], "#
+          + #""message": \#(JSONText.quoted(finding.message)), "repair": \#(JSONText.quoted(finding.repair)) }"#
       }
       let advised = advice.map {
-        #"{ "entity": \#(JSONOutput.quoted($0.entity)), "request": \#(JSONOutput.quoted($0.request)), "advice": "#
-          + #"\#(JSONOutput.quoted($0.text)) }"#
+        #"{ "entity": \#(JSONText.quoted($0.entity)), "request": \#(JSONText.quoted($0.request)), "advice": "#
+          + #"\#(JSONText.quoted($0.text)) }"#
       }
       return """
         {
-          "store": \(JSONOutput.quoted(file.path)),
+          "store": \(JSONText.quoted(file.path)),
           "kind": "\(file.kind == .sqlite ? "sqlite" : "json")",
-          "model": \(JSONOutput.quoted(file.model.name)),
+          "model": \(JSONText.quoted(file.model.name)),
           "objects": \(object(counts.map { ($0.entity, Int64($0.count)) })),
           "sizes": \(object(sizes.map { ($0.what, $0.bytes) })),
           "parts": \(object(parts.map { ($0.name, $0.bytes) })),

@@ -3,7 +3,7 @@ enum ExitStatus: Int32, Comparable {
   case success = 0
   /// A model has errors, a file would change, or a store breaks rules or refuses.
   case failure = 1
-  /// A migration has open questions, or cannot be done.
+  /// A migration has open questions, or cannot be done; or a change was told, and not written.
   case asks = 2
   /// A migration loses data with the consent of the model.
   case loses = 3

@@ -28,21 +28,21 @@ enum List {
 
   private static func entities(_ context: ManagedObjectContext, asJSON: Bool) throws -> String {
     let model = context.model
-    var table = TextTable([.init(title: "entity"), .init(title: "objects", isNumber: true)])
+    var rows = [["entity", "objects"]]
     var lines: [String] = []
     func add(_ entity: Entity, level: Int) throws {
       // The objects of subentities are counted at these.
       let count = try context.count(of: context.request(for: entity.index, includesSubentities: false))
-      table.add([String(repeating: "  ", count: level) + entity.name, entity.isAbstract ? "" : "\(count)"])
+      rows.append([String(repeating: "  ", count: level) + entity.name, entity.isAbstract ? "" : "\(count)"])
       lines.append(
-        JSONOutput.object([
-          ("entity", JSONOutput.quoted(entity.name)),
-          ("parent", entity.parent.map { JSONOutput.quoted(model.entities[$0].name) } ?? "null"),
+        JSONText.object([
+          ("entity", JSONText.quoted(entity.name)),
+          ("parent", entity.parent.map { JSONText.quoted(model.entities[$0].name) } ?? "null"),
           ("abstract", "\(entity.isAbstract)"), ("objects", "\(count)"),
         ]))
       for child in model.entities where child.parent == entity.index { try add(child, level: level + 1) }
     }
     for entity in model.entities where entity.parent == nil { try add(entity, level: 0) }
-    return asJSON ? JSONOutput.lines(lines) : table.text()
+    return asJSON ? JSONText.lines(lines) : TextTable(rows, numbers: [1]).text
   }
 }

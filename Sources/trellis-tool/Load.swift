@@ -112,7 +112,9 @@ struct NewStore {
       for finding in findings { Console.complain("\(finding)\n") }
       if keepsBroken { return .failure }
       throw ToolFailure(
-        .failure, "error: \(path) would break the rules of its model, so it was not kept. Repair the source, or keep it with --force.")
+        .failure,
+        "error: \(path) would break the rules of its model, so it was not kept. Repair the source, or keep it with --force."
+      )
     } catch {
       remove()
       throw error

@@ -12,7 +12,8 @@ enum Migrate {
     guard let description = result.description else { throw ToolFailure(.failure, result.rendered()) }
     guard result.migrates.isEmpty else {
       throw ToolFailure(
-        .failure, "error: \(model) lists steps in \"migrates\", which are code of the program. Open the store with the program.")
+        .failure,
+        "error: \(model) lists steps in \"migrates\", which are code of the program. Open the store with the program.")
     }
     let current: Model
     do throws(SchemaError) { current = try Model(description) } catch {

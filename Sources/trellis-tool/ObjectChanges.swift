@@ -11,6 +11,7 @@ enum SetValues {
     return try StoreChange.run(operands[0], isWritten: arguments.has("write")) { context in
       let object = try context.object(name)
       try Assignments(assignments, to: object.ownEntity(), in: context).apply(to: object, isNew: false)
+      return [object]
     }
   }
 }
@@ -27,7 +28,9 @@ enum Insert {
       guard problems.isEmpty else {
         throw ToolFailure(.failure, problems.map { "error: \($0.message)\n" }.joined())
       }
-      try given.apply(to: context.insert(entity.name, given.values), isNew: true)
+      let object = try context.insert(entity.name, given.values)
+      try given.apply(to: object, isNew: true)
+      return [object]
     }
   }
 }
@@ -41,6 +44,7 @@ enum Delete {
     return try StoreChange.run(operands[0], isWritten: arguments.has("write")) { [names] context in
       let objects = try names.map { try context.object($0) }
       for object in objects where !object.isDeleted { try context.delete(object) }
+      return objects
     }
   }
 }

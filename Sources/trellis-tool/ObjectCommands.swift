@@ -31,7 +31,8 @@ extension ToolCommand {
         options: [Option(name: "where", value: "FORMAT", summary: "only the objects that match a predicate")]
           + Self.pages + [Self.json],
         summary: "list the entities of a store, or the objects of one",
-        details: "The store is only read. Objects of subentities are listed, too. Columns that do not fit are left out.")
+        details: "The store is only read. Objects of subentities are listed, too. Columns that do not fit are left out."
+      )
     case .show:
       Explanation(
         operands: "STORE OBJECT", needed: "a STORE and an OBJECT", count: 2...2, options: [Self.json],
@@ -53,7 +54,8 @@ extension ToolCommand {
       Explanation(
         operands: "STORE OBJECT PROPERTY", needed: "a STORE, an OBJECT and a PROPERTY", count: 3...3,
         options: [Self.json], summary: "print one value of an object, whole",
-        details: "A relationship prints a line for each partner. What is printed is what set takes. The store is only read.")
+        details:
+          "A relationship prints a line for each partner. What is printed is what set takes. The store is only read.")
     case .set:
       Explanation(
         operands: "STORE OBJECT NAME=VALUE...", needed: "a STORE, an OBJECT and a NAME=VALUE", count: 3...Int.max,

@@ -3,33 +3,16 @@ import TrellisJSON
 import TrellisModel
 import TrellisRuntime
 
-/// JSON for other programs, in lines.
-enum JSONOutput {
-  static func quoted(_ text: String) -> String { ValueJSON.quoted(text) }
-
-  /// An object on one line, with its keys in order.
-  static func object(_ members: [(key: String, value: String)]) -> String {
-    members.isEmpty ? "{}" : "{ " + members.map { "\(quoted($0.key)): \($0.value)" }.joined(separator: ", ") + " }"
-  }
-
-  static func list(_ values: [String]) -> String { "[" + values.joined(separator: ", ") + "]" }
-
-  /// A list with one element a line, so that a line can be found and compared.
-  static func lines(_ values: [String]) -> String {
-    values.isEmpty ? "[]\n" : "[\n  \(values.joined(separator: ",\n  "))\n]\n"
-  }
-}
-
 /// An object as JSON: its name under `_object`, its values in the forms of a document, partners by name.
 enum ObjectJSON {
   /// - Parameter members: Whether the members of to-many relationships are included.
   static func text(_ object: DynamicObject, members: Bool) throws -> String {
-    var found = [(key: "_object", value: JSONOutput.quoted("\(object)"))]
+    var found = [(key: "_object", value: JSONText.quoted("\(object)"))]
     for property in try object.ownEntity().properties {
       guard let value = try value(of: property, of: object, members: members) else { continue }
       found.append((property.name, value))
     }
-    return JSONOutput.object(found)
+    return JSONText.object(found)
   }
 
   /// The value of a property; nil for members that are not asked for, and for what is in memory only.
@@ -41,10 +24,10 @@ enum ObjectJSON {
     case .relationship(let relationship):
       if relationship.isTransient { return nil }
       guard relationship.isToMany else {
-        return try ObjectText.partnerName(of: object, relationship).map(JSONOutput.quoted) ?? "null"
+        return try ObjectText.partnerName(of: object, relationship).map(JSONText.quoted) ?? "null"
       }
       guard members else { return nil }
-      return JSONOutput.list(try object.members(relationship.name).map { JSONOutput.quoted("\($0)") })
+      return JSONText.list(try object.members(relationship.name).map { JSONText.quoted("\($0)") })
     }
   }
 }

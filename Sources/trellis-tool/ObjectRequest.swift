@@ -14,7 +14,7 @@ struct ObjectRequest {
   private static let usualLimit = 100
   /// The greatest number of cells of a line.
   private static let lineWidth = 110
-  private static let mostLetters = 30
+  private static let mostLetters = 36
 
   init(
     _ name: String, where format: String?, _ arguments: [String], _ options: ParsedArguments, of command: ToolCommand,
@@ -51,18 +51,18 @@ struct ObjectRequest {
   func plan() throws -> QueryPlan { try context.plan(of: request) }
 
   func json() throws -> String {
-    JSONOutput.lines(try objects().map { try ObjectJSON.text($0, members: false) })
+    JSONText.lines(try objects().map { try ObjectJSON.text($0, members: false) })
   }
 
   func table() throws -> String {
     let objects = try objects()
     let shown = entity.properties.filter { !$0.isTransient && $0.relationship?.isToMany != true }
-    var table = TextTable(
-      [TextTable.Column(title: "object")]
-        + shown.map { TextTable.Column(title: $0.name, isNumber: $0.attribute?.type.isNumber == true) })
-    for object in objects { table.add(["\(object)"] + (try shown.map { try Self.cell($0, of: object) })) }
     if objects.isEmpty { return "no objects\n" }
-    return table.text(width: Self.lineWidth) + (try rest(after: objects.count))
+    var rows = [["object"] + shown.map(\.name)]
+    for object in objects { rows.append(["\(object)"] + (try shown.map { try Self.cell($0, of: object) })) }
+    let numbers = shown.indices.filter { shown[$0].attribute?.type.isNumber == true }.map { $0 + 1 }
+    let table = TextTable(TextTable.fitting(rows, width: Self.lineWidth), numbers: Set(numbers))
+    return table.text + (try rest(after: objects.count))
   }
 
   private static func cell(_ property: Property, of object: DynamicObject) throws -> String {

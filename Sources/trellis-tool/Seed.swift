@@ -19,29 +19,30 @@ enum Seed {
       throw .usage("\(seedText.inMessage) is no seed: that is a whole number from 0 on.", of: .seed)
     }
     let model = try ModelInput(operands[0]).model
-    let path = operands[1]
-    guard !FileManager.default.fileExists(atPath: path) else {
-      throw ToolFailure(.failure, "error: \(path) exists already. Choose another name, or remove it.")
+    let target = try NewStore(operands[1])
+    var report = Seeder.Report()
+    let outcome = try target.fill(keepsBroken: false) { () throws(ToolFailure) in
+      report = try ToolFailure.catching(target.path) { try fill(target, model, count, seed) }
     }
-    let report = try ToolFailure.catching(path) { try fill(path, model, count, seed) }
     show(report)
-    return report.notes.isEmpty && report.discarded.isEmpty ? .success : .asks
+    return report.notes.isEmpty && report.discarded.isEmpty ? outcome : .asks
   }
 
-  /// A store that could not be filled is removed.
-  private static func fill(_ path: String, _ model: Model, _ count: Int, _ seed: UInt64) throws -> Seeder.Report {
-    let url = URL(fileURLWithPath: path)
-    let isDocument = path.lowercased().hasSuffix(".json")
-    let container = try PersistentContainer(
-      model: ObjectModel(dynamic: model.description), store: isDocument ? .json(at: url) : .sqlite(at: url), log: nil)
+  private static func fill(_ target: NewStore, _ model: Model, _ count: Int, _ seed: UInt64) throws -> Seeder.Report {
+    let url = URL(fileURLWithPath: target.path)
+    let store: StoreConfiguration =
+      switch target.kind {
+      case .sqlite: .sqlite(at: url)
+      case .document: .json(at: url)
+      }
+    let container = try PersistentContainer(model: ObjectModel(dynamic: model.description), store: store, log: nil)
     defer { container.close() }
     return try Seeder.fill(container.newContext(), count, seed: seed)
   }
 
   private static func show(_ report: Seeder.Report) {
-    var table = TextTable([.init(title: "entity"), .init(title: "objects", isNumber: true)])
-    for (entity, count) in report.counts { table.add([entity, "\(count)"]) }
-    Console.print(table.text())
+    let rows = [["entity", "objects"]] + report.counts.map { [$0.entity, "\($0.count)"] }
+    Console.print(TextTable(rows, numbers: [1]).text)
     for note in report.notes { Console.complain("\(note)\n") }
     for change in report.discarded {
       for failure in change.failures { Console.complain("An object was left out: \(failure)\n") }

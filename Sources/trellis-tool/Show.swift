@@ -13,14 +13,10 @@ enum Show {
     try withObject(path, name, .show) { object in
       if asJSON { return Console.print(try ObjectJSON.text(object, members: true) + "\n") }
       let properties = try object.ownEntity().properties.filter { !$0.isTransient }
-      let width = properties.map { CellWidth.of($0.name) }.max() ?? 0
-      var text = "\(object)\n"
-      for property in properties {
-        let space = String(repeating: " ", count: width - CellWidth.of(property.name) + 2)
-        let line = try ObjectText.line(property, of: object, length: mostLetters, names: mostNames)
-        text += "  \(property.name)\(line.isEmpty ? "" : space + line)\n"
+      let rows = try properties.map {
+        ["", $0.name, try ObjectText.line($0, of: object, length: mostLetters, names: mostNames)]
       }
-      Console.print(text)
+      Console.print("\(object)\n" + TextTable(rows).text)
     }
   }
 
@@ -48,7 +44,11 @@ enum Show {
     let name = try ObjectName.read(name, of: command)
     let container = try StoreFile(path).container(readOnly: true)
     defer { container.close() }
-    try ToolFailure.catching(path) { try body(try container.newContext().object(name)) }
+    try ToolFailure.catching(path) {
+      let context = container.newContext()
+      // The object does not keep its context.
+      try withExtendedLifetime(context) { try body(try context.object(name)) }
+    }
     return .success
   }
 }

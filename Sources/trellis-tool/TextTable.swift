@@ -1,55 +1,54 @@
 import TrellisDiagram
 
-/// Rows with aligned columns.
+/// Rows of text in aligned columns, for a terminal. The first row may have the titles.
 struct TextTable {
-  struct Column {
-    let title: String
-    /// Whether cells are aligned at their end, as numbers are.
-    var isNumber = false
+  private var rows: [[String]]
+  private let numbers: Set<Int>
+
+  /// - Parameters:
+  ///   - rows: The cells of each row, all with as many cells.
+  ///   - numbers: The columns that are aligned at their right end.
+  init(_ rows: [[String]], numbers: Set<Int> = []) {
+    self.rows = rows
+    self.numbers = numbers
   }
-
-  private let columns: [Column]
-  private var rows: [[String]] = []
-  private static let gap = "  "
-
-  init(_ columns: [Column]) { self.columns = columns }
 
   mutating func add(_ cells: [String]) { rows.append(cells) }
 
-  /// A table without titles.
-  ///
-  /// - Parameter numbers: The columns that are aligned at their end.
-  init(_ rows: [[String]], numbers: Set<Int> = []) {
-    columns = (rows.first ?? []).indices.map { Column(title: "", isNumber: numbers.contains($0)) }
-    self.rows = rows
+  /// The rows, each in one line, with two spaces between columns and none at the end.
+  var lines: [String] {
+    let widths = Self.widths(of: rows)
+    return rows.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        let space = String(repeating: " ", count: widths[column] - CellWidth.of(cell))
+        line += (column > 0 ? "  " : "") + (numbers.contains(column) ? space + cell : cell + space)
+      }
+      return String(line.reversed().drop { $0 == " " }.reversed())
+    }
   }
 
-  /// The table with its titles, one row a line.
-  ///
-  /// - Parameter width: The maximum number of cells of a line. Columns that do not fit are left out, but not the first.
-  func text(width: Int = .max) -> String {
-    let widths = columns.indices.map { column in
-      ([columns[column].title] + rows.map { $0[column] }).map(CellWidth.of).max() ?? 0
-    }
-    var shown = 0
-    var used = 0
-    while shown < widths.count, shown == 0 || used + Self.gap.count + widths[shown] <= width {
-      used += (shown == 0 ? 0 : Self.gap.count) + widths[shown]
-      shown += 1
-    }
-    let titles = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map(\.title)]
-    return (titles + rows).map { line($0, Array(widths[..<shown])) }.joined()
+  /// The rows as text.
+  var text: String { lines.map { $0 + "\n" }.joined() }
+
+  /// The rows without the last columns, as far as a line would be wider than a number of cells. The first column stays.
+  static func fitting(_ rows: [[String]], width: Int) -> [[String]] {
+    var used = -2
+    let shown = widths(of: rows).enumerated().prefix { column, columnWidth in
+      used += columnWidth + 2
+      return column == 0 || used <= width
+    }.count
+    return rows.map { Array($0.prefix(shown)) }
   }
 
-  private func line(_ cells: [String], _ widths: [Int]) -> String {
-    var parts: [String] = []
-    for (number, (cell, width)) in zip(cells, widths).enumerated() {
-      let space = String(repeating: " ", count: max(0, width - CellWidth.of(cell)))
-      let isLast = number == widths.count - 1
-      parts.append(columns[number].isNumber ? space + cell : cell + (isLast ? "" : space))
+  private static func widths(of rows: [[String]]) -> [Int] {
+    var widths: [Int] = []
+    for row in rows {
+      for (column, cell) in row.enumerated() {
+        if column == widths.count { widths.append(0) }
+        widths[column] = max(widths[column], CellWidth.of(cell))
+      }
     }
-    var line = parts.joined(separator: Self.gap)
-    while line.last == " " { line.removeLast() }
-    return line + "\n"
+    return widths
   }
 }

@@ -161,14 +161,19 @@ struct SampleValues {
   private func text(_ isUnique: Bool, _ random: inout SeedNumbers) -> String {
     let number = isUnique ? " \(count)" : ""
     let least = min(bounds.minimumLength ?? 1, 100_000)
-    let most = bounds.maximumLength ?? .max
+    let most = (bounds.maximumLength ?? .max) - number.unicodeScalars.count
     var text = Self.word(&random)
-    for _ in 0..<Int.random(in: 0...2, using: &random) { text += " " + Self.word(&random) }
-    while text.unicodeScalars.count < least { text += " " + Self.word(&random) }
-    guard text.unicodeScalars.count > most - number.unicodeScalars.count else { return text + number }
-    if isUnique && most < 8 { return Self.digits(of: count, least: least, most: most) }
-    let kept = text.unicodeScalars.prefix(max(0, most - number.unicodeScalars.count))
-    return String(String.UnicodeScalarView(kept)) + number
+    let words = Int.random(in: 0...2, using: &random)
+    // Whole words as far as they fit.
+    for place in 0..<10_000 {
+      let isShort = text.unicodeScalars.count + number.unicodeScalars.count < least
+      let next = text + " " + Self.word(&random)
+      guard isShort || place < words, isShort || next.unicodeScalars.count <= most else { break }
+      text = next
+    }
+    if text.unicodeScalars.count <= most { return text + number }
+    if isUnique && most < 4 { return Self.digits(of: count, least: least, most: bounds.maximumLength ?? .max) }
+    return String(String.UnicodeScalarView(text.unicodeScalars.prefix(max(0, most)))) + number
   }
 
   /// A short text that a number determines.

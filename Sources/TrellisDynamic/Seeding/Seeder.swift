@@ -16,6 +16,8 @@ package struct Seeder {
     package fileprivate(set) var notes: [String] = []
     /// The objects that were not saved, because they break rules.
     package fileprivate(set) var discarded: [DiscardedChange] = []
+
+    package init() {}
   }
 
   private struct End: Hashable {

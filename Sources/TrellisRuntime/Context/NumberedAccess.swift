@@ -177,7 +177,9 @@ extension ManagedObject {
 
   /// Calls a function that reports its errors, and throws the one that it has reported.
   private final func throwing<Result>(_ body: () -> Result) throws -> Result {
-    guard let graph = attachedGraph else { return body() }
+    guard let graph = link.graph else {
+      throw ContextError(.loadFailed, "The partners of \(self) cannot be loaded, since the object's context is gone.")
+    }
     let result = body()
     try graph.throwPendingFailure()
     return result
