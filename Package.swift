@@ -167,6 +167,13 @@ if !isResolvedDependency {
       ],
       exclude: ["Described", "Guide"], swiftSettings: settings),
     .testTarget(
+      name: "TrellisDynamicTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisStoreTesting", "TrellisDynamic", "Trellis", "TrellisRuntime", "TrellisStorage",
+        "TrellisModel", "TrellisModelFile", "TrellisJSON",
+      ],
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
+    .testTarget(
       name: "TrellisDiagramTests",
       dependencies: ["TrellisTestSupport", "TrellisDiagram", "TrellisModel", "TrellisModelFile"],
       exclude: ["Golden"], swiftSettings: settings),

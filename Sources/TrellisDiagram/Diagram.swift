@@ -28,12 +28,12 @@ package struct Diagram: Sendable {
   ///   - link: returns the address that the box of an entity leads to; nil for none.
   /// - Complexity: about n² in the number of relationships of a connected component with a thousand entities, which takes
   ///   a few seconds.
-  package func svg(theme: DiagramTheme = .automatic, link: ((Entity) -> String?)? = nil) -> String {
+  package func svg(theme: DiagramTheme = .automatic, link: (Entity) -> String? = { _ in nil }) -> String {
     let content = content
     var writer = SVGWriter(content, DiagramLayout(content), title: model.name, theme)
     return writer.document { card in
       guard case .entity(let number, _) = card.kind else { return nil }
-      return link?(model.entities[number])
+      return link(model.entities[number])
     }
   }
 
