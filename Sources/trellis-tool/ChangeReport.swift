@@ -58,9 +58,14 @@ struct ChangeReport {
   private mutating func add(updated object: DynamicObject) throws {
     let former = try base.object(object.name)
     var lines: [[String]] = []
-    for name in object.changedProperties {
-      guard let line = try change(of: object.ownEntity().needProperty(name), former, object) else { continue }
-      lines.append(["", name, line])
+    let changed = Set(object.changedProperties)
+    for property in try object.ownEntity().properties {
+      // A to-one that the partner's row stores is no changed property of this object.
+      let isElsewhere = property.relationship.map { !$0.isToMany && !$0.isTransient && $0.column == nil } ?? false
+      guard changed.contains(property.name) || isElsewhere, let line = try change(of: property, former, object) else {
+        continue
+      }
+      lines.append(["", property.name, line])
     }
     if !lines.isEmpty { text += "changes \(ObjectText.name(former))\n" + TextTable(lines).text }
   }
