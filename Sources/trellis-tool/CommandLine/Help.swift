@@ -3,26 +3,28 @@ enum Help {
   /// The text for a command; for the whole tool if it is nil.
   static func text(of command: ToolCommand?) -> String {
     guard let command else { return overview }
-    var text = usage(of: command) + "\n\n" + command.summary.capitalizedSentence + ".\n\n"
-    let options = command.options.map { ("--" + $0.name + ($0.value.map { " \($0)" } ?? ""), $0.summary) }
+    var text = usage(of: command) + "\n\n" + command.command.summary.capitalizedSentence + ".\n\n"
+    let options = command.command.options.map {
+      ("--" + $0.name + ($0.value.map { " \($0)" } ?? ""), $0.summary)
+    }
     if !options.isEmpty { text += table(options) + "\n" }
-    return text + command.details + "\n"
+    return text + command.command.details + "\n"
   }
 
   /// The line that an error about the arguments ends with.
   static func usage(of command: ToolCommand?) -> String {
     guard let command else { return "usage: trellis <command> ..., and `trellis help` lists the commands" }
-    let options = command.options.map { "[--\($0.name)\($0.value.map { " \($0)" } ?? "")]" }
-    return "usage: trellis " + ([command.rawValue] + options + [command.operands]).joined(separator: " ")
+    let options = command.command.options.map { "[--\($0.name)\($0.value.map { " \($0)" } ?? "")]" }
+    return "usage: trellis " + ([command.rawValue] + options + [command.command.operands]).joined(separator: " ")
   }
 
   private static var overview: String {
     """
     usage: trellis <command> ...
 
-    Works with the model files of Trellis and their released versions.
+    Works with the model files of Trellis, their released versions, and stores.
 
-    \(table(ToolCommand.allCases.map { ($0.rawValue, $0.summary) }))
+    \(table(ToolCommand.allCases.map { ($0.rawValue, $0.command.summary) }))
     `trellis help <command>` explains a command.
 
     """

@@ -55,3 +55,19 @@ enum TransferConnection {
     return source
   }
 }
+
+// MARK: - Command
+
+extension Dump {
+  static let command = Command(
+    operands: "STORE", needed: "a STORE", count: 1...1,
+    options: [.init(name: "output", value: "FILE", summary: "write to a new file instead of the output")],
+    summary: "write everything in a store as a JSON document",
+    details: """
+      The document is one that `.json(at:)` opens: keys, versions, order and the history of the model are kept, and
+      external data is written into it. The same contents give the same document, whatever kind of store has them.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands[0], to: arguments.value(of: "output"))
+  }
+}

@@ -52,3 +52,22 @@ extension ReleasedModel {
     checksum == model.checksum || (try? description()) == model
   }
 }
+
+// MARK: - Command
+
+extension Release {
+  static let command = Command(
+    operands: "MODEL", needed: "a MODEL", count: 1...1,
+    options: [
+      .init(
+        name: "history", value: "FOLDER",
+        summary: "the folder of the versions, instead of Diary.history beside Diary.model.json")
+    ], summary: "keep a model as the next version of its history",
+    details: """
+      Nothing is written if the newest version has the same model. Exit 0 if it is or was released, 1 if the model has
+      errors or a released version was edited or removed, 66 if a file cannot be read, 74 if one cannot be written.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands[0], history: arguments.value(of: "history"))
+  }
+}

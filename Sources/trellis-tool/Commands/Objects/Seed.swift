@@ -49,3 +49,18 @@ enum Seed {
     }
   }
 }
+
+// MARK: - Command
+
+extension Seed {
+  static let command = Command(
+    operands: "MODEL STORE N", needed: "a MODEL, a STORE and a number", count: 3...3,
+    options: [.init(name: "seed", value: "S", summary: "other objects than those of seed 1")],
+    summary: "fill a new store with random objects that the model allows",
+    details: """
+      About N objects of each entity are made, and more where the rules ask for partners. The same seed makes the same
+      objects. STORE is a JSON document if its name ends in .json, otherwise a SQLite file. Exit 2 if something that
+      the model asks for could not be met, which is then told.
+      """
+  ) { arguments throws(ToolFailure) in try run(arguments) }
+}

@@ -37,3 +37,21 @@ enum Diff {
     }
   }
 }
+
+// MARK: - Command
+
+extension Diff {
+  static let command = Command(
+    operands: "OLD NEW", needed: "OLD and NEW", count: 2...2,
+    options: [
+      .init(name: "store", value: "FILE", summary: "count what the migration means for the rows of this store")
+    ], summary: "show how stored data of one model becomes that of another",
+    details: """
+      OLD and NEW are model files or released versions. OLD may also be the folder of a history: then each version is
+      compared with NEW. Exit 0 if nothing is asked or lost, 2 if there are open questions, 3 if data is lost with the
+      consent of the model.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands[0], arguments.operands[1], store: arguments.value(of: "store"))
+  }
+}

@@ -33,3 +33,21 @@ enum Browse {
     #endif
   }
 }
+
+// MARK: - Command
+
+extension Browse {
+  static let command = Command(
+    operands: "STORE", needed: "a STORE", count: 1...1,
+    options: [
+      .init(name: "write", value: nil, summary: "let the pages change the store, under the rules of its model"),
+      .init(name: "port", value: "NUMBER", summary: "listen on this port instead of a free one"),
+    ], summary: "show a store in a browser on this machine",
+    details: """
+      The address is printed. It has a random part, which is good until the command ends, and leads to this machine only.
+      Without --write nothing can be changed. A store that programs have open is shown as they save it.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands[0], writes: arguments.has("write"), port: arguments.value(of: "port"))
+  }
+}

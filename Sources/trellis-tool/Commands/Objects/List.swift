@@ -46,3 +46,16 @@ enum List {
     return asJSON ? JSONText.lines(lines) : TextTable(rows, numbers: [1]).text
   }
 }
+
+// MARK: - Command
+
+extension List {
+  static let command = Command(
+    operands: "STORE [ENTITY]", needed: "a STORE", count: 1...2,
+    options: [.init(name: "where", value: "FORMAT", summary: "only the objects that match a predicate")]
+      + Command.Option.pages + [.json],
+    summary: "list the entities of a store, or the objects of one",
+    details: "The store is only read. Objects of subentities are listed, too. Columns that do not fit are left out."
+
+  ) { arguments throws(ToolFailure) in try run(arguments) }
+}

@@ -53,3 +53,25 @@ extension Model {
     throw .usage("The model has no entity \(name.inMessage)\(suggestion)", of: command)
   }
 }
+
+// MARK: - Command
+
+extension DiagramCommand {
+  static let command = Command(
+    operands: "MODEL|STORE", needed: "a MODEL or a STORE", count: 1...1,
+    options: [
+      .init(name: "svg", value: nil, summary: "write a picture; this is what is written if no format is named"),
+      .init(name: "mermaid", value: nil, summary: "write an erDiagram for Mermaid"),
+      .init(name: "dot", value: nil, summary: "write a graph for Graphviz"),
+      .init(name: "output", value: "FILE", summary: "write to a file, instead of the output"),
+      .init(name: "entities", value: "A,B", summary: "show only these entities"),
+      .init(name: "light", value: nil, summary: "use light colors, whatever the reader's system uses"),
+      .init(name: "dark", value: nil, summary: "use dark colors, whatever the reader's system uses"),
+    ], summary: "draw the entities of a model and their relationships",
+    details: """
+      STORE is a SQLite file or a JSON document of Trellis, which carries its model. The same model gives the same
+      picture. Exit 0 if it is written, 1 if the model has errors or the store is damaged, 66 if a file cannot be read,
+      74 if one cannot be written.
+      """
+  ) { arguments throws(ToolFailure) in try run(arguments) }
+}

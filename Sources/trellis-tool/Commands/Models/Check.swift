@@ -45,3 +45,19 @@ enum Check {
     return (result.diagnostics + edited, result.rendered() + edited.map { $0.rendered() + "\n" }.joined())
   }
 }
+
+// MARK: - Command
+
+extension Check {
+  static let command = Command(
+    operands: "MODEL...", needed: "one MODEL at least", count: 1...Int.max,
+    options: [.init(name: "json", value: nil, summary: "print the diagnostics as a list of JSON objects")],
+    summary: "say what is wrong with models",
+    details: """
+      The models count as those of one target: their types need different names. The released versions beside a model
+      are checked too. Exit 0 if there are no errors, 1 if there are, 66 if a file cannot be read.
+      """
+  ) { arguments throws(ToolFailure) in
+    run(arguments.operands, asJSON: arguments.has("json"))
+  }
+}

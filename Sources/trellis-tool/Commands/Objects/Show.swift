@@ -60,3 +60,24 @@ extension ObjectName {
     throw .usage("\(text.inMessage) is no name of an object, as Entity#7 is.", of: command)
   }
 }
+
+// MARK: - Command
+
+extension Show {
+  static let command = Command(
+    operands: "STORE OBJECT", needed: "a STORE and an OBJECT", count: 2...2, options: [.json],
+    summary: "show an object of a store with its values and partners",
+    details: "OBJECT is the entity and the key, as in Tag#7. Exit 1 if there is none. The store is only read."
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands[0], arguments.operands[1], asJSON: arguments.has("json"))
+  }
+
+  static let getting = Command(
+    operands: "STORE OBJECT PROPERTY", needed: "a STORE, an OBJECT and a PROPERTY", count: 3...3,
+    options: [.json], summary: "print one value of an object, whole",
+    details:
+      "A relationship prints a line for each partner. What is printed is what set takes. The store is only read."
+  ) { arguments throws(ToolFailure) in
+    try get(arguments.operands[0], arguments.operands[1], arguments.operands[2], asJSON: arguments.has("json"))
+  }
+}

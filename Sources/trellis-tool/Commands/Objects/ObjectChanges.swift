@@ -48,3 +48,32 @@ enum Delete {
     }
   }
 }
+
+// MARK: - Command
+
+extension SetValues {
+  static let command = Command(
+    operands: "STORE OBJECT NAME=VALUE...", needed: "a STORE, an OBJECT and a NAME=VALUE", count: 3...Int.max,
+    options: [.write], summary: "change values and partners of an object",
+    details: """
+      A VALUE is a text, a number, an ISO 8601 date, true or false, the name of a case, Base64, JSON for lists and
+      structs, or nil. Partners are named: diary=EmotionDiary#3, tags=Tag#1,Tag#2, tags+=Tag#3, tags-=Tag#4.
+
+      """ + Command.changes
+  ) { arguments throws(ToolFailure) in try run(arguments) }
+}
+
+extension Insert {
+  static let command = Command(
+    operands: "STORE ENTITY [NAME=VALUE...]", needed: "a STORE and an ENTITY", count: 2...Int.max,
+    options: [.write], summary: "insert an object",
+    details: "Values are written as for set. The model's defaults apply to what is not given.\n" + Command.changes
+  ) { arguments throws(ToolFailure) in try run(arguments) }
+}
+
+extension Delete {
+  static let command = Command(
+    operands: "STORE OBJECT...", needed: "a STORE and an OBJECT", count: 2...Int.max, options: [.write],
+    summary: "delete objects by the delete rules of the model", details: Command.changes
+  ) { arguments throws(ToolFailure) in try run(arguments) }
+}

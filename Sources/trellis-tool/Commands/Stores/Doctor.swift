@@ -188,3 +188,19 @@ enum Doctor {
     }
   }
 }
+
+// MARK: - Command
+
+extension Doctor {
+  static let command = Command(
+    operands: "STORE", needed: "a STORE", count: 1...1,
+    options: [.init(name: "json", value: nil, summary: "print everything as one JSON object")],
+    summary: "check a store, and say how large it is and what would make it faster",
+    details: """
+      Nothing in the store changes, and programs may go on using it. Exit 0 if all is well, 1 if something is broken, 66
+      if the file cannot be read.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands[0], asJSON: arguments.has("json"))
+  }
+}

@@ -144,3 +144,32 @@ private struct TemporaryStore {
     try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
   }
 }
+
+// MARK: - Command
+
+extension Load {
+  static let command = Command(
+    operands: "DOCUMENT STORE", needed: "a DOCUMENT and the name of a STORE", count: 2...2,
+    options: [.init(name: "force", value: nil, summary: "keep the new store even if it breaks rules of its model")],
+    summary: "make a store from a JSON document",
+    details: """
+      A DOCUMENT is what `dump` writes or `.json(at:)` keeps; `-` is the input. STORE is a new SQLite file, or a document
+      if its name ends in `.json`. The new store is checked by the rules of its model; one that breaks rules is not kept.
+      Exit 0 if all is well, 1 if the document has mistakes or breaks rules.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands[0], into: arguments.operands[1], keepsBroken: arguments.has("force"))
+  }
+
+  static let copying = Command(
+    operands: "STORE NEW", needed: "a STORE and the name of a NEW one", count: 2...2,
+    options: [.init(name: "force", value: nil, summary: "keep the new store even if it breaks rules of its model")],
+    summary: "make a store from another one",
+    details: """
+      NEW is a new SQLite file, or a document if its name ends in `.json`. Keys, versions, order and external data are
+      kept. The new store is checked by the rules of its model; one that breaks rules is not kept.
+      """
+  ) { arguments throws(ToolFailure) in
+    try copy(arguments.operands[0], to: arguments.operands[1], keepsBroken: arguments.has("force"))
+  }
+}

@@ -39,3 +39,20 @@ enum Format {
     return text == bytes ? nil : text
   }
 }
+
+// MARK: - Command
+
+extension Format {
+  static let command = Command(
+    operands: "MODEL...", needed: "one MODEL at least", count: 1...Int.max,
+    options: [
+      .init(name: "check", value: nil, summary: "change nothing, list the files that would change; exit 1 if any")
+    ], summary: "write model files in the canonical layout",
+    details: """
+      Only white space changes. A file with errors in its JSON stays as it is. Exit 0 if all is done, 1 if a file has
+      such errors, 66 if a file cannot be read, 74 if one cannot be written.
+      """
+  ) { arguments throws(ToolFailure) in
+    run(arguments.operands, onlyChecks: arguments.has("check"))
+  }
+}

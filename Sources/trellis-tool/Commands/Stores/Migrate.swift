@@ -36,3 +36,25 @@ enum Migrate {
     return .success
   }
 }
+
+// MARK: - Command
+
+extension Migrate {
+  static let command = Command(
+    operands: "STORE MODEL", needed: "a STORE and a MODEL", count: 2...2,
+    options: [
+      .init(name: "plan", value: nil, summary: "only say what would be done"),
+      .init(
+        name: "allow-loss", value: nil, summary: "delete what MODEL does not account for; a copy is written before"),
+    ], summary: "bring a store to a newer version of its model",
+    details: """
+      MODEL is the model file of the program. The plan is printed first. Steps in Swift are part of the program, so a
+      model with such steps is refused. Exit 0 if the store has the model now, 2 if the plan has open questions; with
+      --plan as `diff`.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(
+      arguments.operands[0], to: arguments.operands[1], onlyPlans: arguments.has("plan"),
+      mayLose: arguments.has("allow-loss"))
+  }
+}

@@ -54,11 +54,11 @@ struct ParsedArguments {
     if let empty = operands.first(where: \.isEmpty) {
       throw .usage("\(empty.inMessage) is no name of a file.", of: command)
     }
-    if operands.count < command.operandCount.lowerBound {
-      throw .usage("\(command.rawValue) needs \(command.neededOperands).", of: command)
+    if operands.count < command.command.count.lowerBound {
+      throw .usage("\(command.rawValue) needs \(command.command.needed).", of: command)
     }
-    if operands.count > command.operandCount.upperBound {
-      let surplus = operands[command.operandCount.upperBound]
+    if operands.count > command.command.count.upperBound {
+      let surplus = operands[command.command.count.upperBound]
       throw .usage("\(surplus.inMessage) is more than \(command.rawValue) takes.", of: command)
     }
   }
@@ -68,8 +68,8 @@ struct ParsedArguments {
   ) throws(ToolFailure) {
     let parts = argument.drop { $0 == "-" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = parts.first.map(String.init) ?? ""
-    guard argument.hasPrefix("--"), let option = command.options.first(where: { $0.name == name }) else {
-      let suggestion = ToolFailure.suggestion(for: "--" + name, among: command.options.map { "--" + $0.name })
+    guard argument.hasPrefix("--"), let option = command.command.options.first(where: { $0.name == name }) else {
+      let suggestion = ToolFailure.suggestion(for: "--" + name, among: command.command.options.map { "--" + $0.name })
       throw .usage("\(argument.inMessage) is no option of \(command.rawValue)\(suggestion)", of: command)
     }
     guard options[name] == nil else { throw .usage("--\(name) is given twice.", of: command) }

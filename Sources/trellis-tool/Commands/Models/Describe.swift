@@ -231,3 +231,20 @@ extension String {
       String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 }
+
+// MARK: - Command
+
+extension Describe {
+  static let command = Command(
+    operands: "MODEL|STORE [ENTITY]", needed: "a MODEL or a STORE", count: 1...2,
+    options: [.init(name: "json", value: nil, summary: "print JSON for other programs")],
+    summary: "list what a model declares, as tables",
+    details: """
+      Without ENTITY all entities are listed. STORE is a SQLite file or a JSON document of Trellis, which carries its
+      model. Exit 0 if all is printed, 1 if the model has errors or the store is damaged, 64 if there is no such entity,
+      66 if a file cannot be read.
+      """
+  ) { arguments throws(ToolFailure) in
+    try run(arguments.operands, asJSON: arguments.has("json"))
+  }
+}

@@ -22,3 +22,20 @@ enum Query {
     return .success
   }
 }
+
+// MARK: - Command
+
+extension Query {
+  static let command = Command(
+    operands: "STORE ENTITY FORMAT [VALUE...]", needed: "a STORE, an ENTITY and a FORMAT", count: 3...Int.max,
+    options: [
+      .init(name: "explain", value: nil, summary: "print how the store finds the objects, and a missing index"),
+      .init(name: "count", value: nil, summary: "print the number of objects"),
+    ] + Command.Option.pages + [.json],
+    summary: "list the objects that match a predicate",
+    details: """
+      FORMAT is a predicate in the format language, and each VALUE stands for one %@ in it: a number, true, a date, a
+      UUID, an object as Tag#7, nil or a text. The store is only read.
+      """
+  ) { arguments throws(ToolFailure) in try run(arguments) }
+}

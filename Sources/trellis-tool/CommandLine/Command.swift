@@ -1,0 +1,55 @@
+/// A command, with everything that parsing and help have to know of it.
+struct Command: Sendable {
+  struct Option: Sendable {
+    let name: String
+    /// What stands for the value in the help; nil for an option without a value.
+    let value: String?
+    let summary: String
+  }
+
+  /// What stands for the operands in the help.
+  let operands: String
+  /// The operands in a sentence.
+  let needed: String
+  let count: ClosedRange<Int>
+  let options: [Option]
+  /// What the command does, in one line.
+  let summary: String
+  /// What a caller should know beyond the summary.
+  let details: String
+  let run: @Sendable (ParsedArguments) throws(ToolFailure) -> ExitStatus
+
+  init(
+    operands: String, needed: String, count: ClosedRange<Int>, options: [Option] = [], summary: String,
+    details: String, run: @escaping @Sendable (ParsedArguments) throws(ToolFailure) -> ExitStatus
+  ) {
+    self.operands = operands
+    self.needed = needed
+    self.count = count
+    self.options = options
+    self.summary = summary
+    self.details = details
+    self.run = run
+  }
+}
+
+// MARK: - Shared
+
+extension Command.Option {
+  static let json = Command.Option(name: "json", value: nil, summary: "print JSON for other programs")
+  static let write = Command.Option(name: "write", value: nil, summary: "write the change; without it, only tell it")
+  static let pages = [
+    Command.Option(
+      name: "sort", value: "NAMES", summary: "sort by properties with commas between, -name from the greatest on"),
+    Command.Option(name: "limit", value: "N", summary: "print N objects at most"),
+    Command.Option(name: "offset", value: "N", summary: "leave out the first N objects"),
+  ]
+}
+
+extension Command {
+  static let changes = """
+    Without --write, the file is only read: the change is checked by all rules of the model and printed, and the exit
+    code is 2. With broken rules, each is printed, nothing is written in any case, and the exit code is 1. Hooks do not
+    run, since they are code of the program.
+    """
+}
