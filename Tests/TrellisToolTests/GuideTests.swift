@@ -2,14 +2,14 @@ import Foundation
 import Testing
 import TrellisTestSupport
 
-/// The commands of `Docs/CommandLine.md` run in one folder, in the order of the page. Before a block of commands runs, the files in
+/// The commands of `Docs/Tool.md` run in one folder, in the order of the page. Before a block of commands runs, the files in
 /// `Guide` under its number come into the folder, as an author would have changed them.
 ///
 /// `TRELLIS_RECORD=1 swift test --filter GuideTests` writes the outputs anew; a test that recorded something fails.
 @Suite("The page about the command line") struct GuideTests {
   @Test("shows what the commands really print")
   func page() throws {
-    let page = ToolFolder.root.appending(path: "Docs/CommandLine.md")
+    let page = ToolFolder.root.appending(path: "Docs/Tool.md")
     let text = try String(contentsOf: page, encoding: .utf8)
     let folder = try ToolFolder()
     var lines: [String] = []
@@ -38,7 +38,7 @@ import TrellisTestSupport
       try shown.write(to: page, atomically: true, encoding: .utf8)
       Issue.record("recorded anew: look at it and run again without TRELLIS_RECORD")
     } else {
-      #expect(shown.split(separator: "\n") == text.split(separator: "\n"), "differs from Docs/CommandLine.md")
+      #expect(shown.split(separator: "\n") == text.split(separator: "\n"), "differs from Docs/Tool.md")
     }
   }
 

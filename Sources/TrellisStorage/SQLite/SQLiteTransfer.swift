@@ -120,14 +120,24 @@ extension SQLiteConnection {
   }
 
   private func checkReferences() throws {
-    let statement = try database.prepare("PRAGMA foreign_key_check")
+    let statement = try database.prepare(
+      """
+      SELECT broken."table", broken.rowid, broken.parent, key."from"
+      FROM pragma_foreign_key_check AS broken
+      JOIN pragma_foreign_key_list(broken."table") AS key ON key.id = broken.fkid
+      """)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
     guard try database.step(statement.pointer, doing: "check references") else { return }
-    let table = database.text(of: statement.pointer) ?? "A table"
-    let target = database.text(of: statement.pointer, 2) ?? "another table"
-    let key = trellis_sqlite3_column_int64(statement.pointer, 1)
+    let target = database.text(of: statement.pointer, 2) ?? "another entity"
+    let column = database.text(of: statement.pointer, 3) ?? ""
+    var place = "A pair of \(database.text(of: statement.pointer) ?? "a relationship")"
+    // The rows of join tables have no number.
+    if trellis_sqlite3_column_type(statement.pointer, 1) == TRELLIS_SQLITE_INTEGER {
+      let key = trellis_sqlite3_column_int64(statement.pointer, 1)
+      place = "\(database.text(of: statement.pointer) ?? "")#\(key).\(column)"
+    }
     throw StoreError(
-      .danglingReference, "\(table)#\(key) refers to an object of \(target) that is not among the loaded ones.",
+      .danglingReference, "\(place) refers to an object of \(target) that is not among the loaded ones.",
       remedy: "Correct the reference, or load the object as well.")
   }
 }
