@@ -197,19 +197,45 @@ private struct StreamContents: DocumentContents {
   let source: any TransferSource
   let counter: StreamCounter
 
-  func forEachRow(of entity: Entity, _ body: (MemoryRow) -> Bool) throws(StoreError) {
+  /// A row as its reader shows it. A value that cannot be read is noted, and null.
+  struct Row: DocumentRow {
+    let reader: RowReader
+    let columns: [Column]
+    let failures: Failures
+
+    var key: Int64 { reader.key }
+    var version: Int64 { reader.version }
+    var entity: Int { reader.entity }
+
+    func value(_ column: Int) -> StoredValue {
+      switch reader.value(column, columns[column].storageClass) {
+      // Not every store keeps the sign of zero, and a dump is the same for all of them.
+      case .real(0): return .real(0)
+      case .file(let file):
+        do { return .blob(try StreamContents.bytes(of: file)) } catch { failures.first = failures.first ?? error }
+        return .null
+      case let value: return value
+      }
+    }
+  }
+
+  /// The first failure to load a file.
+  final class Failures {
+    var first: (any Error)?
+  }
+
+  func forEachRow(of entity: Entity, _ body: (Row) -> Bool) throws(StoreError) {
+    let failures = Failures()
     try Self.storeErrors {
       let request = StoreRequest(entity: entity.index, includesSubentities: false)
-      try source.fetch(request) { row in
-        row.problem = nil
-        let values = try entity.columns.enumerated().map { number, column in
-          try Self.inMemory(row.value(number, column.storageClass))
-        }
-        if let problem = row.problem { throw Self.unreadable(problem, entity) }
+      let columns = entity.columns
+      try source.fetch(request) { reader in
+        reader.problem = nil
         counter.step()
-        guard body(MemoryRow(key: row.key, version: row.version, entity: entity.index, values: values)) else {
-          throw Ended()
-        }
+        let goesOn = body(Row(reader: reader, columns: columns, failures: failures))
+        if let failure = failures.first { throw failure }
+        if let problem = reader.problem { throw Self.unreadable(problem, entity) }
+        if !goesOn { throw Ended() }
       }
     }
   }
@@ -237,16 +263,13 @@ private struct StreamContents: DocumentContents {
     }
   }
 
-  private static func inMemory(_ value: StoredValue) throws -> StoredValue {
-    // Not every store keeps the sign of zero, and a dump is the same for all of them.
-    if case .real(0) = value { return .real(0) }
-    guard case .file(let file) = value else { return value }
+  private static func bytes(of file: ExternalFile) throws -> [UInt8] {
     guard let origin = file.origin else {
       throw StoreError(
         .inputOutput, "The file \(file.digest.text) with external data is not known.",
         remedy: "Put the folder of external data beside the store.")
     }
-    return .blob(try origin.bytes(of: file))
+    return try origin.bytes(of: file)
   }
 
   private static func unreadable(_ problem: RowProblem, _ entity: Entity) -> StoreError {

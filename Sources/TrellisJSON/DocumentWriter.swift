@@ -3,11 +3,24 @@ import TrellisStorage
 
 /// The rows and pairs that a document is written from. A body that returns false ends the iteration.
 protocol DocumentContents {
+  associatedtype Row: DocumentRow
   /// Passes the rows of exactly one entity, in the order of their keys.
-  func forEachRow(of entity: Entity, _ body: (MemoryRow) -> Bool) throws(StoreError)
+  func forEachRow(of entity: Entity, _ body: (Row) -> Bool) throws(StoreError)
   /// Passes the rows of a join table, in the order of both keys.
   func forEachPair(of table: Int, _ body: (SaveRequest.Pairs.Pair) -> Bool) throws(StoreError)
 }
+
+/// A row that a document is written from.
+protocol DocumentRow {
+  var key: Int64 { get }
+  var version: Int64 { get }
+  /// The number of the row's entity.
+  var entity: Int { get }
+  /// The value of a column.
+  func value(_ column: Int) -> StoredValue
+}
+
+extension MemoryRow: DocumentRow {}
 
 /// Where a document goes.
 enum DocumentTarget {
@@ -228,7 +241,7 @@ struct DocumentWriter<Contents: DocumentContents> {
     bytes.append(isFirst ? "]" : "\n    ]")
   }
 
-  private mutating func write(_ row: MemoryRow, _ fields: [DocumentLayout.Field]) -> StoreError? {
+  private mutating func write(_ row: Contents.Row, _ fields: [DocumentLayout.Field]) -> StoreError? {
     bytes.append("{\"_key\": ")
     bytes.appendInteger(row.key)
     if row.version != 1 {
