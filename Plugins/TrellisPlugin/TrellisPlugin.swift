@@ -6,12 +6,17 @@ import PackagePlugin
 @main struct TrellisPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
     guard let module = target.sourceModule else { return [] }
-    let models = module.sourceFiles.map(\.url).filter { ModelFileName.isModel($0) }.sorted { $0.path < $1.path }
+    return commands(
+      for: module.sourceFiles.map(\.url), of: target.name, tool: try context.tool(named: "trellis-gen").url,
+      in: context.pluginWorkDirectoryURL)
+  }
+
+  /// The commands for the models among the files of a target.
+  private func commands(for files: [URL], of target: String, tool: URL, in directory: URL) -> [Command] {
+    let models = files.filter { ModelFileName.isModel($0) }.sorted { $0.path < $1.path }
     guard areDistinct(models, in: target) else { return [] }
-    let tool = try context.tool(named: "trellis-gen").url
     return models.indices.map { number in
-      command(
-        for: models[number], besides: Array(models[..<number]), tool: tool, in: context.pluginWorkDirectoryURL)
+      command(for: models[number], besides: Array(models[..<number]), tool: tool, in: directory)
     }
   }
 
@@ -55,7 +60,7 @@ import PackagePlugin
 
   /// Whether all models have distinct names. Two models with the same name would generate the same file, and a Swift
   /// module cannot contain two files with the same name.
-  private func areDistinct(_ models: [URL], in target: any Target) -> Bool {
+  private func areDistinct(_ models: [URL], in target: String) -> Bool {
     var seen: [String: URL] = [:]
     var isGood = true
     for model in models {
@@ -65,12 +70,25 @@ import PackagePlugin
       }
       isGood = false
       Diagnostics.error(
-        "\(model.toolPath): the target '\(target.name)' has another model file of this name, \(first.toolPath); rename one."
+        "\(model.toolPath): the target '\(target)' has another model file of this name, \(first.toolPath); rename one."
       )
     }
     return isGood
   }
 }
+
+#if canImport(XcodeProjectPlugin)
+  import XcodeProjectPlugin
+
+  /// The same for a target of an Xcode project, which names the models among its own files.
+  extension TrellisPlugin: XcodeBuildToolPlugin {
+    func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
+      commands(
+        for: target.inputFiles.map(\.url), of: target.displayName, tool: try context.tool(named: "trellis-gen").url,
+        in: context.pluginWorkDirectoryURL)
+    }
+  }
+#endif
 
 /// The names of model files and of generated files.
 enum ModelFileName {
