@@ -32,15 +32,15 @@ package final class ObjectGraph {
   /// The properties that were read while the properties of a key path are determined.
   var probed: [Int] = []
   /// The running hooks. Each was called from within the one before.
-  var runningHooks: ContiguousArray<RunningHook> = []
+  @exclusivity(unchecked) var runningHooks: ContiguousArray<RunningHook> = []
   /// The keys of the objects that are being deleted. Noted only where a hook could delete an object again.
   var leaving: Set<Int64> = []
   /// The class of the last created object, known to belong to the model.
   @exclusivity(unchecked) var lastClass: ObjectIdentifier?
   /// The relationships in join tables that the context has ever had a list of.
-  var listed: Set<RelationshipNumber> = []
+  @exclusivity(unchecked) var listed: Set<RelationshipNumber> = []
   /// The number of saves of the context.
-  var saveCount = 0
+  @exclusivity(unchecked) var saveCount = 0
   /// Changes by other contexts to objects that are changed here.
   @exclusivity(unchecked) var backlog = MergeBacklog()
   /// Whether to-many relationships may have been reordered before their members in the store were loaded.

@@ -22,14 +22,16 @@ private struct PairChanges {
 
   /// A class, because the arrays in a dictionary of structs would be copied for each list.
   private final class Table {
+    // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+
     /// Pairs may be listed twice, because both ends note them.
-    var added: [PairEnds] = []
-    var removed: [PairEnds] = []
-    var places = PairPlaces()
+    @exclusivity(unchecked) var added: [PairEnds] = []
+    @exclusivity(unchecked) var removed: [PairEnds] = []
+    @exclusivity(unchecked) var places = PairPlaces()
     /// The owners whose lists have members that are placed behind all others.
-    var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
+    @exclusivity(unchecked) var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
     /// The owners whose lists have members that are placed between others.
-    var insertions: [(owner: Int64, isFirst: Bool, places: InsertionPlaces)] = []
+    @exclusivity(unchecked) var insertions: [(owner: Int64, isFirst: Bool, places: InsertionPlaces)] = []
   }
 
   private let graph: ObjectGraph

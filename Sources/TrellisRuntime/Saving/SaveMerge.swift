@@ -253,9 +253,9 @@ final class MergeTrace {
   private var replaced: [Int64: ManagedObject] = [:]
   private var unions: [ChangeSet] = []
   private var deletes: [ChangeSet] = []
-  private var copies: ContiguousArray<ObjectCopy> = []
+  @exclusivity(unchecked) private var copies: ContiguousArray<ObjectCopy> = []
   /// The objects that were as the store has them.
-  private var plain: ContiguousArray<ManagedObject> = []
+  @exclusivity(unchecked) private var plain: ContiguousArray<ManagedObject> = []
   private let pending: PendingChanges
   private let deferredLists: DeferredMemberLists
   private let backlog: MergeBacklog

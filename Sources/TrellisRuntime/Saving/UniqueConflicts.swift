@@ -16,14 +16,16 @@ struct KeyClash {
 struct UniqueConflictFinder {
   /// The objects with values in one key. A class, because its arrays would be copied in a dictionary.
   private final class Contenders {
+    // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+
     let key: UniqueKey
     /// The values of each of the key's properties, in the order in which the objects are written.
-    private(set) var values: [[StoredValue]]
+    @exclusivity(unchecked) private(set) var values: [[StoredValue]]
     /// The first object that has the values with the same number.
-    private(set) var first: [ManagedObject] = []
+    @exclusivity(unchecked) private(set) var first: [ManagedObject] = []
     /// All objects that have the values, where several have them.
-    private(set) var several: [Int: [ManagedObject]] = [:]
-    private var numbers: [KeyValues: Int] = [:]
+    @exclusivity(unchecked) private(set) var several: [Int: [ManagedObject]] = [:]
+    @exclusivity(unchecked) private var numbers: [KeyValues: Int] = [:]
 
     init(_ key: UniqueKey) {
       self.key = key
