@@ -285,14 +285,10 @@ extension ObjectGraph {
     let info = info(of: object)
     object.state.becomeFault(keeping: info.transients.bits)
     if object.changedBits == 0 { object.committedRow = nil }
-    guard let extras = object.extras else { return }
-    object.extras = nil
+    guard object.hasLinkNotes else { return }
     let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
-    let lists = extras.lists.filter { isTransient($0.property) }
-    let partners = extras.partners.filter { object.isInChangedList || isTransient($0.property) }
-    if lists.isEmpty && partners.isEmpty && object.changedBits == 0 { return }
-    extras.lists = ListTable(lists)
-    extras.partners = partners
-    object.extras = extras
+    object.removeLists { !isTransient($0.property) }
+    object.removePartners { !object.isInChangedList && !isTransient($0.property) }
+    if object.lists.isEmpty && object.partners.isEmpty && object.changedBits == 0 { object.forgetLinks() }
   }
 }

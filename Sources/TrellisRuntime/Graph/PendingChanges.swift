@@ -167,9 +167,9 @@ private struct StateCheck {
       let edited = object.changedBits & info.storedMask.bits & ~info.transients.bits
       demand(edited == 0 || object.committedRow != nil, "\(name), has set properties and no committed row")
       demand(edited == 0 || object.isInChangedList, "\(name), has set properties and is not marked as changed")
-      for entry in object.extras?.lists ?? [] where entry.list.hasChanges && !object.isInChangedList {
-        guard let relationship = info.relationships[entry.property], !relationship.isTransient else { continue }
-        let notes = "+\(entry.list.difference.added) -\(entry.list.difference.removed)"
+      for list in object.lists where list.hasChanges && !object.isInChangedList {
+        guard let relationship = info.relationships[list.property], !relationship.isTransient else { continue }
+        let notes = "+\(list.difference.added) -\(list.difference.removed)"
         found.append("\(name), has other members of \(relationship.name) (\(notes)) and is not marked as changed")
       }
     case .detached: break

@@ -122,7 +122,7 @@ extension ObjectGraph {
   private func missingMembers(like object: ManagedObject, _ relationship: Relationship) -> [Int64] {
     var missing: [Int64] = []
     for owner in siblings(of: object, relationship, loading: .rows) {
-      guard let list = owner.extras?.list(relationship.property), list.isLoaded || owner === object else { continue }
+      guard let list = owner.list(of: relationship.property), list.isLoaded || owner === object else { continue }
       for key in list.keys where map[key] == nil { missing.append(key) }
     }
     return missing.sortedWithoutRepeats
@@ -175,7 +175,7 @@ extension ObjectGraph {
   func loadFewMembers(of owners: [ManagedObject], _ relationship: Relationship) throws -> Bool {
     if owners.count == 1 {
       let next = siblings(of: owners[0], relationship, loading: .deletes).filter { sibling in
-        sibling === owners[0] || sibling.extras?.list(relationship.property)?.isLoaded != true
+        sibling === owners[0] || sibling.list(of: relationship.property)?.isLoaded != true
       }
       if next.count > 1 {
         if try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
@@ -260,7 +260,7 @@ extension ObjectGraph {
   ) {
     guard relationship.isJoined, list.hasChanges, let inverse = runtime.inverse(of: relationship) else { return }
     for key in stored where list.notes(adding: key) {
-      guard let other = map[key]?.extras?.list(inverse.property), other !== list, other.notes(adding: owner._key) else {
+      guard let other = map[key]?.list(of: inverse.property), other !== list, other.notes(adding: owner._key) else {
         continue
       }
       if inverse.isOrdered {
@@ -285,7 +285,7 @@ extension ObjectGraph {
 
   private func ownersToLoad(like object: ManagedObject, _ relationship: Relationship) -> [ManagedObject] {
     siblings(of: object, relationship).filter { sibling in
-      sibling === object || sibling.extras?.list(relationship.property)?.isLoaded != true
+      sibling === object || sibling.list(of: relationship.property)?.isLoaded != true
     }
   }
 
@@ -372,7 +372,7 @@ struct ListLoading {
     guard let inverse else { return true }
     // Lists of other objects never show a deleted owner, whose own list is unchanged.
     if inverse.isJoined {
-      guard let list = member.extras?.list(inverse.property), !deletedOwners.contains(owner) else { return true }
+      guard let list = member.list(of: inverse.property), !deletedOwners.contains(owner) else { return true }
       // A list that was read before another context added the owner has no note of it.
       return !list.hasLost(owner)
     }
@@ -415,7 +415,7 @@ extension ObjectGraph {
   /// - Throws: ``ContextError`` with the code `load-failed`.
   func loadPartnerKeys(like object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
     var owners: [Int64] = []
-    for owner in siblings(of: object, relationship) where owner.extras?.partner(relationship.property) == nil {
+    for owner in siblings(of: object, relationship) where owner.partner(of: relationship.property) == nil {
       owners.append(owner._key)
     }
     let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
@@ -442,9 +442,9 @@ extension ObjectGraph {
           if let owner = map[owner] { noteContestedPartner(owner, relationship) }
         }
       }
-      for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
+      for owner in owners { map[owner]?.setPartner(of: relationship.property, found[owner] ?? 0) }
     }
-    return object.extras?.partner(relationship.property) ?? 0
+    return object.partner(of: relationship.property) ?? 0
   }
 
   /// The object and the siblings of its batch that one load includes.

@@ -297,8 +297,8 @@ extension SaveNotice.Row {
     key = object._key
     entity = type(of: object)._entity
     properties = mask
-    for entry in object.extras?.lists ?? [] where entry.list.hasChanges {
-      properties.bits |= ColumnMask.bit(of: entry.property)
+    for list in object.lists where list.hasChanges {
+      properties.bits |= ColumnMask.bit(of: list.property)
     }
   }
 }

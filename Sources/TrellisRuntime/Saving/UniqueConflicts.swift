@@ -218,7 +218,7 @@ struct UniqueKeyMerge {
   private func retire(_ object: ManagedObject, for survivor: ManagedObject) {
     graph.map.remove(object._key)
     object.state.detach()
-    object.needExtras().replacement = survivor._key
+    object.replacement = survivor._key
   }
 
   // MARK: Values
@@ -355,7 +355,7 @@ extension IdentifiedObject {
   /// let kept = try tag.replacedBy.flatMap { try context.object(with: $0) } ?? tag
   /// ```
   /// A replaced object belongs to no context any more. Its values stay readable.
-  public var replacedBy: ObjectID<Self>? { ObjectID(optional: extras?.replacement ?? 0) }
+  public var replacedBy: ObjectID<Self>? { ObjectID(optional: replacement) }
 }
 
 // MARK: - One to one conflict finder
