@@ -205,7 +205,9 @@ struct ChildSave {
     for owner in owners {
       guard let twin = parent.map[owner._key], twin.isAlive else { continue }
       for list in owner.lists where list.hasChanges || owner.phase == .inserted {
-        guard let relationship = parent.relationship(list.property, of: twin), !relationship.isTransient else { continue }
+        guard let relationship = parent.relationship(list.property, of: twin), !relationship.isTransient else {
+          continue
+        }
         lists.append(
           try ChildListMerge(list, of: twin, relationship, isNew: owner.phase == .inserted, in: parent))
       }

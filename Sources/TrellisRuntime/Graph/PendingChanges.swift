@@ -66,11 +66,12 @@ struct PendingChanges {
   /// Everything was written.
   mutating func didSave() {
     deletionLog.didSave()
-    deferredLists = DeferredMemberLists()
-    inserted.removeAll(keepingCapacity: inserted.count < 1024)
-    changed.removeAll(keepingCapacity: changed.count < 1024)
-    deleted.removeAll(keepingCapacity: deleted.count < 1024)
-    deletions = PendingDeletes()
+    // Most saves are small and write one kind of change.
+    if !deferredLists.lists.isEmpty { deferredLists = DeferredMemberLists() }
+    if !inserted.isEmpty { inserted.removeAll(keepingCapacity: inserted.count < 1024) }
+    if !changed.isEmpty { changed.removeAll(keepingCapacity: changed.count < 1024) }
+    if !deleted.isEmpty { deleted.removeAll(keepingCapacity: deleted.count < 1024) }
+    if !deletions.isEmpty { deletions = PendingDeletes() }
   }
 
   /// Everything was given up.

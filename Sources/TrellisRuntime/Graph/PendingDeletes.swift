@@ -64,6 +64,8 @@ struct PendingDeletes {
   typealias CascadeLoad = (_ graph: ObjectGraph, _ entity: Int?) throws -> Void
   private var load: CascadeLoad?
 
+  var isEmpty: Bool { closures.isEmpty && !hasCascades && load == nil }
+
   /// Updates ``hasCascades``, after closures or their cascades have changed.
   mutating func noteCascades() { hasCascades = closures.contains { !$0.cascades.isEmpty } }
 

@@ -154,10 +154,16 @@ extension ObjectGraph {
       ) { owner, row in
         count += 1
         if count > limit { throw TooMany() }
-        let isNew = map[row.key] == nil
+        let known = map.count
         let member = try object(of: row, batch: batchNumber)
-        if isNew { batch.append(row.key) } else { refreshPlace(of: member, relationship, row) }
-        loading.add(row.key, member, to: owner)
+        if map.count > known {
+          batch.append(row.key)
+          // An object that was just made from its row in a store has no changes that could contradict the store.
+          loading.add(row.key, parent == nil ? nil : member, to: owner)
+        } else {
+          refreshPlace(of: member, relationship, row)
+          loading.add(row.key, member, to: owner)
+        }
       }
     } catch is TooMany {
       return false
@@ -245,8 +251,10 @@ extension ObjectGraph {
     let keys = unknown.isEmpty ? keys : keys + unknown.filter { !keys.contains($0) }
     let deleted = loading.deleted[owner._key] ?? []
     let gone = loading.gone[owner._key] ?? []
-    checkNotes(list, of: owner, loading.relationship, keys)
-    forgetAddsInStore(list, of: owner, loading.relationship, keys)
+    if list.hasChanges {
+      checkNotes(list, of: owner, loading.relationship, keys)
+      forgetAddsInStore(list, of: owner, loading.relationship, keys)
+    }
     list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
     if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
     // A rollback has to restore these members, and to remove those that only this context has.
@@ -354,6 +362,7 @@ struct ListLoading {
     owners[number].start..<(number + 1 < owners.count ? owners[number + 1].start : keys.count)
   }
 
+  /// - Parameter member: The member, if it may have changed since it was saved; nil otherwise.
   mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
     if owners.last?.key != owner {
       if let last = owners.last, last.key > owner { isGrouped = false }

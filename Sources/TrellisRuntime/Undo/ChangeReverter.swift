@@ -100,9 +100,15 @@ private struct ChangeReverter {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
     object.announceAll()
+    let isCommitted = values.row === object.committedRow
     values.forEachMask { mask in
       object.restore(mask, from: values.row)
-      object.state.markAssigned(mask.bits)
+      // Committed values are no changes. The last bit may stand for several properties.
+      if isCommitted && mask.bits & ColumnMask.bit(of: 63) == 0 {
+        object.state.unmark(mask.bits)
+      } else {
+        object.state.markAssigned(mask.bits)
+      }
     }
   }
 
