@@ -1,6 +1,3 @@
-import TrellisModel
-import TrellisStorage
-
 /// What an object holds beside its row. Most objects hold nothing more, and most others hold one thing, so this is one
 /// word.
 enum ObjectNotes {
