@@ -26,6 +26,7 @@ enum EnumEmitter {
       writer.blank()
       emitInitialiser(of: enumeration, rawType: rawType, to: &writer)
       if isFormer { return }
+      emitTexts(of: enumeration, to: &writer)
       writer.blank()
       // A case may have the name of a module. It shadows the module in expressions, but not in types.
       let type = TypeName.enumDescription
@@ -112,6 +113,17 @@ enum EnumEmitter {
       }
       writer.line("}")
     }
+  }
+
+  /// Emits the cases with their texts, for reading rows.
+  private static func emitTexts(of enumeration: EnumDescription, to writer: inout CodeWriter) {
+    if enumeration.rawType != .string || isLarge(enumeration) { return }
+    writer.blank()
+    let cases = enumeration.cases.map { entry in
+      Code.call("", [literal(entry.rawValue), .plain("." + Identifier(entry.name).member)])
+    }
+    writer.write(
+      "@_spi(Generated) public static let _cases: [(text: Swift.StaticString, value: Self)] = ", .list(cases))
   }
 
   private static func literal(_ value: StoredValue) -> Code {

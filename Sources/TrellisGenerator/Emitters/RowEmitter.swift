@@ -240,7 +240,7 @@ enum RowCopyEmitter {
       emitStart(plan, superCall: "super._restore(properties, from: parent)", to: &writer)
       for field in plan.ownRowFields {
         let name = field.name.member
-        writer.line("if properties.contains(\(field.number)) { \(unsafeMark)_row.\(name) = old.\(name) }")
+        writer.line("if properties.contains(\(field.number)) { \(unsafeMark)_row.\(name) = copy.row.\(name) }")
       }
     }
   }
@@ -250,12 +250,11 @@ enum RowCopyEmitter {
 
   private static func emitStart(_ plan: EntityPlan, superCall: String, to writer: inout CodeWriter) {
     if plan.isRoot {
-      return writer.line("guard let old = (copy as? \(TypeName.rowCopy)<Snapshot>)?.row else { return }")
+      return writer.line("guard let copy = copy as? \(TypeName.rowCopy)<Snapshot> else { return }")
     }
     writer.line(
       "guard let copy = copy as? \(TypeName.rowCopy)<\(plan.rowType)>, let parent = copy.parent else { return }")
     writer.line(superCall)
-    writer.line("let old = copy.row")
   }
 }
 

@@ -344,8 +344,8 @@ extension ObjectGraph {
       object.restoreCommitted(.all)
       object.state.replaceChanged(by: 0)
       object.committedRow = nil
-      object.extras?.lists.removeAll { entry in
-        entry.list.hasChanges && relationship(entry.property, of: object)?.isJoined == true
+      object.removeLists { list in
+        list.hasChanges && relationship(list.property, of: object)?.isJoined == true
       }
     }
     let deferredLists = pending.deferredLists

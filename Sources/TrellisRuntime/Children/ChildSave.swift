@@ -66,8 +66,8 @@ struct ChildSave {
       }
     }
     for owner in child.inserted + child.changed where owner.isAlive {
-      for (property, list) in owner.extras?.lists ?? [] {
-        guard let relationship = child.relationship(property, of: owner), relationship.isJoined else { continue }
+      for list in owner.lists {
+        guard let relationship = child.relationship(list.property, of: owner), relationship.isJoined else { continue }
         let added = owner.phase == .inserted ? Array(list.keys) : list.difference.added
         wanted[relationship.destination, default: []].formUnion(added)
       }
@@ -204,8 +204,10 @@ struct ChildSave {
     var lists: [ChildListMerge] = []
     for owner in owners {
       guard let twin = parent.map[owner._key], twin.isAlive else { continue }
-      for (property, list) in owner.extras?.lists ?? [] where list.hasChanges || owner.phase == .inserted {
-        guard let relationship = parent.relationship(property, of: twin), !relationship.isTransient else { continue }
+      for list in owner.lists where list.hasChanges || owner.phase == .inserted {
+        guard let relationship = parent.relationship(list.property, of: twin), !relationship.isTransient else {
+          continue
+        }
         lists.append(
           try ChildListMerge(list, of: twin, relationship, isNew: owner.phase == .inserted, in: parent))
       }

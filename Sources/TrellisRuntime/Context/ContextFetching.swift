@@ -58,11 +58,15 @@ extension ManagedObjectContext {
     try graph.runtime.checkUnlessGeneral(Object.self)
     if let known = graph.map[id.key] { return known.phase == .deleted ? nil : known as? Object }
     try graph.prepareFetch()
-    for entity in graph.entities(of: Object.self) {
-      guard let found = try graph.storedObject(id.key, entity: entity) else { continue }
-      return found.phase == .deleted ? nil : found as? Object
+    var found: ManagedObject?
+    if Object.self == ManagedObject.self {
+      for entity in graph.entities(of: Object.self) where found == nil {
+        found = try graph.storedObject(id.key, entity: entity)
+      }
+    } else {
+      found = try graph.storedObject(id.key, entity: Object._entity)
     }
-    return nil
+    return found?.phase == .deleted ? nil : found as? Object
   }
 
   /// The object with an identifier, from memory or from the store; nil if there is none, or it is deleted.

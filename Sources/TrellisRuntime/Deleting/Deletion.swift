@@ -186,7 +186,7 @@ struct Deletion {
     _ relationship: Relationship, of objects: [ManagedObject], in graph: ObjectGraph
   ) throws -> [ManagedObject]? {
     guard !loadsEverything, let rule = graph.runtime.storeCascade(relationship) else { return nil }
-    let owners = objects.filter { $0.phase == .persistent && $0.extras?.list(relationship.property)?.isLoaded != true }
+    let owners = objects.filter { $0.phase == .persistent && $0.list(of: relationship.property)?.isLoaded != true }
     guard owners.count == objects.count else { return nil }
     if graph.leavesToStore(rule) {
       // Loading even a few members would load all pending cascades first.
@@ -284,10 +284,10 @@ extension ObjectGraph {
 
   private func isTied(_ object: ManagedObject, _ info: EntityInfo, _ tie: Relationship) -> Bool {
     guard info.relationships.contains(tie) else { return false }
-    if tie.isToMany { return object.extras?.list(tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
+    if tie.isToMany { return object.list(of: tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
     // A fault holds no values that a save could write over the changes of the store.
     if tie.isColumn { return !object.accessFlags.contains(.fault) && object._reference(tie.property) > 0 }
-    return (object.extras?.partner(tie.property) ?? 0) > 0
+    return (object.partner(of: tie.property) ?? 0) > 0
   }
 
   private func refreshRows(faulting rule: StoreCascade) throws {

@@ -42,13 +42,13 @@ extension ObjectGraph {
   /// Whether a to-many shows a member whose row refers to its owner. A complete list may not show it if the owner was
   /// inserted again after its delete left the reference in place.
   private func showsOwnMember(_ key: Int64, of object: ManagedObject, _ relationship: Relationship) -> Bool {
-    guard let list = object.extras?.list(relationship.property) else { return object.phase != .inserted }
+    guard let list = object.list(of: relationship.property) else { return object.phase != .inserted }
     return !list.isLoaded || list.contains(key)
   }
 
   /// Whether a loaded list contains a member.
   func isKnownMember(_ key: Int64, of object: ManagedObject, _ relationship: Relationship) -> Bool {
-    guard let list = object.extras?.list(relationship.property), list.isLoaded else { return false }
+    guard let list = object.list(of: relationship.property), list.isLoaded else { return false }
     return list.contains(key)
   }
 
@@ -146,11 +146,10 @@ extension ObjectGraph {
     } else {
       object.announce(relationship.property)
       recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
-      let extras = object.needExtras()
       if key == 0 && isContested(object, relationship) {
-        extras.partners.removeAll { $0.property == relationship.property }
+        object.removePartners { $0.property == relationship.property }
       } else {
-        extras.setPartner(relationship.property, key)
+        object.setPartner(of: relationship.property, key)
       }
       noteListChanged(object)
     }
@@ -173,21 +172,20 @@ extension ObjectGraph {
       object._willRead(relationship.property)
       return object._reference(relationship.property)
     }
-    if let known = object.extras?.partner(relationship.property) { return known }
+    if let known = object.partner(of: relationship.property) { return known }
     return object.phase == .inserted || relationship.isTransient ? 0 : -1
   }
 
   /// The keys of the partners that are in memory, without reading the store.
   func presentPartners(of object: ManagedObject, _ relationship: Relationship) -> [Int64] {
-    if relationship.isToMany { return object.extras?.list(relationship.property).map { Array($0.keys) } ?? [] }
+    if relationship.isToMany { return object.list(of: relationship.property).map { Array($0.keys) } ?? [] }
     let known = knownReference(of: object, relationship)
     return known > 0 ? [known] : []
   }
 
   /// The list of a to-many, created if there is none. The list of a new object is complete from the start.
   func list(of object: ManagedObject, _ relationship: Relationship) -> MemberList {
-    let extras = object.needExtras()
-    if let list = extras.list(relationship.property) {
+    if let list = object.list(of: relationship.property) {
       if relationship.inverse == nil { dropDeleted(from: list, of: object, relationship) }
       return list
     }
@@ -195,29 +193,12 @@ extension ObjectGraph {
     let list =
       adopted
       ?? MemberList(
-        isLoaded: object.phase == .inserted || relationship.isTransient, isOrdered: relationship.isOrdered)
+        relationship, isLoaded: object.phase == .inserted || relationship.isTransient)
     list.seenGone = pending.deletionLog.count
-    extras.lists.append((relationship.property, list))
+    object.add(list)
     if relationship.isJoined { listed.insert(relationship.number) }
     if adopted != nil { noteListChanged(object) }
     return list
-  }
-}
-
-extension ObjectExtras {
-  func list(_ property: Int) -> MemberList? { lists.list(of: property) }
-
-  func partner(_ property: Int) -> Int64? {
-    for entry in partners where entry.property == property { return entry.key }
-    return nil
-  }
-
-  func setPartner(_ property: Int, _ key: Int64) {
-    for index in partners.indices where partners[index].property == property {
-      partners[index].key = key
-      return
-    }
-    partners.append((property, key))
   }
 }
 

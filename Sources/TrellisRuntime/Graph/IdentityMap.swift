@@ -159,8 +159,10 @@ struct IdentityMap: ~Copyable {
   }
 
   private static func free(_ page: Page?) {
-    page?.deinitialize(count: pageSize)
-    page?.deallocate()
+    guard let page else { return }
+    // One by one: the runtime would look up how to destroy an optional for each slot.
+    for slot in 0..<pageSize { page[slot] = nil }
+    page.deallocate()
   }
 
   private mutating func growDirectory() {

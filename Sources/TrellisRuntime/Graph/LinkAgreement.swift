@@ -34,7 +34,7 @@ extension ObjectGraph {
       guard member.relationship.home == .inverseColumn, let owner = member.owner, owner.isAlive else { continue }
       if let object = map[member.trace.key], !object.accessFlags.contains(.fault) {
         guard object.phase == .persistent, let inverse = runtime.inverse(of: member.relationship),
-          let list = owner.extras?.list(member.relationship.property), list.isLoaded
+          let list = owner.list(of: member.relationship.property), list.isLoaded
         else { continue }
         let isMember = object._reference(inverse.property) == owner._key
         if isMember == list.contains(object._key) || object.hasOwnReference(inverse) { continue }
@@ -50,7 +50,7 @@ extension ObjectGraph {
     for relationship in info(of: object).allRelationships where relationship.deleteAction == .leaveReferences {
       guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { continue }
       for key in try referencesLeft(to: object._key, relationship, inverse) {
-        if relationship.isToMany || object.extras?.partner(relationship.property) ?? 0 == 0 {
+        if relationship.isToMany || object.partner(of: relationship.property) ?? 0 == 0 {
           show(key, at: object, relationship)
         }
       }
@@ -95,10 +95,10 @@ extension ObjectGraph {
     _ object: ManagedObject, _ relationship: Relationship, _ partner: ManagedObject
   ) -> Bool {
     if relationship.isToMany {
-      guard let list = object.extras?.list(relationship.property) else { return false }
+      guard let list = object.list(of: relationship.property) else { return false }
       return list.isLoaded ? !list.contains(partner._key) : list.removed.contains(partner._key)
     }
-    guard let shown = object.extras?.partner(relationship.property) else { return false }
+    guard let shown = object.partner(of: relationship.property) else { return false }
     return shown != partner._key && !isGivenElsewhere(object, relationship, than: partner)
   }
 
@@ -107,12 +107,12 @@ extension ObjectGraph {
   private func dropUnconfirmedPartner(
     of object: ManagedObject, _ relationship: Relationship, _ inverse: Relationship
   ) {
-    guard let shown = object.extras?.partner(relationship.property), shown > 0, let partner = map[shown],
+    guard let shown = object.partner(of: relationship.property), shown > 0, let partner = map[shown],
       partner.isAlive, !partner.accessFlags.contains(.fault), !refers(partner, inverse, to: object._key)
     else { return }
     if object.phase == .inserted {
       object.announce(relationship.property)
-      object.extras?.setPartner(relationship.property, 0)
+      object.setPartner(of: relationship.property, 0)
     } else {
       forgetViews(of: [(object, relationship)])
     }
@@ -122,7 +122,7 @@ extension ObjectGraph {
   func isGivenElsewhere(
     _ partner: ManagedObject, _ relationship: Relationship, than object: ManagedObject
   ) -> Bool {
-    guard let shown = partner.extras?.partner(relationship.property), shown != object._key, let other = map[shown],
+    guard let shown = partner.partner(of: relationship.property), shown != object._key, let other = map[shown],
       let inverse = runtime.inverse(of: relationship)
     else { return false }
     return refers(other, inverse, to: partner._key) && other.hasOwnReference(inverse)
@@ -133,17 +133,17 @@ extension ObjectGraph {
   ///
   /// - Complexity: linear in the number of members in memory.
   func dropUnconfirmedMembers(of object: ManagedObject) {
-    for entry in object.extras?.lists ?? [] {
-      guard let relationship = relationship(entry.property, of: object), !relationship.isTransient,
+    for list in object.lists {
+      guard let relationship = relationship(list.property, of: object), !relationship.isTransient,
         let inverse = runtime.inverse(of: relationship), inverse.isColumn
       else { continue }
-      let wrong = entry.list.keys.filter { key in
+      let wrong = list.keys.filter { key in
         guard let member = map[key], member.isAlive, !member.accessFlags.contains(.fault) else { return false }
         return member._reference(inverse.property) != object._key
       }
       if wrong.isEmpty { continue }
-      object.announce(entry.property)
-      entry.list.forget(Set(wrong))
+      object.announce(list.property)
+      list.forget(Set(wrong))
     }
   }
 

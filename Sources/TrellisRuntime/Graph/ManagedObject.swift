@@ -16,10 +16,8 @@ open class ManagedObject: StoredRecord {
   @exclusivity(unchecked) @usableFromInline final var state: ObjectState
   @_spi(Generated) public final let _key: Int64
   final let link: ContextLink
-  /// The row before the first change since the last save; nil if nothing has changed. Copies never change.
-  @exclusivity(unchecked) final var committedRow: RowCopyBase?
-  /// State that few objects need, created on demand.
-  @exclusivity(unchecked) final var extras: ObjectExtras?
+  /// The committed row, and what is known about relationships that are not stored in the row.
+  @exclusivity(unchecked) final var notes = ObjectNotes.none
 
   /// Creates a new object and registers it as inserted. If the class belongs to another model, which is reported and
   /// thrown by the context's next fetch or save, the object is detached.
@@ -182,20 +180,6 @@ extension ManagedObject {
   }
 }
 
-/// State that few objects need. It is stored outside the object, so that other objects have no cost.
-///
-/// No field is accessed during a call to other code, so accesses cannot overlap, and exclusivity is not checked.
-final class ObjectExtras {
-  /// The to-many relationships that were accessed, few enough for a linear search.
-  @exclusivity(unchecked) var lists = ListTable()
-  /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
-  @exclusivity(unchecked) var partners: [(property: Int, key: Int64)] = []
-  /// The key of the object that replaced this one, because a save found that both have the same unique key; 0 for none.
-  @exclusivity(unchecked) var replacement: Int64 = 0
-  /// Whether a read and a write after the context's deinitialization were already reported.
-  var (hasToldOfRead, hasToldOfWrite) = (false, false)
-}
-
 extension ManagedObject {
   /// A copy of the stored and the transient values.
   final func copyValues() -> RowCopyBase {
@@ -242,13 +226,6 @@ extension ManagedObject {
   final func restore(_ properties: ColumnMask, from copy: RowCopyBase) {
     _restore(properties, from: copy)
     if let transients = copy.transients { _restoreTransients(properties, from: transients) }
-  }
-
-  final func needExtras() -> ObjectExtras {
-    if let extras { return extras }
-    let made = ObjectExtras()
-    extras = made
-    return made
   }
 
   /// The row before its first change; nil if nothing has changed.
@@ -302,16 +279,8 @@ extension ManagedObject {
     guard let graph = link.graph, phase == .persistent else { return [] }
     let info = graph.info(of: self)
     var numbers = changedNumbers
-    for entry in extras?.lists ?? [] where entry.list.hasChanges { numbers.append(entry.property) }
+    for list in lists where list.hasChanges { numbers.append(list.property) }
     return numbers.sorted().map { info.entity.properties[$0].name }
-  }
-
-  /// Whether the object has to-manys in memory.
-  final var hasLists: Bool { extras.map { !$0.lists.isEmpty } ?? false }
-
-  final var hasChangedLists: Bool {
-    guard let extras else { return false }
-    return extras.lists.contains { $0.list.hasChanges }
   }
 }
 

@@ -11,22 +11,35 @@ final class MemberList {
   /// Whether ``keys`` are all members. If not, they are the added members, and ``removed`` the removed ones.
   @exclusivity(unchecked) private(set) var isLoaded: Bool
   @exclusivity(unchecked) private(set) var keys: ContiguousArray<Int64> = []
-  @exclusivity(unchecked) private(set) var removed: Set<Int64> = []
-  /// Of the members added while not loaded, those that keep their position if the store has them already.
-  @exclusivity(unchecked) private(set) var unmoved: Set<Int64> = []
-  /// Of the members added while not loaded, those that are only moved, if the store still has them.
-  @exclusivity(unchecked) private var onlyMoved: Set<Int64> = []
   /// The members in the store, kept from the first change of a loaded list until it is saved.
   @exclusivity(unchecked) private(set) var committed: ContiguousArray<Int64>?
-  /// The changed order of a list that was unloaded since: the order that was read, and the wanted one.
-  @exclusivity(unchecked) private(set) var arrangement: (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)?
-  /// Of a loaded, ordered list that was not empty, the members that were inserted or moved since ``committed``. All others
-  /// have the order that they have there. Nil if the order was changed in another way.
-  @exclusivity(unchecked) private(set) var inserted: Set<Int64>? = []
+  /// What few lists have to note; nil while there is nothing.
+  @exclusivity(unchecked) private var notes: Notes?
   /// The number of entries of the context's ``DeletionLog`` that the list has processed.
   @exclusivity(unchecked) var seenGone = 0
   /// How ``keys`` is searched.
   @exclusivity(unchecked) private var lookup = Lookup.ascending
+
+  /// What a list notes that was changed while it was not loaded, or whose order was changed.
+  private final class Notes {
+    @exclusivity(unchecked) var removed: Set<Int64> = []
+    @exclusivity(unchecked) var unmoved: Set<Int64> = []
+    @exclusivity(unchecked) var onlyMoved: Set<Int64> = []
+    @exclusivity(unchecked) var arrangement: Arrangement?
+    @exclusivity(unchecked) var inserted: Set<Int64>? = []
+
+    func copy() -> Notes {
+      let copy = Notes()
+      copy.removed = removed
+      copy.unmoved = unmoved
+      copy.onlyMoved = onlyMoved
+      copy.arrangement = arrangement
+      copy.inserted = inserted
+      return copy
+    }
+  }
+
+  typealias Arrangement = (base: ContiguousArray<Int64>, wanted: ContiguousArray<Int64>)
 
   private enum Lookup {
     case unknown
@@ -37,16 +50,25 @@ final class MemberList {
 
   private static let smallCount = 32
 
+  /// The number of the to-many among the owner's properties.
+  let property: Int
   private let isOrdered: Bool
 
-  init(isLoaded: Bool, isOrdered: Bool) {
+  init(_ relationship: Relationship, isLoaded: Bool) {
     self.isLoaded = isLoaded
-    self.isOrdered = isOrdered
+    property = relationship.property
+    isOrdered = relationship.isOrdered
+  }
+
+  private init(_ other: MemberList) {
+    isLoaded = other.isLoaded
+    property = other.property
+    isOrdered = other.isOrdered
   }
 
   /// Returns another list with the same contents.
   func copy() -> MemberList {
-    let list = MemberList(isLoaded: isLoaded, isOrdered: isOrdered)
+    let list = MemberList(self)
     list.restore(self)
     return list
   }
@@ -55,14 +77,34 @@ final class MemberList {
   func restore(_ other: MemberList) {
     isLoaded = other.isLoaded
     keys = other.keys
-    removed = other.removed
-    unmoved = other.unmoved
-    onlyMoved = other.onlyMoved
     committed = other.committed
-    arrangement = other.arrangement
-    inserted = other.inserted
+    notes = other.notes?.copy()
     seenGone = other.seenGone
     lookup = .unknown
+  }
+
+  private func needNotes() -> Notes {
+    if let notes { return notes }
+    let made = Notes()
+    notes = made
+    return made
+  }
+
+  /// The members in the store that were removed while the list was not loaded.
+  var removed: Set<Int64> { notes?.removed ?? [] }
+  /// Of the members added while not loaded, those that keep their position if the store has them already.
+  var unmoved: Set<Int64> { notes?.unmoved ?? [] }
+  /// Of the members added while not loaded, those that are only moved, if the store still has them.
+  private var onlyMoved: Set<Int64> { notes?.onlyMoved ?? [] }
+  /// The changed order of a list that was unloaded since: the order that was read, and the wanted one.
+  var arrangement: Arrangement? { notes?.arrangement }
+  /// Of a loaded, ordered list that was not empty, the members that were inserted or moved since ``committed``. All others
+  /// have the order that they have there. Nil if the order was changed in another way.
+  var inserted: Set<Int64>? { if let notes { notes.inserted } else { [] } }
+
+  /// Notes that the order was changed in another way than by inserting members.
+  private func noteReordering() {
+    if isOrdered { needNotes().inserted = nil }
   }
 
   var hasChanges: Bool {
@@ -141,14 +183,14 @@ final class MemberList {
     if contains(key) { drop(key) }
     if let place, place < keys.count { insertKey(key, at: max(0, place)) } else { append(key) }
     // In a list that was empty all members are inserted, and most lists of new objects have no other.
-    if isLoaded && isOrdered && committed?.isEmpty == false { inserted?.insert(key) }
-    if !isLoaded {
-      // Most lists have no such notes, and an empty set would still hash the key.
-      if !removed.isEmpty { removed.remove(key) }
-      if !unmoved.isEmpty { unmoved.remove(key) }
-      if !onlyMoved.isEmpty { onlyMoved.remove(key) }
+    if isLoaded && isOrdered && committed?.isEmpty == false { needNotes().inserted?.insert(key) }
+    if !isLoaded, let notes {
+      // An empty set would still hash the key.
+      if !notes.removed.isEmpty { notes.removed.remove(key) }
+      if !notes.unmoved.isEmpty { notes.unmoved.remove(key) }
+      if !notes.onlyMoved.isEmpty { notes.onlyMoved.remove(key) }
       // The member moves to the end, whatever position was wanted before.
-      arrangement?.wanted.removeAll { $0 == key }
+      notes.arrangement?.wanted.removeAll { $0 == key }
     }
   }
 
@@ -156,15 +198,15 @@ final class MemberList {
   func include(_ key: Int64) {
     guard !contains(key) else {
       // A member that was only moved is added now, whether the store still has it or not.
-      if !onlyMoved.isEmpty { onlyMoved.remove(key) }
+      notes?.onlyMoved.remove(key)
       return
     }
     let mayBeStored = !isLoaded && (removed.isEmpty || !removed.contains(key))
     let order = arrangement
     insert(key)
     if mayBeStored {
-      unmoved.insert(key)
-      arrangement = order
+      needNotes().unmoved.insert(key)
+      notes?.arrangement = order
     }
   }
 
@@ -173,8 +215,9 @@ final class MemberList {
     noteChange()
     if contains(key) { drop(key) }
     if !isLoaded {
-      removed.insert(key)
-      if !unmoved.isEmpty { unmoved.remove(key) }
+      let notes = needNotes()
+      notes.removed.insert(key)
+      if !notes.unmoved.isEmpty { notes.unmoved.remove(key) }
     }
   }
 
@@ -182,7 +225,7 @@ final class MemberList {
   func forget(_ gone: Set<Int64>) {
     removeKeys(where: gone.contains)
     committed?.removeAll(where: gone.contains)
-    removed.subtract(gone)
+    notes?.removed.subtract(gone)
   }
 
   /// Removes members that are gone from the store. Members that were added in this context stay, so that a save refuses
@@ -195,8 +238,8 @@ final class MemberList {
       removeKeys { gone.contains($0) && base?.contains($0) != false }
       committed?.removeAll(where: gone.contains)
     }
-    removed.subtract(gone)
-    arrangement?.base.removeAll(where: gone.contains)
+    notes?.removed.subtract(gone)
+    notes?.arrangement?.base.removeAll(where: gone.contains)
     return keys.filter(gone.contains)
   }
 
@@ -204,7 +247,7 @@ final class MemberList {
   func forgetAdded(_ gone: Set<Int64>) {
     let stored = isLoaded ? Set(committed ?? keys) : []
     removeKeys { gone.contains($0) && !stored.contains($0) }
-    unmoved.subtract(gone)
+    notes?.unmoved.subtract(gone)
   }
 
   /// Puts the members into another order.
@@ -212,7 +255,7 @@ final class MemberList {
     noteChange()
     keys = order
     if case .ascending = lookup { lookup = .unknown }
-    inserted = nil
+    noteReordering()
   }
 
   /// Restores the notes of an unloaded list about a key to those before a change.
@@ -220,9 +263,9 @@ final class MemberList {
     let key = trace.key
     if contains(key) { drop(key) }
     if let place = trace.place { insertKey(key, at: min(place, keys.count)) }
-    if trace.wasRemoved { removed.insert(key) } else { removed.remove(key) }
-    if trace.wasUnmoved { unmoved.insert(key) } else { unmoved.remove(key) }
-    inserted = nil
+    if trace.wasRemoved { needNotes().removed.insert(key) } else { notes?.removed.remove(key) }
+    if trace.wasUnmoved { needNotes().unmoved.insert(key) } else { notes?.unmoved.remove(key) }
+    noteReordering()
   }
 
   /// Removes keys, which leaves the others in their order.
@@ -255,13 +298,15 @@ final class MemberList {
     keys = stored
     lookup = .unknown
     isLoaded = true
-    inserted = []
-    guard isChanged else { return }
+    guard isChanged else {
+      notes = nil
+      return
+    }
     committed = stored
-    inserted = nil
     // Members that were only moved here and that another context has removed.
     let lost = onlyMoved.isEmpty ? [] : onlyMoved.subtracting(stored)
     let moved = Set(added).subtracting(unmoved).subtracting(lost)
+    let removed = removed
     removeKeys { removed.contains($0) || gone.contains($0) || moved.contains($0) }
     if let arrangement {
       let members = Set(keys).union(moved)
@@ -274,10 +319,8 @@ final class MemberList {
       lookup = .unknown
     }
     for key in added where !contains(key) && !lost.contains(key) { append(key) }
-    removed = []
-    unmoved = []
-    onlyMoved = []
-    arrangement = nil
+    notes = nil
+    noteReordering()
   }
 
   /// Unloads the list, so that it only holds the changes of this context and the members are read from the store again.
@@ -287,18 +330,19 @@ final class MemberList {
   ///   - isOwn: Whether a key is a member because of a change in this context, even if the store has it already.
   func unload(keepingOrder keepsOrder: Bool, own isOwn: (Int64) -> Bool) {
     guard isLoaded else {
-      if !keepsOrder { arrangement = nil }
+      if !keepsOrder { notes?.arrangement = nil }
       return
     }
     let difference = difference
     let kept = committed == nil ? [] : keys.filter { isOwn($0) && !difference.added.contains($0) }
+    notes = nil
     if keepsOrder, isOrdered, let committed, isArranged(committed, difference.added) {
-      arrangement = (committed, keys)
+      needNotes().arrangement = (committed, keys)
     }
     isLoaded = false
     keys = ContiguousArray(kept + difference.added)
-    unmoved = Set(kept)
-    removed = Set(difference.removed)
+    if !kept.isEmpty { needNotes().unmoved = Set(kept) }
+    if !difference.removed.isEmpty { needNotes().removed = Set(difference.removed) }
     committed = nil
     lookup = .unknown
   }
@@ -308,9 +352,11 @@ final class MemberList {
     guard !isLoaded else { return }
     // The predicates may read the list meanwhile.
     keys = keys.filter(isAdded)
-    removed = removed.filter(isRemoved)
-    unmoved.formIntersection(keys)
-    onlyMoved.formIntersection(keys)
+    if let notes {
+      notes.removed = notes.removed.filter(isRemoved)
+      notes.unmoved.formIntersection(keys)
+      notes.onlyMoved.formIntersection(keys)
+    }
     lookup = .unknown
   }
 
@@ -321,11 +367,11 @@ final class MemberList {
 
   /// Notes that a member, added while not loaded, is a member in the store, so that it is only moved.
   func noteOnlyMoved(_ key: Int64) {
-    if !isLoaded && isOrdered && contains(key) && !unmoved.contains(key) { onlyMoved.insert(key) }
+    if !isLoaded && isOrdered && contains(key) && !unmoved.contains(key) { needNotes().onlyMoved.insert(key) }
   }
 
   /// Drops the notes of members that were removed from an unloaded list.
-  func forgetRemoved(_ keys: Set<Int64>) { removed.subtract(keys) }
+  func forgetRemoved(_ keys: Set<Int64>) { notes?.removed.subtract(keys) }
 
   /// Whether the order differs from the stored one by more than removed members and members added at the end.
   private func isArranged(_ committed: ContiguousArray<Int64>, _ added: [Int64]) -> Bool {
@@ -335,13 +381,9 @@ final class MemberList {
   /// Makes the present members the committed ones, after a save.
   func didSave() {
     committed = nil
-    inserted = []
+    notes = nil
     if !isLoaded {
       keys = []
-      removed = []
-      unmoved = []
-      onlyMoved = []
-      arrangement = nil
       lookup = .ascending
     }
   }
@@ -364,49 +406,6 @@ final class MemberList {
     var place = 0
     for key in committed where place < keys.count && keys[place] == key { place += 1 }
     return keys[place...].map { ($0, true) }
-  }
-}
-
-// MARK: - List table
-
-/// The to-manys of an object that were accessed, by property. Most objects have one, which needs no array.
-struct ListTable: RandomAccessCollection, ExpressibleByArrayLiteral {
-  typealias Element = (property: Int, list: MemberList)
-
-  private var first: Element?
-  private var others: [Element] = []
-
-  init() {}
-
-  init(_ elements: some Sequence<Element>) {
-    for element in elements { append(element) }
-  }
-
-  init(arrayLiteral elements: Element...) { self.init(elements) }
-
-  var startIndex: Int { 0 }
-  var endIndex: Int { first == nil ? 0 : 1 + others.count }
-
-  subscript(place: Int) -> Element {
-    if place == 0, let first { return first }
-    return others[place - 1]
-  }
-
-  /// The list of a property; nil if it was not accessed.
-  func list(of property: Int) -> MemberList? {
-    if let first, first.property == property { return first.list }
-    for entry in others where entry.property == property { return entry.list }
-    return nil
-  }
-
-  mutating func append(_ element: Element) {
-    if first == nil { first = element } else { others.append(element) }
-  }
-
-  mutating func removeAll() { self = ListTable() }
-
-  mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
-    self = ListTable(try filter { try !isRemoved($0) })
   }
 }
 
@@ -438,7 +437,7 @@ extension ObjectGraph {
   func deferredList(of owner: Int64, _ relationship: Relationship) -> MemberList {
     let id = DeferredMemberLists.ID(owner, relationship)
     if let list = pending.deferredLists.lists[id] { return list }
-    let list = MemberList(isLoaded: false, isOrdered: relationship.isOrdered)
+    let list = MemberList(relationship, isLoaded: false)
     pending.deferredLists.lists[id] = list
     return list
   }

@@ -32,15 +32,15 @@ package final class ObjectGraph {
   /// The properties that were read while the properties of a key path are determined.
   var probed: [Int] = []
   /// The running hooks. Each was called from within the one before.
-  var runningHooks: ContiguousArray<RunningHook> = []
+  @exclusivity(unchecked) var runningHooks: ContiguousArray<RunningHook> = []
   /// The keys of the objects that are being deleted. Noted only where a hook could delete an object again.
   var leaving: Set<Int64> = []
   /// The class of the last created object, known to belong to the model.
   @exclusivity(unchecked) var lastClass: ObjectIdentifier?
   /// The relationships in join tables that the context has ever had a list of.
-  var listed: Set<RelationshipNumber> = []
+  @exclusivity(unchecked) var listed: Set<RelationshipNumber> = []
   /// The number of saves of the context.
-  var saveCount = 0
+  @exclusivity(unchecked) var saveCount = 0
   /// Changes by other contexts to objects that are changed here.
   @exclusivity(unchecked) var backlog = MergeBacklog()
   /// Whether to-many relationships may have been reordered before their members in the store were loaded.
@@ -285,14 +285,10 @@ extension ObjectGraph {
     let info = info(of: object)
     object.state.becomeFault(keeping: info.transients.bits)
     if object.changedBits == 0 { object.committedRow = nil }
-    guard let extras = object.extras else { return }
-    object.extras = nil
+    guard object.hasLinkNotes else { return }
     let isTransient = { (property: Int) in info.relationships[property]?.isTransient == true }
-    let lists = extras.lists.filter { isTransient($0.property) }
-    let partners = extras.partners.filter { object.isInChangedList || isTransient($0.property) }
-    if lists.isEmpty && partners.isEmpty && object.changedBits == 0 { return }
-    extras.lists = ListTable(lists)
-    extras.partners = partners
-    object.extras = extras
+    object.removeLists { !isTransient($0.property) }
+    object.removePartners { !object.isInChangedList && !isTransient($0.property) }
+    if object.lists.isEmpty && object.partners.isEmpty && object.changedBits == 0 { object.forgetLinks() }
   }
 }

@@ -66,11 +66,12 @@ struct PendingChanges {
   /// Everything was written.
   mutating func didSave() {
     deletionLog.didSave()
-    deferredLists = DeferredMemberLists()
-    inserted.removeAll(keepingCapacity: inserted.count < 1024)
-    changed.removeAll(keepingCapacity: changed.count < 1024)
-    deleted.removeAll(keepingCapacity: deleted.count < 1024)
-    deletions = PendingDeletes()
+    // Most saves are small and write one kind of change.
+    if !deferredLists.lists.isEmpty { deferredLists = DeferredMemberLists() }
+    if !inserted.isEmpty { inserted.removeAll(keepingCapacity: inserted.count < 1024) }
+    if !changed.isEmpty { changed.removeAll(keepingCapacity: changed.count < 1024) }
+    if !deleted.isEmpty { deleted.removeAll(keepingCapacity: deleted.count < 1024) }
+    if !deletions.isEmpty { deletions = PendingDeletes() }
   }
 
   /// Everything was given up.
@@ -167,9 +168,9 @@ private struct StateCheck {
       let edited = object.changedBits & info.storedMask.bits & ~info.transients.bits
       demand(edited == 0 || object.committedRow != nil, "\(name), has set properties and no committed row")
       demand(edited == 0 || object.isInChangedList, "\(name), has set properties and is not marked as changed")
-      for entry in object.extras?.lists ?? [] where entry.list.hasChanges && !object.isInChangedList {
-        guard let relationship = info.relationships[entry.property], !relationship.isTransient else { continue }
-        let notes = "+\(entry.list.difference.added) -\(entry.list.difference.removed)"
+      for list in object.lists where list.hasChanges && !object.isInChangedList {
+        guard let relationship = info.relationships[list.property], !relationship.isTransient else { continue }
+        let notes = "+\(list.difference.added) -\(list.difference.removed)"
         found.append("\(name), has other members of \(relationship.name) (\(notes)) and is not marked as changed")
       }
     case .detached: break

@@ -21,7 +21,7 @@ struct DeletedClosure {
     var list: MemberList?
 
     /// Whether the owner still has the list that this was noted of.
-    var isCurrent: Bool { list == nil || owner.extras?.list(relationship.property) === list }
+    var isCurrent: Bool { list == nil || owner.list(of: relationship.property) === list }
   }
 
   private(set) var victims: [Victim] = []
@@ -64,6 +64,8 @@ struct PendingDeletes {
   typealias CascadeLoad = (_ graph: ObjectGraph, _ entity: Int?) throws -> Void
   private var load: CascadeLoad?
 
+  var isEmpty: Bool { closures.isEmpty && !hasCascades && load == nil }
+
   /// Updates ``hasCascades``, after closures or their cascades have changed.
   mutating func noteCascades() { hasCascades = closures.contains { !$0.cascades.isEmpty } }
 
@@ -93,7 +95,7 @@ struct PendingDeletes {
     late[victim, default: []].append(
       DeletedClosure.Link(
         owner: owner, relationship: relationship, victim: victim, trace: MemberTrace(ofDeleted: victim, in: order),
-        list: owner.extras?.list(relationship.property)))
+        list: owner.list(of: relationship.property)))
   }
 
   /// Drops the links of a to-many to victims, since its members are read from the store again.
@@ -222,8 +224,8 @@ extension ObjectGraph {
   func dropGoneFromChangedLists() {
     guard pending.deletionLog.savedCount < pending.deletionLog.count else { return }
     for object in inserted + changed where object.isAlive {
-      for case let (property, list) in object.extras?.lists ?? [] {
-        guard let relationship = relationship(property, of: object), relationship.inverse == nil else { continue }
+      for list in object.lists {
+        guard let relationship = relationship(list.property, of: object), relationship.inverse == nil else { continue }
         dropDeleted(from: list, of: object, relationship)
       }
     }

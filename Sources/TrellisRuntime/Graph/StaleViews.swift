@@ -11,17 +11,15 @@ extension ObjectGraph {
   /// - Parameter comparesPairs: Whether noted pairs are dropped if the partners show that the store has not changed.
   ///   This is false for an object whose delete is reverted, since its partners are linked again after this.
   func forgetViews(of owner: ManagedObject, comparingPairs comparesPairs: Bool) {
-    guard let extras = owner.extras, invalidatesNow(owner) else { return }
-    for entry in extras.lists {
-      guard let relationship = relationship(entry.property, of: owner) else { continue }
-      forgetList(entry.list, of: owner, relationship, comparingPairs: comparesPairs)
+    guard owner.hasLinkNotes, invalidatesNow(owner) else { return }
+    for list in owner.lists {
+      guard let relationship = relationship(list.property, of: owner) else { continue }
+      forgetList(list, of: owner, relationship, comparingPairs: comparesPairs)
     }
-    if !extras.lists.isEmpty {
-      extras.lists.removeAll { entry in
-        !entry.list.hasChanges && relationship(entry.property, of: owner)?.isTransient != true
-      }
+    owner.removeLists { list in
+      !list.hasChanges && relationship(list.property, of: owner)?.isTransient != true
     }
-    for entry in extras.partners {
+    for entry in owner.partners {
       guard let relationship = relationship(entry.property, of: owner) else { continue }
       forgetPartner(entry.key, of: owner, relationship)
     }
@@ -63,12 +61,12 @@ extension ObjectGraph {
   /// Makes a new object no longer show a partner, whose row refers to another object now.
   private func drop(_ key: Int64, from owner: ManagedObject, _ relationship: Relationship) {
     if relationship.isToMany {
-      guard let list = owner.extras?.list(relationship.property), list.contains(key) else { return }
+      guard let list = owner.list(of: relationship.property), list.contains(key) else { return }
       owner.announce(relationship.property)
       list.forget([key])
-    } else if owner.extras?.partner(relationship.property) == key {
+    } else if owner.partner(of: relationship.property) == key {
       owner.announce(relationship.property)
-      owner.extras?.setPartner(relationship.property, 0)
+      owner.setPartner(of: relationship.property, 0)
     }
   }
 
@@ -77,8 +75,8 @@ extension ObjectGraph {
     guard let inverse = runtime.inverse(of: relationship), !inverse.isColumn else { return }
     if let former = map[stored], former.isAlive {
       if !inverse.isToMany {
-        if former.extras?.partner(inverse.property) == object._key { former.extras?.setPartner(inverse.property, 0) }
-      } else if let list = former.extras?.list(inverse.property), list.contains(object._key) {
+        if former.partner(of: inverse.property) == object._key { former.setPartner(of: inverse.property, 0) }
+      } else if let list = former.list(of: inverse.property), list.contains(object._key) {
         former.announce(inverse.property)
         list.remove(object._key)
       }
@@ -95,9 +93,9 @@ extension ObjectGraph {
       owner.announce(relationship.property)
       list.include(key)
     } else {
-      if owner.extras?.partner(relationship.property) == key { return }
+      if owner.partner(of: relationship.property) == key { return }
       owner.announce(relationship.property)
-      owner.needExtras().setPartner(relationship.property, key)
+      owner.setPartner(of: relationship.property, key)
     }
     noteListChanged(owner)
   }
@@ -116,13 +114,13 @@ extension ObjectGraph {
     }
     if shown.isEmpty { return }
     map.forEach { owner in
-      guard let extras = owner.extras else { return }
-      for entry in extras.lists {
-        guard let relationship = relationship(entry.property, of: owner), shown.contains(where: relationship.isSame)
+      guard owner.hasLists else { return }
+      for list in owner.lists {
+        guard let relationship = relationship(list.property, of: owner), shown.contains(where: relationship.isSame)
         else { continue }
-        guard gone.contains(where: entry.list.shows) else { continue }
-        owner.announce(entry.property)
-        backlog.lostMembers.formUnion(entry.list.forgetStored(gone))
+        guard gone.contains(where: list.shows) else { continue }
+        owner.announce(list.property)
+        backlog.lostMembers.formUnion(list.forgetStored(gone))
       }
     }
   }
@@ -137,10 +135,10 @@ extension ObjectGraph {
   }
 
   private func forgetView(_ relationship: Relationship, of owner: ManagedObject) {
-    guard let extras = owner.extras, invalidatesNow(owner) else { return }
+    guard owner.hasLinkNotes, invalidatesNow(owner) else { return }
     if relationship.isToMany {
-      if let list = extras.list(relationship.property) { forgetList(list, of: owner, relationship) }
-    } else if let key = extras.partner(relationship.property) {
+      if let list = owner.list(of: relationship.property) { forgetList(list, of: owner, relationship) }
+    } else if let key = owner.partner(of: relationship.property) {
       forgetPartner(key, of: owner, relationship)
     }
   }
@@ -196,7 +194,7 @@ extension ObjectGraph {
       guard key != owner._key, let member = map[key] else { return key == owner._key }
       // The list of a new object is complete from the start, and a deleted object keeps its notes.
       if member.phase != .persistent { return true }
-      if member.extras?.list(inverse.property)?.notes(adding: owner._key) == true { return true }
+      if member.list(of: inverse.property)?.notes(adding: owner._key) == true { return true }
       list.noteOnlyMoved(key)
       if list.onlyMoves(key) { hasArrangements = true }
       return list.onlyMoves(key)
@@ -204,7 +202,7 @@ extension ObjectGraph {
       guard key != owner._key else { return true }
       guard let member = map[key] else { return deferredNote(of: key, inverse, removing: owner._key) }
       if member.phase != .persistent { return true }
-      return member.extras?.list(inverse.property)?.notes(removing: owner._key) == true
+      return member.list(of: inverse.property)?.notes(removing: owner._key) == true
     }
   }
 
@@ -249,7 +247,7 @@ extension ObjectGraph {
       return
     }
     owner.announce(relationship.property)
-    owner.extras?.partners.removeAll { $0.property == relationship.property }
+    owner.removePartners { $0.property == relationship.property }
   }
 }
 
@@ -333,13 +331,13 @@ extension ManagedObject {
   final var hasChangesOfItsOwn: Bool {
     guard let graph = link.graph, !accessFlags.contains(.fault) else { return false }
     if isEdited { return true }
-    return extras?.lists.contains { entry in
-      guard let relationship = graph.relationship(entry.property, of: self), relationship.home != .inverseColumn else {
+    return lists.contains { list in
+      guard let relationship = graph.relationship(list.property, of: self), relationship.home != .inverseColumn else {
         return false
       }
       let list = graph.list(of: self, relationship)
       return list.difference.added.contains { !list.onlyMoves($0) }
-    } == true
+    }
   }
 }
 

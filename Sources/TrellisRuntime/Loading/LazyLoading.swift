@@ -122,7 +122,7 @@ extension ObjectGraph {
   private func missingMembers(like object: ManagedObject, _ relationship: Relationship) -> [Int64] {
     var missing: [Int64] = []
     for owner in siblings(of: object, relationship, loading: .rows) {
-      guard let list = owner.extras?.list(relationship.property), list.isLoaded || owner === object else { continue }
+      guard let list = owner.list(of: relationship.property), list.isLoaded || owner === object else { continue }
       for key in list.keys where map[key] == nil { missing.append(key) }
     }
     return missing.sortedWithoutRepeats
@@ -154,10 +154,16 @@ extension ObjectGraph {
       ) { owner, row in
         count += 1
         if count > limit { throw TooMany() }
-        let isNew = map[row.key] == nil
+        let known = map.count
         let member = try object(of: row, batch: batchNumber)
-        if isNew { batch.append(row.key) } else { refreshPlace(of: member, relationship, row) }
-        loading.add(row.key, member, to: owner)
+        if map.count > known {
+          batch.append(row.key)
+          // An object that was just made from its row in a store has no changes that could contradict the store.
+          loading.add(row.key, parent == nil ? nil : member, to: owner)
+        } else {
+          refreshPlace(of: member, relationship, row)
+          loading.add(row.key, member, to: owner)
+        }
       }
     } catch is TooMany {
       return false
@@ -175,7 +181,7 @@ extension ObjectGraph {
   func loadFewMembers(of owners: [ManagedObject], _ relationship: Relationship) throws -> Bool {
     if owners.count == 1 {
       let next = siblings(of: owners[0], relationship, loading: .deletes).filter { sibling in
-        sibling === owners[0] || sibling.extras?.list(relationship.property)?.isLoaded != true
+        sibling === owners[0] || sibling.list(of: relationship.property)?.isLoaded != true
       }
       if next.count > 1 {
         if try loadMembers(of: next, relationship, atMost: fewMembers) { return true }
@@ -245,8 +251,10 @@ extension ObjectGraph {
     let keys = unknown.isEmpty ? keys : keys + unknown.filter { !keys.contains($0) }
     let deleted = loading.deleted[owner._key] ?? []
     let gone = loading.gone[owner._key] ?? []
-    checkNotes(list, of: owner, loading.relationship, keys)
-    forgetAddsInStore(list, of: owner, loading.relationship, keys)
+    if list.hasChanges {
+      checkNotes(list, of: owner, loading.relationship, keys)
+      forgetAddsInStore(list, of: owner, loading.relationship, keys)
+    }
     list.load(keys, without: deleted.isEmpty ? gone : gone.subtracting(deleted))
     if !deleted.isEmpty { takeOut(deleted, of: list, owner, loading.relationship) }
     // A rollback has to restore these members, and to remove those that only this context has.
@@ -260,7 +268,7 @@ extension ObjectGraph {
   ) {
     guard relationship.isJoined, list.hasChanges, let inverse = runtime.inverse(of: relationship) else { return }
     for key in stored where list.notes(adding: key) {
-      guard let other = map[key]?.extras?.list(inverse.property), other !== list, other.notes(adding: owner._key) else {
+      guard let other = map[key]?.list(of: inverse.property), other !== list, other.notes(adding: owner._key) else {
         continue
       }
       if inverse.isOrdered {
@@ -285,7 +293,7 @@ extension ObjectGraph {
 
   private func ownersToLoad(like object: ManagedObject, _ relationship: Relationship) -> [ManagedObject] {
     siblings(of: object, relationship).filter { sibling in
-      sibling === object || sibling.extras?.list(relationship.property)?.isLoaded != true
+      sibling === object || sibling.list(of: relationship.property)?.isLoaded != true
     }
   }
 
@@ -354,6 +362,7 @@ struct ListLoading {
     owners[number].start..<(number + 1 < owners.count ? owners[number + 1].start : keys.count)
   }
 
+  /// - Parameter member: The member, if it may have changed since it was saved; nil otherwise.
   mutating func add(_ key: Int64, _ member: ManagedObject?, to owner: Int64) {
     if owners.last?.key != owner {
       if let last = owners.last, last.key > owner { isGrouped = false }
@@ -372,7 +381,7 @@ struct ListLoading {
     guard let inverse else { return true }
     // Lists of other objects never show a deleted owner, whose own list is unchanged.
     if inverse.isJoined {
-      guard let list = member.extras?.list(inverse.property), !deletedOwners.contains(owner) else { return true }
+      guard let list = member.list(of: inverse.property), !deletedOwners.contains(owner) else { return true }
       // A list that was read before another context added the owner has no note of it.
       return !list.hasLost(owner)
     }
@@ -415,7 +424,7 @@ extension ObjectGraph {
   /// - Throws: ``ContextError`` with the code `load-failed`.
   func loadPartnerKeys(like object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
     var owners: [Int64] = []
-    for owner in siblings(of: object, relationship) where owner.extras?.partner(relationship.property) == nil {
+    for owner in siblings(of: object, relationship) where owner.partner(of: relationship.property) == nil {
       owners.append(owner._key)
     }
     let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
@@ -442,9 +451,9 @@ extension ObjectGraph {
           if let owner = map[owner] { noteContestedPartner(owner, relationship) }
         }
       }
-      for owner in owners { map[owner]?.needExtras().setPartner(relationship.property, found[owner] ?? 0) }
+      for owner in owners { map[owner]?.setPartner(of: relationship.property, found[owner] ?? 0) }
     }
-    return object.extras?.partner(relationship.property) ?? 0
+    return object.partner(of: relationship.property) ?? 0
   }
 
   /// The object and the siblings of its batch that one load includes.

@@ -75,7 +75,7 @@ extension ObjectGraph {
   private func refreshRow(of object: ManagedObject, with row: RowReader) throws {
     guard object.changedBits != 0, object.committedRow != nil else {
       // The lists and partners of a fault were loaded since it became one, so they are kept.
-      if !object.isInChangedList && !object.accessFlags.contains(.fault) { object.extras = nil }
+      if !object.isInChangedList && !object.accessFlags.contains(.fault) { object.forgetLinks() }
       return try replaceRow(of: object, with: row)
     }
     // The new row becomes the committed one; edits are reapplied to it.
@@ -92,19 +92,19 @@ extension ObjectGraph {
   /// Marks an object as deleted because its row is gone. Its loaded values stay readable.
   func markDeletedInStore(_ object: ManagedObject) {
     object.state.endFault()
-    if object.extras != nil || object.committedRow != nil { backlog.returning.insert(object._key) }
+    if object.hasLinkNotes || object.committedRow != nil { backlog.returning.insert(object._key) }
     forgetPairs(of: object)
     detach(object)
   }
 
   /// Removes the pairs of a deleted object from its partners, including pairs that were added in this context.
   private func forgetPairs(of object: ManagedObject) {
-    for entry in object.extras?.lists ?? [] {
-      guard let relationship = relationship(entry.property, of: object), relationship.isJoined,
+    for list in object.lists {
+      guard let relationship = relationship(list.property, of: object), relationship.isJoined,
         let inverse = runtime.inverse(of: relationship)
       else { continue }
-      for key in entry.list.keys {
-        guard let partner = map[key], let list = partner.extras?.list(inverse.property), list.contains(object._key)
+      for key in list.keys {
+        guard let partner = map[key], let list = partner.list(of: inverse.property), list.contains(object._key)
         else { continue }
         partner.announce(inverse.property)
         list.forget([object._key])

@@ -74,7 +74,7 @@ extension ObjectGraph {
       let info = info(of: object)
       if object.changedProperties(info) != 0 || object.changedBits & info.transients.bits != 0 { continue }
       // Partners whose rows refer to the object may have unsaved changes.
-      if let extras = object.extras, !extras.partners.isEmpty || object.hasChangedLists { continue }
+      if object.hasLinkNotes, !object.partners.isEmpty || object.hasChangedLists { continue }
       object.forgetEdits()
       isAny = true
     }
@@ -117,7 +117,7 @@ extension ObjectGraph {
   }
 
   private func formerMembers(of object: ManagedObject, _ relationship: Relationship) throws -> [Int64]? {
-    guard let list = object.extras?.list(relationship.property), list.hasChanges else { return nil }
+    guard let list = object.list(of: relationship.property), list.hasChanges else { return nil }
     if !list.isLoaded { try loadKeys(of: [object], relationship) }
     return Array(list.committed ?? list.keys)
   }
@@ -173,7 +173,7 @@ extension ObjectGraph {
 
   /// Restores the order in which members were last fetched or saved, with new members behind them.
   private func rearrange(_ owner: ManagedObject, _ relationship: Relationship) {
-    guard let list = owner.extras?.list(relationship.property), let committed = list.committed else { return }
+    guard let list = owner.list(of: relationship.property), let committed = list.committed else { return }
     let former = Set(committed)
     arrange(owner, relationship, committed.filter(list.contains) + list.keys.filter { !former.contains($0) })
   }
@@ -181,10 +181,10 @@ extension ObjectGraph {
   /// Drops a list in a join table, so that it is loaded again. A list that is stored in the members' rows keeps its
   /// added and removed members.
   private func loadAnew(_ relationship: Relationship, of object: ManagedObject) {
-    if relationship.isJoined { object.extras?.lists.removeAll { $0.property == relationship.property } }
+    if relationship.isJoined { object.removeLists { $0.property == relationship.property } }
     // A reverted order can be undone like any other change.
     if recorder != nil && relationship.home == .inverseColumn { rearrange(object, relationship) }
-    guard relationship.home == .inverseColumn, let list = object.extras?.list(relationship.property) else { return }
+    guard relationship.home == .inverseColumn, let list = object.list(of: relationship.property) else { return }
     unload(list, of: object, relationship, keepingOrder: false)
   }
 }
@@ -233,7 +233,7 @@ extension IdentifiedObject {
     guard phase == .persistent else { return false }
     let changed = changedNumbers
     return numbers.contains { number in
-      changed.contains(number) || extras?.list(number)?.hasChanges == true
+      changed.contains(number) || list(of: number)?.hasChanges == true
     }
   }
 
@@ -369,8 +369,8 @@ extension ObjectGraph {
   private func restore(_ object: ManagedObject) {
     object.restoreCommitted(ColumnMask(bits: object.changedBits))
     object.forgetEdits()
-    guard let extras = object.extras else { return }
-    extras.lists.removeAll()
-    extras.partners.removeAll()
+    guard object.hasLinkNotes else { return }
+    object.removeLists { _ in true }
+    object.removePartners { _ in true }
   }
 }

@@ -80,14 +80,14 @@ extension ObjectGraph {
   func forgetMembers(_ gone: Set<Int64>) {
     if gone.isEmpty { return }
     map.forEach { owner in
-      guard let extras = owner.extras else { return }
-      for entry in extras.lists where gone.contains(where: entry.list.contains) {
-        owner.announce(entry.property)
-        entry.list.forget(gone)
+      guard owner.hasLinkNotes else { return }
+      for list in owner.lists where gone.contains(where: list.contains) {
+        owner.announce(list.property)
+        list.forget(gone)
       }
-      for entry in extras.partners where gone.contains(entry.key) {
+      for entry in owner.partners where gone.contains(entry.key) {
         owner.announce(entry.property)
-        extras.partners.removeAll { $0.property == entry.property }
+        owner.removePartners { $0.property == entry.property }
       }
     }
   }

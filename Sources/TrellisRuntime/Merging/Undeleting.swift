@@ -70,7 +70,7 @@ extension ObjectGraph {
     for relationship in info(of: object).allRelationships where relationship.isColumn {
       guard let owner = map[object._reference(relationship.property)], owner.phase == .deleted,
         let inverse = runtime.inverse(of: relationship), inverse.isToMany,
-        let list = owner.extras?.list(inverse.property), list.isLoaded
+        let list = owner.list(of: inverse.property), list.isLoaded
       else { continue }
       list.include(object._key)
     }
@@ -101,7 +101,7 @@ extension ObjectGraph {
       if victim.wasInserted { map.insert(victim.object, for: victim.object._key) }
       recorder?.record(.revived(victim.object))
       // Members may have left it while it was deleted.
-      if victim.object.extras?.lists.contains(where: \.list.hasChanges) == true { noteListChanged(victim.object) }
+      if victim.object.hasChangedLists { noteListChanged(victim.object) }
     }
     pending.dropRevived()
   }
@@ -197,7 +197,7 @@ extension ObjectGraph {
   /// Whether an object has a partner, as far as is known in memory. Pairs without a note are as the store has them.
   private func mayBePartner(_ object: ManagedObject, _ relationship: Relationship, _ key: Int64) -> Bool {
     guard relationship.isJoined else { return presentPartners(of: object, relationship).contains(key) }
-    guard let list = object.extras?.list(relationship.property) else { return true }
+    guard let list = object.list(of: relationship.property) else { return true }
     return list.isLoaded ? list.contains(key) : !list.removed.contains(key)
   }
 
@@ -209,7 +209,7 @@ extension ObjectGraph {
       object._setReference(relationship.property, key)
     } else {
       recorder?.record(.partner(object, relationship, max(0, knownReference(of: object, relationship))))
-      object.needExtras().setPartner(relationship.property, key)
+      object.setPartner(of: relationship.property, key)
     }
   }
 }

@@ -22,14 +22,16 @@ private struct PairChanges {
 
   /// A class, because the arrays in a dictionary of structs would be copied for each list.
   private final class Table {
+    // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+
     /// Pairs may be listed twice, because both ends note them.
-    var added: [PairEnds] = []
-    var removed: [PairEnds] = []
-    var places = PairPlaces()
+    @exclusivity(unchecked) var added: [PairEnds] = []
+    @exclusivity(unchecked) var removed: [PairEnds] = []
+    @exclusivity(unchecked) var places = PairPlaces()
     /// The owners whose lists have members that are placed behind all others.
-    var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
+    @exclusivity(unchecked) var tails: [(owner: Int64, isFirst: Bool, members: [(key: Int64, isMoved: Bool)])] = []
     /// The owners whose lists have members that are placed between others.
-    var insertions: [(owner: Int64, isFirst: Bool, places: InsertionPlaces)] = []
+    @exclusivity(unchecked) var insertions: [(owner: Int64, isFirst: Bool, places: InsertionPlaces)] = []
   }
 
   private let graph: ObjectGraph
@@ -41,11 +43,11 @@ private struct PairChanges {
 
   mutating func add(_ object: ManagedObject) {
     let info = graph.info(of: object)
-    guard info.hasPairs, let extras = object.extras, !extras.lists.isEmpty else { return }
+    guard info.hasPairs, object.hasLists else { return }
     let relationships = info.relationships
-    for entry in extras.lists where relationships.indices.contains(entry.property) {
-      guard let relationship = relationships[entry.property], relationship.isJoined else { continue }
-      add(entry.list, owner: object._key, relationship)
+    for list in object.lists where relationships.indices.contains(list.property) {
+      guard let relationship = relationships[list.property], relationship.isJoined else { continue }
+      add(list, owner: object._key, relationship)
     }
   }
 
@@ -280,17 +282,17 @@ private struct PlaceAssignment {
 
   mutating func add(_ owner: ManagedObject) throws {
     let info = graph.info(of: owner)
-    guard info.placesMembers, let extras = owner.extras, !extras.lists.isEmpty else { return }
+    guard info.placesMembers, owner.hasLists else { return }
     let relationships = info.relationships
-    for entry in extras.lists where relationships.indices.contains(entry.property) {
-      guard let relationship = relationships[entry.property], relationship.isOrdered,
-        relationship.home == .inverseColumn, owner.phase == .inserted || entry.list.hasChanges,
-        !entry.list.keys.isEmpty
+    for list in owner.lists where relationships.indices.contains(list.property) {
+      guard let relationship = relationships[list.property], relationship.isOrdered,
+        relationship.home == .inverseColumn, owner.phase == .inserted || list.hasChanges,
+        !list.keys.isEmpty
       else { continue }
-      if entry.list.isLoaded {
-        try arrange(entry.list, of: owner, relationship)
+      if list.isLoaded {
+        try arrange(list, of: owner, relationship)
       } else {
-        unloaded[relationship.number, default: []].append((owner._key, relationship, entry.list.keys))
+        unloaded[relationship.number, default: []].append((owner._key, relationship, list.keys))
       }
     }
   }

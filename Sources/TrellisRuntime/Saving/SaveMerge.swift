@@ -253,9 +253,9 @@ final class MergeTrace {
   private var replaced: [Int64: ManagedObject] = [:]
   private var unions: [ChangeSet] = []
   private var deletes: [ChangeSet] = []
-  private var copies: ContiguousArray<ObjectCopy> = []
+  @exclusivity(unchecked) private var copies: ContiguousArray<ObjectCopy> = []
   /// The objects that were as the store has them.
-  private var plain: ContiguousArray<ManagedObject> = []
+  @exclusivity(unchecked) private var plain: ContiguousArray<ManagedObject> = []
   private let pending: PendingChanges
   private let deferredLists: DeferredMemberLists
   private let backlog: MergeBacklog
@@ -271,7 +271,7 @@ final class MergeTrace {
     deferredLists = graph.pending.deferredLists.copy()
     backlog = graph.backlog
     graph.map.forEach { object in
-      if object.phase == .persistent && !object.isInChangedList && object.extras == nil {
+      if object.phase == .persistent && !object.isInChangedList && !object.hasLinkNotes {
         plain.append(object)
       } else {
         copies.append(ObjectCopy(object, graph))
@@ -324,11 +324,11 @@ final class MergeTrace {
   /// Makes an object without changes read its row and its lists again, if the merge has touched it.
   private func readAgain(_ object: ManagedObject) {
     let isDetached = graph.map[object._key] !== object
-    if object.phase == .persistent && !object.isInChangedList && object.extras == nil && !isDetached { return }
+    if object.phase == .persistent && !object.isInChangedList && !object.hasLinkNotes && !isDetached { return }
     object.announceAll()
     if isDetached { graph.map.insert(object, for: object._key) }
     object.state.returnToStore()
-    object.extras = nil
+    object.forgetLinks()
   }
 }
 
@@ -339,20 +339,18 @@ private struct ObjectCopy {
   private let row: RowCopyBase
   private let committed: RowCopyBase?
   private let places: [(property: Int, place: Int64?)]
-  private let hadExtras: Bool
   /// The lists, and their former contents. A list stays the same object, because a pending delete may know it.
-  private let lists: [(property: Int, list: MemberList, content: MemberList)]
-  private let partners: [(property: Int, key: Int64)]
+  private let lists: [(list: MemberList, content: MemberList)]
+  private let partners: [KnownPartner]
 
   init(_ object: ManagedObject, _ graph: ObjectGraph) {
     self.object = object
     state = object.state
     row = object.copyValues()
-    hadExtras = object.extras != nil
     committed = object.committedRow
     places = object.placesOfReferences(graph)
-    lists = object.extras?.lists.map { ($0.property, $0.list, $0.list.copy()) } ?? []
-    partners = object.extras?.partners ?? []
+    lists = object.lists.map { ($0, $0.copy()) }
+    partners = object.partners
   }
 
   func restore(in graph: ObjectGraph) {
@@ -363,13 +361,11 @@ private struct ObjectCopy {
     // The recorder's set was taken.
     object.state.setRecorded(false)
     object.committedRow = committed
-    object.extras?.replacement = 0
-    if hadExtras || object.extras != nil {
-      let extras = object.needExtras()
-      for entry in lists { entry.list.restore(entry.content) }
-      extras.lists = ListTable(lists.map { ($0.property, $0.list) })
-      extras.partners = partners
-    }
+    object.replacement = 0
+    for entry in lists { entry.list.restore(entry.content) }
+    object.lists = ListTable(lists.map(\.list))
+    object.removePartners { _ in true }
+    for partner in partners { object.setPartner(of: partner.property, partner.key) }
     if state.phase != .detached {
       graph.map.insert(object, for: object._key)
     } else if graph.map[object._key] === object {

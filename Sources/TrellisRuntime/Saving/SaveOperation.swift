@@ -186,8 +186,7 @@ struct SaveOperation {
 
   private func forgetEdits(_ object: ManagedObject) {
     object.forgetEdits()
-    guard let extras = object.extras else { return }
-    for entry in extras.lists { entry.list.didSave() }
+    if object.hasLists { for list in object.lists { list.didSave() } }
   }
 
   // MARK: Step 9
@@ -218,8 +217,8 @@ extension ObjectGraph {
   fileprivate func loadArrangedLists() throws {
     guard hasArrangements else { return }
     for object in changed where object.phase == .persistent {
-      for entry in object.extras?.lists ?? [] where entry.list.isReordered {
-        guard let relationship = relationship(entry.property, of: object) else { continue }
+      for list in object.lists where list.isReordered {
+        guard let relationship = relationship(list.property, of: object) else { continue }
         try loadKeys(of: [object], relationship)
       }
     }

@@ -39,7 +39,7 @@ final class SavePlan {
       }
     }
     for (object, _) in updated where object.hasLists { owners.append(object) }
-    owners += relinked
+    if !relinked.isEmpty { owners += relinked }
   }
 
   /// All objects whose rules are checked.
@@ -57,17 +57,17 @@ final class SavePlan {
 
   private func groupRows() {
     if !inserted.isEmpty {
-      var inserts = EntityGroups<SaveRequest.Inserts> { SaveRequest.Inserts(entity: $0, records: []) }
+      var inserts = EntityGroups<SaveRequest.Inserts>()
       for object in inserted { inserts[type(of: object)._entity].records.append(object) }
       request.inserts = inserts.groups
     }
     if !updated.isEmpty {
-      var updates = EntityGroups<SaveRequest.Updates> { SaveRequest.Updates(entity: $0) }
+      var updates = EntityGroups<SaveRequest.Updates>()
       for (object, mask) in updated { updates[type(of: object)._entity].append(object, mask) }
       request.updates = updates.groups
     }
     if !deleted.isEmpty {
-      var deletes = EntityGroups<SaveRequest.Deletes> { SaveRequest.Deletes(entity: $0) }
+      var deletes = EntityGroups<SaveRequest.Deletes>()
       for object in deleted { deletes[type(of: object)._entity].append(object) }
       request.deletes = deletes.groups
     }
@@ -101,14 +101,28 @@ extension SaveRequest.Deletes {
   }
 }
 
-/// Groups elements by entity, in the order in which the entities first appear. Runs of one entity are fast.
-private struct EntityGroups<Group> {
-  private(set) var groups: [Group] = []
-  private var entities: [Int] = []
-  private var lastPlace = -1
-  private let make: (Int) -> Group
+/// The changes of one entity in a request.
+private protocol EntityGroup {
+  var entity: Int { get }
+  init(of entity: Int)
+}
 
-  init(make: @escaping (Int) -> Group) { self.make = make }
+extension SaveRequest.Inserts: EntityGroup {
+  fileprivate init(of entity: Int) { self.init(entity: entity, records: []) }
+}
+
+extension SaveRequest.Updates: EntityGroup {
+  fileprivate init(of entity: Int) { self.init(entity: entity) }
+}
+
+extension SaveRequest.Deletes: EntityGroup {
+  fileprivate init(of entity: Int) { self.init(entity: entity) }
+}
+
+/// Groups elements by entity, in the order in which the entities first appear. Runs of one entity are fast.
+private struct EntityGroups<Group: EntityGroup> {
+  private(set) var groups: [Group] = []
+  private var last = 0
 
   @inline(__always) subscript(entity: Int) -> Group {
     mutating _read { yield groups[place(of: entity)] }
@@ -119,16 +133,15 @@ private struct EntityGroups<Group> {
   }
 
   private mutating func place(of entity: Int) -> Int {
-    if lastPlace >= 0, entities[lastPlace] == entity { return lastPlace }
+    if last < groups.count, groups[last].entity == entity { return last }
     // A save writes few entities.
-    if let known = entities.firstIndex(of: entity) {
-      lastPlace = known
+    if let known = groups.firstIndex(where: { $0.entity == entity }) {
+      last = known
     } else {
-      lastPlace = groups.count
-      entities.append(entity)
-      groups.append(make(entity))
+      last = groups.count
+      groups.append(Group(of: entity))
     }
-    return lastPlace
+    return last
   }
 }
 
@@ -297,8 +310,8 @@ extension SaveNotice.Row {
     key = object._key
     entity = type(of: object)._entity
     properties = mask
-    for entry in object.extras?.lists ?? [] where entry.list.hasChanges {
-      properties.bits |= ColumnMask.bit(of: entry.property)
+    for list in object.lists where list.hasChanges {
+      properties.bits |= ColumnMask.bit(of: list.property)
     }
   }
 }

@@ -223,7 +223,7 @@ private struct RulesToAsk {
   mutating func addChange(of object: ManagedObject, _ mask: ColumnMask) {
     let checks = graph.info(of: object).storeChecks
     guard checks.concernsChanges else { return }
-    for relationship in checks.counted where object.extras?.list(relationship.property)?.hasChanges == true {
+    for relationship in checks.counted where object.list(of: relationship.property)?.hasChanges == true {
       add(object._key, to: relationship)
     }
     for reference in checks.needed where mask.contains(reference.property) { addOwners(of: object, reference) }

@@ -16,14 +16,16 @@ struct KeyClash {
 struct UniqueConflictFinder {
   /// The objects with values in one key. A class, because its arrays would be copied in a dictionary.
   private final class Contenders {
+    // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+
     let key: UniqueKey
     /// The values of each of the key's properties, in the order in which the objects are written.
-    private(set) var values: [[StoredValue]]
+    @exclusivity(unchecked) private(set) var values: [[StoredValue]]
     /// The first object that has the values with the same number.
-    private(set) var first: [ManagedObject] = []
+    @exclusivity(unchecked) private(set) var first: [ManagedObject] = []
     /// All objects that have the values, where several have them.
-    private(set) var several: [Int: [ManagedObject]] = [:]
-    private var numbers: [KeyValues: Int] = [:]
+    @exclusivity(unchecked) private(set) var several: [Int: [ManagedObject]] = [:]
+    @exclusivity(unchecked) private var numbers: [KeyValues: Int] = [:]
 
     init(_ key: UniqueKey) {
       self.key = key
@@ -216,7 +218,7 @@ struct UniqueKeyMerge {
   private func retire(_ object: ManagedObject, for survivor: ManagedObject) {
     graph.map.remove(object._key)
     object.state.detach()
-    object.needExtras().replacement = survivor._key
+    object.replacement = survivor._key
   }
 
   // MARK: Values
@@ -353,7 +355,7 @@ extension IdentifiedObject {
   /// let kept = try tag.replacedBy.flatMap { try context.object(with: $0) } ?? tag
   /// ```
   /// A replaced object belongs to no context any more. Its values stay readable.
-  public var replacedBy: ObjectID<Self>? { ObjectID(optional: extras?.replacement ?? 0) }
+  public var replacedBy: ObjectID<Self>? { ObjectID(optional: replacement) }
 }
 
 // MARK: - One to one conflict finder

@@ -100,9 +100,15 @@ private struct ChangeReverter {
       restored.append((object, relationship, object._reference(relationship.property)))
     }
     object.announceAll()
+    let isCommitted = values.row === object.committedRow
     values.forEachMask { mask in
       object.restore(mask, from: values.row)
-      object.state.markAssigned(mask.bits)
+      // Committed values are no changes. The last bit may stand for several properties.
+      if isCommitted && mask.bits & ColumnMask.bit(of: 63) == 0 {
+        object.state.unmark(mask.bits)
+      } else {
+        object.state.markAssigned(mask.bits)
+      }
     }
   }
 
@@ -142,7 +148,7 @@ private struct ChangeReverter {
     shown.append((object, relationship))
     graph.recorder?.record(
       .partner(object, relationship, max(0, graph.knownReference(of: object, relationship))))
-    object.needExtras().setPartner(relationship.property, key)
+    object.setPartner(of: relationship.property, key)
     graph.noteListChanged(object)
   }
 
@@ -164,12 +170,12 @@ private struct ChangeReverter {
     // A partner that is deleted again keeps its own lists.
     if former > 0, former != present, let partner = graph.map[former], partner.isAlive, redeleted[former] == nil {
       if inverse.isToMany {
-        if let list = partner.extras?.list(inverse.property), list.contains(object._key) { list.remove(object._key) }
+        if let list = partner.list(of: inverse.property), list.contains(object._key) { list.remove(object._key) }
       } else if inverse.isColumn {
         // Both rows hold the reference, and another context may have written one of them since.
         if partner !== object, !partner.accessFlags.contains(.fault) { graph.unlink(partner, inverse, object._key) }
-      } else if partner.extras?.partner(inverse.property) == object._key {
-        partner.needExtras().setPartner(inverse.property, 0)
+      } else if partner.partner(of: inverse.property) == object._key {
+        partner.setPartner(of: inverse.property, 0)
       }
       graph.noteListChanged(partner)
       corrected.append(partner)
@@ -192,7 +198,7 @@ private struct ChangeReverter {
       // A partner that was given to another object in this context keeps it until a save settles the conflict.
       if !object.hasOwnReference(relationship), graph.isGivenElsewhere(partner, inverse, than: object) { return }
       unlinkRival(of: object, relationship, at: partner, inverse)
-      partner.needExtras().setPartner(inverse.property, object._key)
+      partner.setPartner(of: inverse.property, object._key)
       // Another context may have given the partner to another object since.
       if partner.phase == .persistent { graph.noteContestedPartner(partner, inverse) }
     }
@@ -205,7 +211,7 @@ private struct ChangeReverter {
   private func unlinkRival(
     of object: ManagedObject, _ relationship: Relationship, at partner: ManagedObject, _ inverse: Relationship
   ) {
-    guard !isExact, let key = partner.extras?.partner(inverse.property), key > 0, key != object._key,
+    guard !isExact, let key = partner.partner(of: inverse.property), key > 0, key != object._key,
       let rival = graph.map[key], rival.isAlive,
       restored.contains(where: { $0.object === rival && $0.relationship.isSame(as: relationship) })
     else { return }
@@ -217,7 +223,7 @@ private struct ChangeReverter {
   private func forgetWrongPartner(of object: ManagedObject, _ relationship: Relationship) {
     guard object.phase == .persistent, !relationship.isTransient,
       let inverse = graph.runtime.inverse(of: relationship),
-      let key = object.extras?.partner(relationship.property)
+      let key = object.partner(of: relationship.property)
     else { return }
     if key > 0, let partner = graph.map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == object._key
@@ -225,7 +231,7 @@ private struct ChangeReverter {
       return
     }
     object.announce(relationship.property)
-    object.extras?.partners.removeAll { $0.property == relationship.property }
+    object.removePartners { $0.property == relationship.property }
   }
 
   /// Restores a reference at the partners' end. Partners that had been in memory while the object was deleted, or were
@@ -234,16 +240,16 @@ private struct ChangeReverter {
     for relationship in graph.info(of: object).allRelationships where relationship.isColumn {
       guard let inverse = graph.runtime.inverse(of: relationship) else { continue }
       let key = object._reference(relationship.property)
-      guard key > 0, let partner = graph.map[key], let extras = partner.extras else { continue }
+      guard key > 0, let partner = graph.map[key] else { continue }
       if inverse.isToMany {
-        guard let list = extras.list(inverse.property), list.isLoaded || list.removed.contains(object._key) else {
+        guard let list = partner.list(of: inverse.property), list.isLoaded || list.removed.contains(object._key) else {
           continue
         }
         if !list.contains(object._key) { list.insert(object._key, at: list.committedPlace(of: object._key)) }
         // Unless the object is a member in the store, the list has an unsaved change.
         if list.hasChanges { graph.noteListChanged(partner) }
-      } else if extras.partner(inverse.property) == 0 {
-        extras.setPartner(inverse.property, object._key)
+      } else if partner.partner(of: inverse.property) == 0 {
+        partner.setPartner(of: inverse.property, object._key)
       }
     }
   }
@@ -267,7 +273,7 @@ private struct ChangeReverter {
     // All values of a new object count as changed.
     object.state.becomeNew(changed: graph.info(of: object).storedMask.bits)
     object.committedRow = nil
-    for entry in object.extras?.lists ?? [] { entry.list.load([]) }
+    for list in object.lists { list.load([]) }
     graph.map.insert(object, for: object._key)
     graph.backlog.returning.insert(object._key)
     reinserted.append(object)

@@ -65,7 +65,7 @@ extension ObjectRules {
     guard relationship.isToMany, let inverse = graph.runtime.inverse(of: relationship), inverse.isColumn,
       object.phase == .persistent || object.phase == .deleted, graph.parent == nil
     else { return nil }
-    if let list = object.extras?.list(relationship.property), list.isLoaded || list.hasChanges { return nil }
+    if let list = object.list(of: relationship.property), list.isLoaded || list.hasChanges { return nil }
     guard !mayDiffer(from: inverse) else { return nil }
     let isOwn = Comparison(
       .path(PropertyPath(variable: 0).appending(inverse.property)), .equal, .value(.integer(object._key)),
@@ -276,7 +276,7 @@ struct ObjectRules {
 
 extension ManagedObject {
   fileprivate func hasChangedList(_ relationship: Relationship) -> Bool {
-    extras?.list(relationship.property)?.hasChanges == true
+    list(of: relationship.property)?.hasChanges == true
   }
 }
 

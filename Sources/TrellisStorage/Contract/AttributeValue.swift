@@ -69,12 +69,20 @@ public protocol ModelEnum: SortableAttributeValue, Codable {
   /// The case for a stored raw value. The model's `unknown` policy decides about an unknown value; under `reject` it is
   /// nil.
   init?(stored rawValue: RawValue)
+  /// The cases with their texts; empty for an enum of numbers, and for one with very many cases.
+  @_spi(Generated) static var _cases: [(text: StaticString, value: Self)] { get }
 }
 
 extension ModelEnum {
+  @_spi(Generated) @inlinable public static var _cases: [(text: StaticString, value: Self)] { [] }
+
   @_spi(Generated) @inlinable public static var valueKind: ValueKind { RawValue.valueKind }
 
   @_spi(Generated) @inlinable public static func read(_ row: RowReader, _ column: Int) -> Self {
+    // Comparing the bytes costs less than making a text of them.
+    if let bytes = row.textAtHand(column) {
+      for entry in _cases where bytes.isEqual(to: entry.text) { return entry.value }
+    }
     if let value = Self(stored: RawValue.read(row, column)) { return value }
     row.report(
       column, "the stored raw value is no case of \(Self.self)",

@@ -141,11 +141,13 @@ extension ExternalData: Codable {
 
 /// The files that one save writes. Used by one thread at a time.
 package final class ExternalWriter {
+  // Each access ends before anything else is called, so accesses cannot overlap and need no check.
+
   private let folder: ExternalFolder
-  private var written: [ContentDigest: ExternalFile] = [:]
-  private var values: [(value: ExternalData, file: ExternalFile)] = []
+  @exclusivity(unchecked) private var written: [ContentDigest: ExternalFile] = [:]
+  @exclusivity(unchecked) private var values: [(value: ExternalData, file: ExternalFile)] = []
   /// The error that prevented writing a file. The save must then fail.
-  package private(set) var problem: StoreError?
+  @exclusivity(unchecked) package private(set) var problem: StoreError?
 
   package init(_ folder: ExternalFolder) { self.folder = folder }
 
@@ -196,14 +198,15 @@ package final class ExternalWriter {
 
   /// Called after the commit: releases bytes from memory that are now in files.
   package func didCommit() {
-    for (value, file) in values { value.settle(in: file) }
+    let settled = values
+    for (value, file) in settled { value.settle(in: file) }
     forget()
   }
 
   /// Called at the start of a save and after a failed one. Files that a failed save wrote are collected later.
   package func forget() {
-    written = [:]
-    values = []
-    problem = nil
+    if !written.isEmpty { written = [:] }
+    if !values.isEmpty { values = [] }
+    if problem != nil { problem = nil }
   }
 }

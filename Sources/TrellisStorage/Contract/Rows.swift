@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import TrellisModel
 
 /// A row of a store during a read: typed values by column number, without conversion through a common value type.
@@ -13,7 +13,13 @@ open class RowReader {
   @usableFromInline @exclusivity(unchecked) final var _key: Int64 = 0
   @usableFromInline @exclusivity(unchecked) final var _version: Int64 = 0
   @usableFromInline @exclusivity(unchecked) final var _entity: Int = 0
-  @usableFromInline @exclusivity(unchecked) final var _problem: RowProblem?
+  @usableFromInline @exclusivity(unchecked) final var _problem = NotedProblem.none
+
+  /// A problem in one word, since every row is asked for one.
+  @usableFromInline indirect enum NotedProblem {
+    case none
+    case some(RowProblem)
+  }
 
   /// The object's key.
   @inlinable public final var key: Int64 {
@@ -35,8 +41,8 @@ open class RowReader {
 
   /// The first value that was invalid for its column.
   @inlinable public final var problem: RowProblem? {
-    get { _problem }
-    set { _problem = newValue }
+    get { if case .some(let problem) = _problem { problem } else { nil } }
+    set { _problem = newValue.map(NotedProblem.some) ?? .none }
   }
 
   /// Creates a reader. A store creates one for each call and moves it from row to row.
@@ -52,6 +58,9 @@ open class RowReader {
   open func text(_ column: Int) -> String { "" }
   /// The bytes of a blob or of a text, valid until the next call of this reader.
   open func bytes(_ column: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+  /// The bytes of a text that the store has at hand, valid until the next call of this reader; nil if it has none.
+  @usableFromInline func textAtHand(_ column: Int) -> UnsafeRawBufferPointer? { nil }
 
   /// The file with the column's data; nil if the data is in the row. Only a store that supports external files
   /// overrides this.
@@ -80,6 +89,14 @@ open class RowReader {
     case .text: return .text(text(column))
     case .blob: return file(column).map(StoredValue.file) ?? .blob([UInt8](bytes(column)))
     }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether a text has these bytes.
+  @inlinable func isEqual(to text: StaticString) -> Bool {
+    guard count == text.utf8CodeUnitCount, let baseAddress else { return false }
+    return memcmp(baseAddress, text.utf8Start, count) == 0
   }
 }
 

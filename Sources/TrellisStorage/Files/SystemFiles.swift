@@ -112,9 +112,9 @@
     package func isFolder(_ path: String) throws(FileProblem) -> Bool {
       var status = stat()
       guard lstat(path, &status) == 0 else {
-        let problem = FileProblem.last
-        if case .missing = problem.kind { return false }
-        throw problem
+        // Asked before each save. The message of a problem costs more than the call.
+        if errno == ENOENT { return false }
+        throw .last
       }
       guard status.st_mode & S_IFMT == S_IFDIR else { throw FileProblem(.other, "\(path) is no folder") }
       return true

@@ -99,6 +99,12 @@ final class SQLiteRowReader: RowReader {
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
+  override func textAtHand(_ column: Int) -> UnsafeRawBufferPointer? {
+    let place = place(column)
+    guard let start = trellis_sqlite3_column_text(statement, place) else { return nil }
+    return UnsafeRawBufferPointer(start: start, count: Int(trellis_sqlite3_column_bytes(statement, place)))
+  }
+
   override func bytes(_ column: Int) -> UnsafeRawBufferPointer {
     let result = bytes(at: place(column))
     if result.count == 0 { reportIfNull(column) }

@@ -30,6 +30,20 @@ import TrellisTestSupport
     #expect(error?.code == .unreadableValue && error?.properties == [column])
   }
 
+  @Test(
+    "a text is a case only if it has every byte of the case's text", arguments: StoreKind.inPlace,
+    ["one", "two", "on", "ones", "onf", "One", "", "o\u{301}ne", "one\u{0}"])
+  func textsOfCases(kind: StoreKind, text: String) throws {
+    let place = try Place(kind)
+    let context = place.container.newContext()
+    _ = Sample(in: context)
+    try context.save()
+    for column in ["kept", "tolerant"] { place.interference.plant(.text(text), in: column) }
+    let sample = try #require(try place.container.newContext().first(Sample.all))
+    #expect(sample.kept.rawValue.utf8.elementsEqual(text.utf8) && sample.tolerant == (text == "one" ? .one : .two))
+    if case .unknown = sample.kept { #expect(text != "one" && text != "two") }
+  }
+
   @Test("an unknown case is an error, itself or the default, as the model says", arguments: StoreKind.inPlace)
   func unknownCases(kind: StoreKind) throws {
     let place = try Place(kind)

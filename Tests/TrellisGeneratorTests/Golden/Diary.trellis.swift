@@ -55,6 +55,13 @@ public nonisolated enum Emotion: TrellisStorage.ModelEnum, Swift.CaseIterable {
     }
   }
 
+  @_spi(Generated) public static let _cases: [(text: Swift.StaticString, value: Self)] = [
+    ("happy", .happy),
+    ("sad", .sad),
+    ("angry", .angry),
+    ("calm", .calm),
+  ]
+
   static let _description: TrellisModel.EnumDescription = .init(
     "Emotion",
     caseNames: ["happy", "sad", "angry", "calm"],
@@ -176,12 +183,12 @@ public nonisolated final class EmotionDiary: TrellisRuntime.ManagedObject, Swift
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.id = old.id }
-    if properties.contains(1) { unsafe _row.emotion = old.emotion }
-    if properties.contains(2) { unsafe _row.content = old.content }
-    if properties.contains(3) { unsafe _row.createdAt = old.createdAt }
-    if properties.contains(4) { unsafe _row.mood = old.mood }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.id = copy.row.id }
+    if properties.contains(1) { unsafe _row.emotion = copy.row.emotion }
+    if properties.contains(2) { unsafe _row.content = copy.row.content }
+    if properties.contains(3) { unsafe _row.createdAt = copy.row.createdAt }
+    if properties.contains(4) { unsafe _row.mood = copy.row.mood }
   }
 
   static let _description = TrellisModel.EntityDescription(
@@ -410,10 +417,10 @@ public nonisolated final class DiaryImage: TrellisRuntime.ManagedObject, Swift.I
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.imagePath = old.imagePath }
-    if properties.contains(1) { unsafe _row.data = old.data }
-    if properties.contains(2) { unsafe _row.diary = old.diary }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.imagePath = copy.row.imagePath }
+    if properties.contains(1) { unsafe _row.data = copy.row.data }
+    if properties.contains(2) { unsafe _row.diary = copy.row.diary }
   }
 
   static let _description = TrellisModel.EntityDescription(
@@ -541,8 +548,8 @@ public nonisolated final class Tag: TrellisRuntime.ManagedObject, Swift.Identifi
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.name = old.name }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.name = copy.row.name }
   }
 
   static let _description = TrellisModel.EntityDescription(

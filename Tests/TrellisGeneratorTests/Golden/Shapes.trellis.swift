@@ -382,28 +382,28 @@ public nonisolated final class Event: TrellisRuntime.ManagedObject, Swift.Identi
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.switch = old.switch }
-    if properties.contains(1) { unsafe _row.context = old.context }
-    if properties.contains(2) { unsafe _row.path = old.path }
-    if properties.contains(3) { unsafe _row.row = old.row }
-    if properties.contains(4) { unsafe _row.await = old.await }
-    if properties.contains(5) { unsafe _row.copy = old.copy }
-    if properties.contains(8) { unsafe _row.changed = old.changed }
-    if properties.contains(9) { unsafe _row.newValue = old.newValue }
-    if properties.contains(10) { unsafe _row.type = old.type }
-    if properties.contains(11) { unsafe _row.in = old.in }
-    if properties.contains(12) { unsafe _row.checksum = old.checksum }
-    if properties.contains(13) { unsafe _row.inherited = old.inherited }
-    if properties.contains(14) { unsafe _row.properties = old.properties }
-    if properties.contains(15) { unsafe _row.old = old.old }
-    if properties.contains(16) { unsafe _row.twin = old.twin }
-    if properties.contains(17) { unsafe _row.next = old.next }
-    if properties.contains(19) { unsafe _row.default = old.default }
-    if properties.contains(21) { unsafe _row.child = old.child }
-    if properties.contains(22) { unsafe _row.place = old.place }
-    if properties.contains(26) { unsafe _row.oneWay = old.oneWay }
-    if properties.contains(28) { unsafe _row.needed = old.needed }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.switch = copy.row.switch }
+    if properties.contains(1) { unsafe _row.context = copy.row.context }
+    if properties.contains(2) { unsafe _row.path = copy.row.path }
+    if properties.contains(3) { unsafe _row.row = copy.row.row }
+    if properties.contains(4) { unsafe _row.await = copy.row.await }
+    if properties.contains(5) { unsafe _row.copy = copy.row.copy }
+    if properties.contains(8) { unsafe _row.changed = copy.row.changed }
+    if properties.contains(9) { unsafe _row.newValue = copy.row.newValue }
+    if properties.contains(10) { unsafe _row.type = copy.row.type }
+    if properties.contains(11) { unsafe _row.in = copy.row.in }
+    if properties.contains(12) { unsafe _row.checksum = copy.row.checksum }
+    if properties.contains(13) { unsafe _row.inherited = copy.row.inherited }
+    if properties.contains(14) { unsafe _row.properties = copy.row.properties }
+    if properties.contains(15) { unsafe _row.old = copy.row.old }
+    if properties.contains(16) { unsafe _row.twin = copy.row.twin }
+    if properties.contains(17) { unsafe _row.next = copy.row.next }
+    if properties.contains(19) { unsafe _row.default = copy.row.default }
+    if properties.contains(21) { unsafe _row.child = copy.row.child }
+    if properties.contains(22) { unsafe _row.place = copy.row.place }
+    if properties.contains(26) { unsafe _row.oneWay = copy.row.oneWay }
+    if properties.contains(28) { unsafe _row.needed = copy.row.needed }
   }
 
   private struct _Transients: TrellisRuntime.StoredFields {
@@ -701,8 +701,8 @@ public nonisolated final class Data: TrellisRuntime.ManagedObject, Swift.Identif
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(2) { unsafe _row.passport = old.passport }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(2) { unsafe _row.passport = copy.row.passport }
   }
 
   static let _description = TrellisModel.EntityDescription(

@@ -87,6 +87,11 @@ public nonisolated enum Weather: TrellisStorage.ModelEnum, Swift.CaseIterable {
     }
   }
 
+  @_spi(Generated) public static let _cases: [(text: Swift.StaticString, value: Self)] = [
+    ("sunny", .sunny),
+    ("a \"quoted\" \\(value)\n\0\u{202E}", .default),
+  ]
+
   static let _description: TrellisModel.EnumDescription = .init(
     "Weather",
     caseNames: ["sunny", "default"],
@@ -149,6 +154,8 @@ public nonisolated enum Kind: TrellisStorage.ModelEnum, Swift.CaseIterable {
     default: return nil
     }
   }
+
+  @_spi(Generated) public static let _cases: [(text: Swift.StaticString, value: Self)] = [("하나", .only)]
 
   static let _description: TrellisModel.EnumDescription = .init("Kind", caseNames: ["only"], texts: ["하나"])
 }
@@ -375,13 +382,13 @@ public nonisolated final class Long: TrellisRuntime.ManagedObject, Swift.Identif
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.string = old.string }
-    if properties.contains(1) { unsafe _row.data = old.data }
-    if properties.contains(2) { unsafe _row.url = old.url }
-    if properties.contains(3) { unsafe _row.numbers = old.numbers }
-    if properties.contains(4) { unsafe _row.dates = old.dates }
-    if properties.contains(5) { unsafe _row.uuids = old.uuids }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.string = copy.row.string }
+    if properties.contains(1) { unsafe _row.data = copy.row.data }
+    if properties.contains(2) { unsafe _row.url = copy.row.url }
+    if properties.contains(3) { unsafe _row.numbers = copy.row.numbers }
+    if properties.contains(4) { unsafe _row.dates = copy.row.dates }
+    if properties.contains(5) { unsafe _row.uuids = copy.row.uuids }
   }
 
   static let _description = TrellisModel.EntityDescription(
@@ -679,14 +686,14 @@ public nonisolated final class Migrated: TrellisRuntime.ManagedObject, Swift.Ide
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.name = old.name }
-    if properties.contains(1) { unsafe _row.count = old.count }
-    if properties.contains(2) { unsafe _row.seenAt = old.seenAt }
-    if properties.contains(3) { unsafe _row.code = old.code }
-    if properties.contains(4) { unsafe _row.level = old.level }
-    if properties.contains(5) { unsafe _row.words = old.words }
-    if properties.contains(6) { unsafe _row.next = old.next }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.name = copy.row.name }
+    if properties.contains(1) { unsafe _row.count = copy.row.count }
+    if properties.contains(2) { unsafe _row.seenAt = copy.row.seenAt }
+    if properties.contains(3) { unsafe _row.code = copy.row.code }
+    if properties.contains(4) { unsafe _row.level = copy.row.level }
+    if properties.contains(5) { unsafe _row.words = copy.row.words }
+    if properties.contains(6) { unsafe _row.next = copy.row.next }
   }
 
   static let _description = TrellisModel.EntityDescription(
@@ -1031,31 +1038,31 @@ public nonisolated final class Plain: TrellisRuntime.ManagedObject, Swift.Identi
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.string = old.string }
-    if properties.contains(1) { unsafe _row.bool = old.bool }
-    if properties.contains(2) { unsafe _row.int16 = old.int16 }
-    if properties.contains(3) { unsafe _row.int32 = old.int32 }
-    if properties.contains(4) { unsafe _row.int64 = old.int64 }
-    if properties.contains(5) { unsafe _row.float = old.float }
-    if properties.contains(6) { unsafe _row.double = old.double }
-    if properties.contains(7) { unsafe _row.decimal = old.decimal }
-    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { unsafe _row.date = old.date }
-    if properties.contains(10) { unsafe _row.now = old.now }
-    if properties.contains(11) { unsafe _row.data = old.data }
-    if properties.contains(12) { unsafe _row.uuid = old.uuid }
-    if properties.contains(13) { unsafe _row.new = old.new }
-    if properties.contains(14) { unsafe _row.url = old.url }
-    if properties.contains(15) { unsafe _row.weather = old.weather }
-    if properties.contains(16) { unsafe _row.level = old.level }
-    if properties.contains(17) { unsafe _row.kind = old.kind }
-    if properties.contains(18) { unsafe _row.grade = old.grade }
-    if properties.contains(19) { unsafe _row.words = old.words }
-    if properties.contains(20) { unsafe _row.numbers = old.numbers }
-    if properties.contains(21) { unsafe _row.dates = old.dates }
-    if properties.contains(22) { unsafe _row.levels = old.levels }
-    if properties.contains(23) { unsafe _row.address = old.address }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.string = copy.row.string }
+    if properties.contains(1) { unsafe _row.bool = copy.row.bool }
+    if properties.contains(2) { unsafe _row.int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _row.int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _row.int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _row.float = copy.row.float }
+    if properties.contains(6) { unsafe _row.double = copy.row.double }
+    if properties.contains(7) { unsafe _row.decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = copy.row.date }
+    if properties.contains(10) { unsafe _row.now = copy.row.now }
+    if properties.contains(11) { unsafe _row.data = copy.row.data }
+    if properties.contains(12) { unsafe _row.uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _row.new = copy.row.new }
+    if properties.contains(14) { unsafe _row.url = copy.row.url }
+    if properties.contains(15) { unsafe _row.weather = copy.row.weather }
+    if properties.contains(16) { unsafe _row.level = copy.row.level }
+    if properties.contains(17) { unsafe _row.kind = copy.row.kind }
+    if properties.contains(18) { unsafe _row.grade = copy.row.grade }
+    if properties.contains(19) { unsafe _row.words = copy.row.words }
+    if properties.contains(20) { unsafe _row.numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _row.dates = copy.row.dates }
+    if properties.contains(22) { unsafe _row.levels = copy.row.levels }
+    if properties.contains(23) { unsafe _row.address = copy.row.address }
   }
 
   static let _description = TrellisModel.EntityDescription(
@@ -1950,31 +1957,31 @@ public nonisolated final class Maybe: TrellisRuntime.ManagedObject, Swift.Identi
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.string = old.string }
-    if properties.contains(1) { unsafe _row.bool = old.bool }
-    if properties.contains(2) { unsafe _row.int16 = old.int16 }
-    if properties.contains(3) { unsafe _row.int32 = old.int32 }
-    if properties.contains(4) { unsafe _row.int64 = old.int64 }
-    if properties.contains(5) { unsafe _row.float = old.float }
-    if properties.contains(6) { unsafe _row.double = old.double }
-    if properties.contains(7) { unsafe _row.decimal = old.decimal }
-    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { unsafe _row.date = old.date }
-    if properties.contains(10) { unsafe _row.now = old.now }
-    if properties.contains(11) { unsafe _row.data = old.data }
-    if properties.contains(12) { unsafe _row.uuid = old.uuid }
-    if properties.contains(13) { unsafe _row.new = old.new }
-    if properties.contains(14) { unsafe _row.url = old.url }
-    if properties.contains(15) { unsafe _row.weather = old.weather }
-    if properties.contains(16) { unsafe _row.level = old.level }
-    if properties.contains(17) { unsafe _row.kind = old.kind }
-    if properties.contains(18) { unsafe _row.grade = old.grade }
-    if properties.contains(19) { unsafe _row.words = old.words }
-    if properties.contains(20) { unsafe _row.numbers = old.numbers }
-    if properties.contains(21) { unsafe _row.dates = old.dates }
-    if properties.contains(22) { unsafe _row.levels = old.levels }
-    if properties.contains(23) { unsafe _row.address = old.address }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.string = copy.row.string }
+    if properties.contains(1) { unsafe _row.bool = copy.row.bool }
+    if properties.contains(2) { unsafe _row.int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _row.int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _row.int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _row.float = copy.row.float }
+    if properties.contains(6) { unsafe _row.double = copy.row.double }
+    if properties.contains(7) { unsafe _row.decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = copy.row.date }
+    if properties.contains(10) { unsafe _row.now = copy.row.now }
+    if properties.contains(11) { unsafe _row.data = copy.row.data }
+    if properties.contains(12) { unsafe _row.uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _row.new = copy.row.new }
+    if properties.contains(14) { unsafe _row.url = copy.row.url }
+    if properties.contains(15) { unsafe _row.weather = copy.row.weather }
+    if properties.contains(16) { unsafe _row.level = copy.row.level }
+    if properties.contains(17) { unsafe _row.kind = copy.row.kind }
+    if properties.contains(18) { unsafe _row.grade = copy.row.grade }
+    if properties.contains(19) { unsafe _row.words = copy.row.words }
+    if properties.contains(20) { unsafe _row.numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _row.dates = copy.row.dates }
+    if properties.contains(22) { unsafe _row.levels = copy.row.levels }
+    if properties.contains(23) { unsafe _row.address = copy.row.address }
   }
 
   static let _description = TrellisModel.EntityDescription(
@@ -2896,31 +2903,31 @@ public nonisolated final class Preset: TrellisRuntime.ManagedObject, Swift.Ident
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.string = old.string }
-    if properties.contains(1) { unsafe _row.bool = old.bool }
-    if properties.contains(2) { unsafe _row.int16 = old.int16 }
-    if properties.contains(3) { unsafe _row.int32 = old.int32 }
-    if properties.contains(4) { unsafe _row.int64 = old.int64 }
-    if properties.contains(5) { unsafe _row.float = old.float }
-    if properties.contains(6) { unsafe _row.double = old.double }
-    if properties.contains(7) { unsafe _row.decimal = old.decimal }
-    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { unsafe _row.date = old.date }
-    if properties.contains(10) { unsafe _row.now = old.now }
-    if properties.contains(11) { unsafe _row.data = old.data }
-    if properties.contains(12) { unsafe _row.uuid = old.uuid }
-    if properties.contains(13) { unsafe _row.new = old.new }
-    if properties.contains(14) { unsafe _row.url = old.url }
-    if properties.contains(15) { unsafe _row.weather = old.weather }
-    if properties.contains(16) { unsafe _row.level = old.level }
-    if properties.contains(17) { unsafe _row.kind = old.kind }
-    if properties.contains(18) { unsafe _row.grade = old.grade }
-    if properties.contains(19) { unsafe _row.words = old.words }
-    if properties.contains(20) { unsafe _row.numbers = old.numbers }
-    if properties.contains(21) { unsafe _row.dates = old.dates }
-    if properties.contains(22) { unsafe _row.levels = old.levels }
-    if properties.contains(23) { unsafe _row.address = old.address }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.string = copy.row.string }
+    if properties.contains(1) { unsafe _row.bool = copy.row.bool }
+    if properties.contains(2) { unsafe _row.int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _row.int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _row.int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _row.float = copy.row.float }
+    if properties.contains(6) { unsafe _row.double = copy.row.double }
+    if properties.contains(7) { unsafe _row.decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = copy.row.date }
+    if properties.contains(10) { unsafe _row.now = copy.row.now }
+    if properties.contains(11) { unsafe _row.data = copy.row.data }
+    if properties.contains(12) { unsafe _row.uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _row.new = copy.row.new }
+    if properties.contains(14) { unsafe _row.url = copy.row.url }
+    if properties.contains(15) { unsafe _row.weather = copy.row.weather }
+    if properties.contains(16) { unsafe _row.level = copy.row.level }
+    if properties.contains(17) { unsafe _row.kind = copy.row.kind }
+    if properties.contains(18) { unsafe _row.grade = copy.row.grade }
+    if properties.contains(19) { unsafe _row.words = copy.row.words }
+    if properties.contains(20) { unsafe _row.numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _row.dates = copy.row.dates }
+    if properties.contains(22) { unsafe _row.levels = copy.row.levels }
+    if properties.contains(23) { unsafe _row.address = copy.row.address }
   }
 
   static let _description = TrellisModel.EntityDescription(
@@ -3414,31 +3421,31 @@ public nonisolated final class MaybePreset: TrellisRuntime.ManagedObject, Swift.
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.string = old.string }
-    if properties.contains(1) { unsafe _row.bool = old.bool }
-    if properties.contains(2) { unsafe _row.int16 = old.int16 }
-    if properties.contains(3) { unsafe _row.int32 = old.int32 }
-    if properties.contains(4) { unsafe _row.int64 = old.int64 }
-    if properties.contains(5) { unsafe _row.float = old.float }
-    if properties.contains(6) { unsafe _row.double = old.double }
-    if properties.contains(7) { unsafe _row.decimal = old.decimal }
-    if properties.contains(8) { unsafe _row.wholeDecimal = old.wholeDecimal }
-    if properties.contains(9) { unsafe _row.date = old.date }
-    if properties.contains(10) { unsafe _row.now = old.now }
-    if properties.contains(11) { unsafe _row.data = old.data }
-    if properties.contains(12) { unsafe _row.uuid = old.uuid }
-    if properties.contains(13) { unsafe _row.new = old.new }
-    if properties.contains(14) { unsafe _row.url = old.url }
-    if properties.contains(15) { unsafe _row.weather = old.weather }
-    if properties.contains(16) { unsafe _row.level = old.level }
-    if properties.contains(17) { unsafe _row.kind = old.kind }
-    if properties.contains(18) { unsafe _row.grade = old.grade }
-    if properties.contains(19) { unsafe _row.words = old.words }
-    if properties.contains(20) { unsafe _row.numbers = old.numbers }
-    if properties.contains(21) { unsafe _row.dates = old.dates }
-    if properties.contains(22) { unsafe _row.levels = old.levels }
-    if properties.contains(23) { unsafe _row.address = old.address }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.string = copy.row.string }
+    if properties.contains(1) { unsafe _row.bool = copy.row.bool }
+    if properties.contains(2) { unsafe _row.int16 = copy.row.int16 }
+    if properties.contains(3) { unsafe _row.int32 = copy.row.int32 }
+    if properties.contains(4) { unsafe _row.int64 = copy.row.int64 }
+    if properties.contains(5) { unsafe _row.float = copy.row.float }
+    if properties.contains(6) { unsafe _row.double = copy.row.double }
+    if properties.contains(7) { unsafe _row.decimal = copy.row.decimal }
+    if properties.contains(8) { unsafe _row.wholeDecimal = copy.row.wholeDecimal }
+    if properties.contains(9) { unsafe _row.date = copy.row.date }
+    if properties.contains(10) { unsafe _row.now = copy.row.now }
+    if properties.contains(11) { unsafe _row.data = copy.row.data }
+    if properties.contains(12) { unsafe _row.uuid = copy.row.uuid }
+    if properties.contains(13) { unsafe _row.new = copy.row.new }
+    if properties.contains(14) { unsafe _row.url = copy.row.url }
+    if properties.contains(15) { unsafe _row.weather = copy.row.weather }
+    if properties.contains(16) { unsafe _row.level = copy.row.level }
+    if properties.contains(17) { unsafe _row.kind = copy.row.kind }
+    if properties.contains(18) { unsafe _row.grade = copy.row.grade }
+    if properties.contains(19) { unsafe _row.words = copy.row.words }
+    if properties.contains(20) { unsafe _row.numbers = copy.row.numbers }
+    if properties.contains(21) { unsafe _row.dates = copy.row.dates }
+    if properties.contains(22) { unsafe _row.levels = copy.row.levels }
+    if properties.contains(23) { unsafe _row.address = copy.row.address }
   }
 
   static let _description = TrellisModel.EntityDescription(

@@ -131,8 +131,7 @@ public nonisolated class Puppy: Dog {
   ) {
     guard let copy = copy as? TrellisRuntime.RowCopy<_Fields>, let parent = copy.parent else { return }
     super._restore(properties, from: parent)
-    let old = copy.row
-    if properties.contains(9) { unsafe _row.weeks = old.weeks }
+    if properties.contains(9) { unsafe _row.weeks = copy.row.weeks }
   }
 
   @_nonoverride static let _description = TrellisModel.EntityDescription(
@@ -429,12 +428,12 @@ public nonisolated class Animal: TrellisRuntime.ManagedObject, Swift.Identifiabl
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.name = old.name }
-    if properties.contains(1) { unsafe _row.legs = old.legs }
-    if properties.contains(2) { unsafe _row.born = old.born }
-    if properties.contains(4) { unsafe _row.keeper = old.keeper }
-    if properties.contains(5) { unsafe _row.cage = old.cage }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.name = copy.row.name }
+    if properties.contains(1) { unsafe _row.legs = copy.row.legs }
+    if properties.contains(2) { unsafe _row.born = copy.row.born }
+    if properties.contains(4) { unsafe _row.keeper = copy.row.keeper }
+    if properties.contains(5) { unsafe _row.cage = copy.row.cage }
   }
 
   private struct _Transients: TrellisRuntime.StoredFields {
@@ -746,10 +745,9 @@ public nonisolated class Dog: Animal {
   ) {
     guard let copy = copy as? TrellisRuntime.RowCopy<_Fields>, let parent = copy.parent else { return }
     super._restore(properties, from: parent)
-    let old = copy.row
-    if properties.contains(6) { unsafe _row.breed = old.breed }
-    if properties.contains(7) { unsafe _row.master = old.master }
-    if properties.contains(8) { unsafe _row.rival = old.rival }
+    if properties.contains(6) { unsafe _row.breed = copy.row.breed }
+    if properties.contains(7) { unsafe _row.master = copy.row.master }
+    if properties.contains(8) { unsafe _row.rival = copy.row.rival }
   }
 
   @_nonoverride static let _description = TrellisModel.EntityDescription(
@@ -2111,8 +2109,8 @@ public nonisolated class Plant: TrellisRuntime.ManagedObject {
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.height = old.height }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.height = copy.row.height }
   }
 
   @_spi(Generated) public override func _didInsert() {
@@ -2243,8 +2241,7 @@ public nonisolated class Tree: Plant, Swift.Identifiable {
   ) {
     guard let copy = copy as? TrellisRuntime.RowCopy<_Fields>, let parent = copy.parent else { return }
     super._restore(properties, from: parent)
-    let old = copy.row
-    if properties.contains(1) { unsafe _row.id = old.id }
+    if properties.contains(1) { unsafe _row.id = copy.row.id }
   }
 
   @_nonoverride static let _description = TrellisModel.EntityDescription(

@@ -60,6 +60,36 @@ import TrellisTestSupport
     #expect(node.note == "seen" && !node.hasChanges)
   }
 
+  @Test("committed values and to-manys are kept side by side, whichever come first", arguments: 0..<6)
+  func notes(order: Int) throws {
+    let container = try makeContainer()
+    let first = container.newContext()
+    let (a, b, c) = (Node(in: first, name: "a"), Node(in: first, name: "b"), Node(in: first, name: "c"))
+    a.children = [b]
+    a.friends = [c]
+    try first.save()
+    let context = container.newContext()
+    let node = try #require(try context.object(with: a.objectID))
+    let steps: [() -> Void] = [
+      { node.name = "changed" }, { #expect(node.children.map(\.name) == ["b"]) },
+      { #expect(node.friends.map(\.name) == ["c"]) },
+    ]
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    for step in orders[order] { steps[step]() }
+    #expect(node.committed?.name == "a" && node.changedProperties == ["name"])
+    node.children.removeAll()
+    #expect(node.changedProperties.contains("name") && node.friends.count == 1)
+    context.rollback()
+    #expect(node.name == "a" && node.children.map(\.name) == ["b"] && node.friends.map(\.name) == ["c"])
+    #expect(!context.hasChanges)
+    node.name = "saved"
+    node.friends.append(try #require(node.children.first))
+    try context.save()
+    #expect(!node.hasChanges && node.committed?.name == "saved" && node.friends.count == 2 && node.children.count == 1)
+    context.refreshAll()
+    #expect(node.name == "saved" && node.friends.count == 2)
+  }
+
   @Test("rollback takes back inserts, edits, links and deletes")
   func rollback() throws {
     let context = try makeContext()

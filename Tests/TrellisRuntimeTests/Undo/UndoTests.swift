@@ -46,6 +46,31 @@ import Trellis
     #expect(node.name == "c" && !context.undo.canRedo)
   }
 
+  @Test("what an undo brings back to its saved values is no change, and what it leaves changed stays one")
+  func savedValues() throws {
+    let (container, context) = try makeUndoable()
+    let (node, other) = (Node(in: context, name: "a"), Node(in: context, name: "o"))
+    try context.save()
+    node.note = "seen"
+    context.undo.group { (node.name, node.rank, other.rank) = ("b", 1, 1) }
+    context.undo.group { (node.rank, other.rank) = (2, 2) }
+    try context.undo.undo()
+    #expect(node.rank == 1 && node.changedProperties == ["name", "rank"] && other.changedProperties == ["rank"])
+    try context.undo.undo()
+    #expect(!context.hasChanges && node.changedProperties.isEmpty && node.committed?.name == "a" && node.note == "seen")
+    // A change after the undo is noted again, and a rollback knows the saved values.
+    node.name = "c"
+    #expect(node.changedProperties == ["name"])
+    context.rollback()
+    #expect(node.name == "a" && node.rank == 0 && !context.hasChanges)
+    context.undo.group { node.name = "d" }
+    try context.undo.undo()
+    try context.undo.redo()
+    #expect(node.changedProperties == ["name"])
+    try context.save()
+    #expect(try container.newContext().first(Node.where { $0.name == "d" })?.rank == 0)
+  }
+
   @Test("outside of groups a step ends with the next group, with a save, and where one says so")
   func ungrouped() throws {
     let (_, context) = try makeUndoable()
