@@ -287,7 +287,7 @@ extension ObjectGraph {
     if tie.isToMany { return object.list(of: tie.property).map { $0.isLoaded || !$0.keys.isEmpty } ?? false }
     // A fault holds no values that a save could write over the changes of the store.
     if tie.isColumn { return !object.accessFlags.contains(.fault) && object._reference(tie.property) > 0 }
-    return (object.partner(of: tie.property) ?? 0) > 0
+    return (object.notedPartner(of: tie.property) ?? 0) > 0
   }
 
   private func refreshRows(faulting rule: StoreCascade) throws {

@@ -172,7 +172,7 @@ extension ObjectGraph {
       object._willRead(relationship.property)
       return object._reference(relationship.property)
     }
-    if let known = object.partner(of: relationship.property) { return known }
+    if let known = object.notedPartner(of: relationship.property) { return known }
     return object.phase == .inserted || relationship.isTransient ? 0 : -1
   }
 

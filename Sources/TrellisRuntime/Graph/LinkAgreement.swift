@@ -50,7 +50,7 @@ extension ObjectGraph {
     for relationship in info(of: object).allRelationships where relationship.deleteAction == .leaveReferences {
       guard let inverse = runtime.inverse(of: relationship), inverse.isColumn else { continue }
       for key in try referencesLeft(to: object._key, relationship, inverse) {
-        if relationship.isToMany || object.partner(of: relationship.property) ?? 0 == 0 {
+        if relationship.isToMany || object.notedPartner(of: relationship.property) ?? 0 == 0 {
           show(key, at: object, relationship)
         }
       }
@@ -98,7 +98,7 @@ extension ObjectGraph {
       guard let list = object.list(of: relationship.property) else { return false }
       return list.isLoaded ? !list.contains(partner._key) : list.removed.contains(partner._key)
     }
-    guard let shown = object.partner(of: relationship.property) else { return false }
+    guard let shown = object.notedPartner(of: relationship.property) else { return false }
     return shown != partner._key && !isGivenElsewhere(object, relationship, than: partner)
   }
 
@@ -107,7 +107,7 @@ extension ObjectGraph {
   private func dropUnconfirmedPartner(
     of object: ManagedObject, _ relationship: Relationship, _ inverse: Relationship
   ) {
-    guard let shown = object.partner(of: relationship.property), shown > 0, let partner = map[shown],
+    guard let shown = object.notedPartner(of: relationship.property), shown > 0, let partner = map[shown],
       partner.isAlive, !partner.accessFlags.contains(.fault), !refers(partner, inverse, to: object._key)
     else { return }
     if object.phase == .inserted {
@@ -122,7 +122,7 @@ extension ObjectGraph {
   func isGivenElsewhere(
     _ partner: ManagedObject, _ relationship: Relationship, than object: ManagedObject
   ) -> Bool {
-    guard let shown = partner.partner(of: relationship.property), shown != object._key, let other = map[shown],
+    guard let shown = partner.notedPartner(of: relationship.property), shown != object._key, let other = map[shown],
       let inverse = runtime.inverse(of: relationship)
     else { return false }
     return refers(other, inverse, to: partner._key) && other.hasOwnReference(inverse)

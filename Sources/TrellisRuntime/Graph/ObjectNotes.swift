@@ -137,7 +137,7 @@ extension ManagedObject {
   }
 
   /// The key of the partner of a to-one that is not stored in the row; 0 for nil; nil if it is not known.
-  final func partner(of property: Int) -> Int64? {
+  final func notedPartner(of property: Int) -> Int64? {
     guard case .several(let extras) = notes else { return nil }
     for entry in extras.partners where entry.property == property { return entry.key }
     return nil

@@ -64,7 +64,7 @@ extension ObjectGraph {
       guard let list = owner.list(of: relationship.property), list.contains(key) else { return }
       owner.announce(relationship.property)
       list.forget([key])
-    } else if owner.partner(of: relationship.property) == key {
+    } else if owner.notedPartner(of: relationship.property) == key {
       owner.announce(relationship.property)
       owner.setPartner(of: relationship.property, 0)
     }
@@ -75,7 +75,7 @@ extension ObjectGraph {
     guard let inverse = runtime.inverse(of: relationship), !inverse.isColumn else { return }
     if let former = map[stored], former.isAlive {
       if !inverse.isToMany {
-        if former.partner(of: inverse.property) == object._key { former.setPartner(of: inverse.property, 0) }
+        if former.notedPartner(of: inverse.property) == object._key { former.setPartner(of: inverse.property, 0) }
       } else if let list = former.list(of: inverse.property), list.contains(object._key) {
         former.announce(inverse.property)
         list.remove(object._key)
@@ -93,7 +93,7 @@ extension ObjectGraph {
       owner.announce(relationship.property)
       list.include(key)
     } else {
-      if owner.partner(of: relationship.property) == key { return }
+      if owner.notedPartner(of: relationship.property) == key { return }
       owner.announce(relationship.property)
       owner.setPartner(of: relationship.property, key)
     }
@@ -138,7 +138,7 @@ extension ObjectGraph {
     guard owner.hasLinkNotes, invalidatesNow(owner) else { return }
     if relationship.isToMany {
       if let list = owner.list(of: relationship.property) { forgetList(list, of: owner, relationship) }
-    } else if let key = owner.partner(of: relationship.property) {
+    } else if let key = owner.notedPartner(of: relationship.property) {
       forgetPartner(key, of: owner, relationship)
     }
   }

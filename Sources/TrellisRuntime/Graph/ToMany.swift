@@ -456,13 +456,13 @@ extension ManagedObject {
     if key == 0 { return nil }
     guard let graph = link.graph else {
       // The missing context is not reported if the partner is known to be nil.
-      if key > 0 || partner(of: property) != 0 { reportContextGone(property) }
+      if key > 0 || notedPartner(of: property) != 0 { reportContextGone(property) }
       return nil
     }
     if key < 0 {
       guard phase != .detached, let relationship = graph.relationship(property, of: self) else { return nil }
-      if accessFlags.contains(.probed) { return partner(of: property).flatMap { graph.map[$0] } }
-      if partner(of: property) == nil { graph.noteLazyLoad(of: self, relationship) }
+      if accessFlags.contains(.probed) { return notedPartner(of: property).flatMap { graph.map[$0] } }
+      if notedPartner(of: property) == nil { graph.noteLazyLoad(of: self, relationship) }
       key = graph.reporting { try graph.partnerKey(of: self, relationship) } ?? 0
       if key == 0 { return nil }
     }

@@ -424,7 +424,7 @@ extension ObjectGraph {
   /// - Throws: ``ContextError`` with the code `load-failed`.
   func loadPartnerKeys(like object: ManagedObject, _ relationship: Relationship) throws -> Int64 {
     var owners: [Int64] = []
-    for owner in siblings(of: object, relationship) where owner.partner(of: relationship.property) == nil {
+    for owner in siblings(of: object, relationship) where owner.notedPartner(of: relationship.property) == nil {
       owners.append(owner._key)
     }
     let number = RelationshipNumber(entity: relationship.entity, property: relationship.property)
@@ -453,7 +453,7 @@ extension ObjectGraph {
       }
       for owner in owners { map[owner]?.setPartner(of: relationship.property, found[owner] ?? 0) }
     }
-    return object.partner(of: relationship.property) ?? 0
+    return object.notedPartner(of: relationship.property) ?? 0
   }
 
   /// The object and the siblings of its batch that one load includes.

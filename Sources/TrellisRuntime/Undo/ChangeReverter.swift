@@ -174,7 +174,7 @@ private struct ChangeReverter {
       } else if inverse.isColumn {
         // Both rows hold the reference, and another context may have written one of them since.
         if partner !== object, !partner.accessFlags.contains(.fault) { graph.unlink(partner, inverse, object._key) }
-      } else if partner.partner(of: inverse.property) == object._key {
+      } else if partner.notedPartner(of: inverse.property) == object._key {
         partner.setPartner(of: inverse.property, 0)
       }
       graph.noteListChanged(partner)
@@ -211,7 +211,7 @@ private struct ChangeReverter {
   private func unlinkRival(
     of object: ManagedObject, _ relationship: Relationship, at partner: ManagedObject, _ inverse: Relationship
   ) {
-    guard !isExact, let key = partner.partner(of: inverse.property), key > 0, key != object._key,
+    guard !isExact, let key = partner.notedPartner(of: inverse.property), key > 0, key != object._key,
       let rival = graph.map[key], rival.isAlive,
       restored.contains(where: { $0.object === rival && $0.relationship.isSame(as: relationship) })
     else { return }
@@ -223,7 +223,7 @@ private struct ChangeReverter {
   private func forgetWrongPartner(of object: ManagedObject, _ relationship: Relationship) {
     guard object.phase == .persistent, !relationship.isTransient,
       let inverse = graph.runtime.inverse(of: relationship),
-      let key = object.partner(of: relationship.property)
+      let key = object.notedPartner(of: relationship.property)
     else { return }
     if key > 0, let partner = graph.map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == object._key
@@ -248,7 +248,7 @@ private struct ChangeReverter {
         if !list.contains(object._key) { list.insert(object._key, at: list.committedPlace(of: object._key)) }
         // Unless the object is a member in the store, the list has an unsaved change.
         if list.hasChanges { graph.noteListChanged(partner) }
-      } else if partner.partner(of: inverse.property) == 0 {
+      } else if partner.notedPartner(of: inverse.property) == 0 {
         partner.setPartner(of: inverse.property, object._key)
       }
     }
