@@ -103,6 +103,12 @@ struct ArchiveNode {
     archive.plist.value(key, of: object).map { ArchiveNode(archive, $0) }
   }
 
+  /// The keys of the object's values.
+  var keys: [String] {
+    guard case .dictionary(let keys, _) = object else { return [] }
+    return keys.compactMap { if case .string(let key)? = archive.plist[$0] { key } else { nil } }
+  }
+
   /// The name of the object's class; nil for a plain value.
   var className: String? { self["$class"]?["$classname"]?.plainString }
 

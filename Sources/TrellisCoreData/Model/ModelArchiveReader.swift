@@ -17,7 +17,9 @@ enum ModelArchiveReader {
     model.entities.sort { $0.name < $1.name }
     let identifiers = root["NSVersionIdentifiers"]?.elements?.compactMap(\.string) ?? []
     model.versionIdentifier = identifiers.first.flatMap { $0.isEmpty ? nil : $0 }
+    model.composites = reader.composites
     model.notes = reader.notes
+    model.dropRepeatedProperties()
     return model
   }
 
@@ -30,6 +32,9 @@ enum ModelArchiveReader {
 
   private struct Reader {
     var notes: [CoreDataNote] = []
+    var composites: [CoreDataModel.Composite] = []
+    private var compositeDepth = 0
+    private var compositeBudget = 1_000
 
     // MARK: Entities
 
@@ -77,11 +82,11 @@ enum ModelArchiveReader {
       case "NSFetchedPropertyDescription"?:
         entity.fetchedProperties.append(CoreDataModel.FetchedProperty(name: name))
       case let className? where ClassName.attributes.contains(className):
-        entity.attributes.append(attribute(node, name, className))
+        entity.attributes.append(attribute(node, name, className, of: entity.name))
       default:
         // The class of a property that is not known still names its parents.
         if node.classNames.contains("NSAttributeDescription") {
-          entity.attributes.append(attribute(node, name, "NSAttributeDescription"))
+          entity.attributes.append(attribute(node, name, "NSAttributeDescription", of: entity.name))
         } else {
           notes.append(
             CoreDataNote(
@@ -97,11 +102,13 @@ enum ModelArchiveReader {
     ]
 
     private mutating func attribute(
-      _ node: ArchiveNode, _ name: String, _ className: String
+      _ node: ArchiveNode, _ name: String, _ className: String, of owner: String
     ) -> CoreDataModel.Attribute {
       let code = node["NSAttributeType"]?.integer ?? 0
       var attribute = CoreDataModel.Attribute(name: name, kind: Self.kinds[code] ?? .undefined)
-      if code == 2100 || className == "NSCompositeAttributeDescription" { attribute.kind = .composite("") }
+      if code == 2100 || className == "NSCompositeAttributeDescription" {
+        attribute.kind = .composite(addComposite(node, "\(owner).\(name)"))
+      }
       attribute.isOptional = node["NSIsOptional"]?.bool ?? false
       attribute.isTransient = node["NSIsTransient"]?.bool ?? false
       if let value = node["NSDefaultValue"], !value.isNull { attribute.defaultValue = try? ArchivedValue(value) }
@@ -119,6 +126,26 @@ enum ModelArchiveReader {
       if node["NSIsIndexedBySpotlight"]?.bool == true { attribute.otherOptions.append("spotlightIndexingEnabled") }
       addRules(node, to: &attribute)
       return attribute
+    }
+
+    /// The composite with the attributes of a node, which stand in it as a list; returns its name.
+    private mutating func addComposite(_ node: ArchiveNode, _ name: String) -> String {
+      // An archive may contain itself.
+      guard compositeDepth < 16, compositeBudget > 0 else { return name }
+      compositeDepth += 1
+      compositeBudget -= 1
+      defer { compositeDepth -= 1 }
+      let lists = node.keys.sorted().compactMap { node[$0]?.elements }
+      let elements = lists.first { list in
+        !list.isEmpty && list.allSatisfy { ClassName.attributes.contains($0.className ?? "") }
+      }
+      var composite = CoreDataModel.Composite(name: name)
+      for element in elements ?? [] {
+        let elementName = element["NSPropertyName"]?.string ?? ""
+        composite.attributes.append(attribute(element, elementName, element.className ?? "", of: name))
+      }
+      composites.append(composite)
+      return name
     }
 
     private func relationship(_ node: ArchiveNode, _ name: String) -> CoreDataModel.Relationship {
@@ -153,7 +180,7 @@ enum ModelArchiveReader {
         guard let left = predicate["NSLeftExpression"], let right = predicate["NSRightExpression"],
           let type = predicate["NSPredicateOperator"]?["NSOperatorType"]?.integer,
           let constant = right["NSConstantValue"], let value = try? ArchivedValue(constant), value != .null,
-          Self.isValue(left) || Self.isLength(left)
+          Self.isValue(left) || Self.isLength(left, depth: 0)
         else {
           notes.append(
             CoreDataNote(.ignored, attribute.name, "has a validation predicate that is not a bound or a pattern"))
@@ -174,11 +201,12 @@ enum ModelArchiveReader {
       node["NSExpressionType"]?.integer == 1 || node.className == "NSSelfExpression"
     }
 
-    private static func isLength(_ node: ArchiveNode) -> Bool {
+    private static func isLength(_ node: ArchiveNode, depth: Int) -> Bool {
+      guard depth < 4 else { return false }
       for key in ["NSKeyPath", "NSOperand", "NSArguments"] {
         guard let value = node[key] else { continue }
         if value.string == "length" || value["NSKeyPath"]?.string == "length" { return true }
-        if let elements = value.elements, elements.contains(where: isLength) { return true }
+        if let first = value.elements?.first, isLength(first, depth: depth + 1) { return true }
       }
       return false
     }
@@ -187,10 +215,10 @@ enum ModelArchiveReader {
 
     private func addIndexes(_ node: ArchiveNode, to entity: inout CoreDataModel.Entity) {
       for index in node["NSFetchIndexDescriptions"]?.elements ?? [] {
-        let elements = ["NSFetchIndexElements", "NSElements"].lazy.compactMap { index[$0]?.elements }.first ?? []
+        let elements = index["NSIndexElements"]?.elements ?? []
         entity.indexes.append(
           CoreDataModel.Index(
-            name: index["NSFetchIndexName"]?.string,
+            name: index["NSIndexName"]?.string,
             elements: elements.map { element in
               CoreDataModel.Index.Element(
                 property: element["NSIndexedProperty"] == nil ? element["NSPropertyName"]?.string : nil,
@@ -205,6 +233,19 @@ enum ModelArchiveReader {
         entity.indexes.append(
           CoreDataModel.Index(elements: names.map { CoreDataModel.Index.Element(property: $0) }))
       }
+    }
+  }
+}
+
+extension CoreDataModel {
+  /// Drops the properties that an entity repeats from its ancestors, as some archives do.
+  fileprivate mutating func dropRepeatedProperties() {
+    for index in entities.indices {
+      let inherited = lineage(of: entities[index].name).dropLast()
+      let names = Set(inherited.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) })
+      guard !names.isEmpty else { continue }
+      entities[index].attributes.removeAll { names.contains($0.name) }
+      entities[index].relationships.removeAll { names.contains($0.name) }
     }
   }
 }

@@ -17,6 +17,11 @@ enum ModelXMLReader {
     guard bytes.count <= sizeLimit else {
       throw CoreDataError(.limit, "\(path) has \(bytes.count) bytes.", remedy: "Models have \(sizeLimit) at most.")
     }
+    // Foundation's parser traps on bytes that are none of their encoding, so it gets nothing but UTF-8.
+    guard String(validating: bytes, as: UTF8.self) != nil, !namesOtherEncoding(bytes) else {
+      throw CoreDataError(
+        .noModel, "\(path) is not in UTF-8, as models are.", remedy: "Restore the file as Xcode has written it.")
+    }
     // A document type could define texts that grow when they are replaced; a model has none.
     guard !contains("<!DOCTYPE", in: bytes), !contains("<!ENTITY", in: bytes) else {
       throw CoreDataError(
@@ -32,7 +37,8 @@ enum ModelXMLReader {
       throw CoreDataError(
         .noModel, "\(path) is nested too deep.", remedy: "Give the file contents of an .xcdatamodel.")
     }
-    guard isParsed else {
+    // The parser goes on after tags that do not match.
+    guard isParsed, parser.parserError == nil, handler.isBalanced else {
       let place = "line \(parser.lineNumber), column \(parser.columnNumber)"
       throw CoreDataError(
         .noModel, "\(path) is no XML from \(place) on.", remedy: "Restore the file as Xcode has written it.")
@@ -43,6 +49,15 @@ enum ModelXMLReader {
         remedy: "Give an .xcdatamodeld or .xcdatamodel of Xcode 4 or later.")
     }
     return handler.model
+  }
+
+  /// Whether the declaration of the file names another encoding than UTF-8.
+  private static func namesOtherEncoding(_ bytes: [UInt8]) -> Bool {
+    var head = bytes.prefix(256)
+    if head.starts(with: [0xEF, 0xBB, 0xBF]) { head = head.dropFirst(3) }
+    guard head.starts(with: "<?xml".utf8), let end = head.firstIndex(of: UInt8(ascii: ">")) else { return false }
+    let words = String(decoding: head[..<end], as: UTF8.self).lowercased()
+    return words.contains("encoding") && !words.contains("\"utf-8\"") && !words.contains("'utf-8'")
   }
 
   private static func contains(_ text: String, in bytes: [UInt8]) -> Bool {
@@ -66,6 +81,9 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
   private(set) var model = CoreDataModel()
   private(set) var isModel = false
   private(set) var isTooDeep = false
+  private var hasStrayEnd = false
+  /// Whether each element has ended, in the reverse order.
+  var isBalanced: Bool { path.isEmpty && !hasStrayEnd }
 
   /// The names of the open elements.
   private var path: [String] = []
@@ -139,7 +157,7 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
   func parser(
     _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
   ) {
-    if !path.isEmpty { path.removeLast() }
+    if path.popLast() != name { hasStrayEnd = true }
     switch (name, path.last) {
     case ("entity", "model"): if let entity { model.entities.append(entity) }; entity = nil
     case ("composite", "model"): if let composite { model.composites.append(composite) }; composite = nil
