@@ -67,7 +67,7 @@ struct RandomModelXML {
     if chance(6) { text += " regularExpressionString=\"\(pick(["[a-z]+", "(", "\\d{3}", "(?i)x"]))\"" }
     if chance(5) { text += " elementID=\"\(pick(Self.names))\"" }
     if chance(4) { text += " allowsExternalBinaryDataStorage=\"YES\"" }
-    if chance(6) { text += " customClassName=\"\(pick(["[String]", "UIColor", "Set<UUID>", "[[Int]]", "URL"]))\"" }
+    if chance(6) { text += " customClassName=\"\(pick(["[String]", "UIColor", "Set&lt;UUID>", "[[Int]]", "URL"]))\"" }
     if chance(9) { text += " derived=\"YES\" derivationExpression=\"now()\"" }
     if chance(5) { text += " indexed=\"YES\"" }
     return text + "/>"
