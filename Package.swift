@@ -75,10 +75,22 @@ var package = Package(
         permissions: [.writeToPackageDirectory(reason: "The generated Swift file lies beside its model.")]),
       dependencies: ["trellis-gen"]),
 
+    // Objects of a model that is known only at run time, and local pages about a store.
+    .target(
+      name: "TrellisDynamic", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"],
+      swiftSettings: settings),
+    .target(
+      name: "TrellisBrowser", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime", "TrellisDynamic"],
+      swiftSettings: settings),
+
     // The program for people and scripts. It is built when it or its plugin is run, and not for the library. Its module is not
     // called `trellis`: disks without case would take its build folder for that of `Trellis`.
     .executableTarget(
-      name: "TrellisTool", dependencies: ["TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON"],
+      name: "TrellisTool",
+      dependencies: [
+        "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisDynamic",
+        "TrellisBrowser",
+      ],
       path: "Sources/trellis-tool", swiftSettings: settings),
     .plugin(
       name: "TrellisCommand",

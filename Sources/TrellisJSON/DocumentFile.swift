@@ -281,7 +281,7 @@ struct DocumentOpening {
     return try migration(needed).plan(bytes)
   }
 
-  private func migration(_ needed: DocumentReader.NeededMigration) -> DocumentMigration {
+  private func migration(_ needed: NeededMigration) -> DocumentMigration {
     DocumentMigration(
       needed, to: document, formerFolder: formerFolder, path: file.path, policy: policy, observer: observer)
   }
@@ -360,7 +360,7 @@ struct DocumentOpening {
 // MARK: - State loading
 
 /// A state while a document is read, with the checks that need more than one object.
-struct StateLoading {
+struct StateLoading: DocumentRows {
   private let document: DocumentLayout
   private(set) var state: MemoryState
   private(set) var highestKey: Int64 = 0

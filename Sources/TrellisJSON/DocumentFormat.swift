@@ -153,6 +153,19 @@ enum ValueForm: Hashable, Sendable {
 
 // MARK: - Document lineage
 
+extension DocumentLineage.FormerModel {
+  /// The model in the form that all stores share.
+  var transferred: StoreLineage.FormerModel {
+    StoreLineage.FormerModel(
+      checksum: checksum, version: version, replaced: replaced, json: String(decoding: description, as: UTF8.self))
+  }
+
+  init(_ model: StoreLineage.FormerModel) {
+    self.init(
+      checksum: model.checksum, version: model.version, replaced: model.replaced, description: Array(model.json.utf8))
+  }
+}
+
 /// The features that a document uses, and the models that it had before.
 struct DocumentLineage: Sendable {
   /// A former model of the document.

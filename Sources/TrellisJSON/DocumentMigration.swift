@@ -16,7 +16,7 @@ struct DocumentMigration {
   ///   - document: the layout of the current model.
   ///   - formerFolder: the folder of external data that the document has with the former model.
   init(
-    _ needed: DocumentReader.NeededMigration, to document: DocumentLayout, formerFolder: ExternalFolder, path: String,
+    _ needed: NeededMigration, to document: DocumentLayout, formerFolder: ExternalFolder, path: String,
     policy: MigrationPolicy, observer: MigrationObserver?
   ) {
     steps = needed.steps

@@ -13,39 +13,47 @@ struct LoadedDocument {
   var losesData = false
 }
 
-/// Reads a document into a state: first the offsets of the sections, then the head, then the objects, then the
-/// references. So the order of keys does not matter, and no part of another program's file is read as an object.
-struct DocumentReader {
-  let document: DocumentLayout
-  let bytes: UnsafeBufferPointer<UInt8>
-  /// The offsets of the values of the document's own keys.
-  private(set) var sections: [String: Int] = [:]
-  /// The offset of the first key that is unknown to this version.
-  private var unknownKey: Int?
-  private var nextKey: Int64 = 1
-  private var lineage = DocumentLineage()
-  private var refusalOfWrites: StoreError?
-  var loading: StateLoading
+/// Receives the rows and pairs of a document, and checks what concerns several of them.
+protocol DocumentRows {
+  /// Adds an object that begins at an offset of the document.
+  mutating func add(_ row: MemoryRow, at offset: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(DocumentFault)
+  /// Called after the last object.
+  mutating func checkReferences(_ bytes: UnsafeBufferPointer<UInt8>) throws(DocumentFault)
+  /// Adds a pair that begins at an offset of the document.
+  mutating func add(_ pair: SaveRequest.Pairs.Pair, to table: Int, at offset: Int) throws(DocumentFault)
+  /// Called after the last pair of a join table, with the offsets of its pairs.
+  func checkSymmetry(
+    of table: Int, _ offsets: [Int], _ bytes: UnsafeBufferPointer<UInt8>
+  ) throws(DocumentFault)
+}
 
+/// A migration that a document needs, and the model that it was written with.
+struct NeededMigration {
+  let migration: Migration
+  let former: DocumentLineage.FormerModel
+  let steps: [CodedStep]
+}
+
+/// The model of a document that is not the program's, and the models that the document had before.
+struct FoundModel {
+  let migration: Migration
+  let model: DocumentLineage.FormerModel
+  let lineage: DocumentLineage
+}
+
+extension DocumentReader where Rows == StateLoading {
   /// - Parameter path: the path for messages.
   /// - Throws: ``StoreError`` with the position of the problem. Then nothing of the document is used.
   static func read(_ data: [UInt8], _ path: String, _ document: DocumentLayout) throws(StoreError) -> LoadedDocument {
     let result = data.withUnsafeBufferPointer { bytes -> Result<LoadedDocument, StoreError> in
       do throws(DocumentFault) {
-        var reader = DocumentReader(bytes, document)
+        var reader = DocumentReader(bytes, document, StateLoading(document))
         return .success(try reader.read(path))
       } catch {
         return .failure(error.error(path, bytes))
       }
     }
     return try result.get()
-  }
-
-  /// A migration that a document needs, and the model that it was written with.
-  struct NeededMigration {
-    let migration: Migration
-    let former: DocumentLineage.FormerModel
-    let steps: [CodedStep]
   }
 
   /// The migration that a document needs before it is read with a model; nil if it can be read as it is.
@@ -58,7 +66,7 @@ struct DocumentReader {
   ) throws(StoreError) -> NeededMigration? {
     let result = data.withUnsafeBufferPointer { bytes -> Result<FoundModel?, StoreError> in
       do throws(DocumentFault) {
-        var reader = DocumentReader(bytes, document)
+        var reader = DocumentReader(bytes, document, StateLoading(document))
         return .success(try reader.readModel(path, tellsIdentity: tellsBounds || !policy.steps.isEmpty))
       } catch {
         return .failure(error.error(path, bytes))
@@ -73,29 +81,66 @@ struct DocumentReader {
     return NeededMigration(migration: found.migration, former: found.model, steps: steps)
   }
 
-  /// The model of a document that is not the program's, and the models that the document had before.
-  private struct FoundModel {
-    let migration: Migration
-    let model: DocumentLineage.FormerModel
-    let lineage: DocumentLineage
-  }
-
-  private init(_ bytes: UnsafeBufferPointer<UInt8>, _ document: DocumentLayout) {
-    self.bytes = bytes
-    self.document = document
-    loading = StateLoading(document)
-  }
-
   private mutating func read(_ path: String) throws(DocumentFault) -> LoadedDocument {
-    try checkEncoding()
-    try findSections()
-    try readHead(path)
-    try readEntities()
-    try loading.checkReferences(bytes)
-    try readPairs()
+    try readContents(path)
     return LoadedDocument(
       state: loading.state, nextKey: max(nextKey, loading.highestKey + 1), lineage: lineage,
       refusalOfWrites: refusalOfWrites)
+  }
+}
+
+/// The document's own keys.
+private let documentKeys: Set<String> = [
+  DocumentFormat.format, DocumentFormat.model, DocumentFormat.version, DocumentFormat.checksum,
+  DocumentFormat.nextKey, DocumentFormat.storage, DocumentFormat.entities, DocumentFormat.pairs,
+  DocumentFormat.description, DocumentFormat.features, DocumentFormat.models,
+]
+
+/// Reads a document: first the offsets of the sections, then the head, then the objects, then the
+/// references. So the order of keys does not matter, and no part of another program's file is read as an object.
+struct DocumentReader<Rows: DocumentRows> {
+  let document: DocumentLayout
+  let bytes: UnsafeBufferPointer<UInt8>
+  /// The offsets of the values of the document's own keys.
+  private(set) var sections: [String: Int] = [:]
+  /// The offset of the first key that is unknown to this version.
+  private var unknownKey: Int?
+  fileprivate(set) var nextKey: Int64 = 1
+  fileprivate(set) var lineage = DocumentLineage()
+  fileprivate var refusalOfWrites: StoreError?
+  var loading: Rows
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>, _ document: DocumentLayout, _ loading: Rows) {
+    self.bytes = bytes
+    self.document = document
+    self.loading = loading
+  }
+
+  /// Continues with the sections that another reader has found.
+  init<Others>(continuing other: DocumentReader<Others>, with document: DocumentLayout, _ loading: Rows) {
+    self.init(other.bytes, document, loading)
+    sections = other.sections
+    unknownKey = other.unknownKey
+  }
+
+  /// Finds the document's sections.
+  mutating func find() throws(DocumentFault) {
+    try checkEncoding()
+    try findSections()
+  }
+
+  /// Reads the whole document.
+  mutating func readContents(_ path: String) throws(DocumentFault) {
+    try find()
+    try readHead(path)
+    try readRows()
+  }
+
+  /// Reads the objects and the pairs.
+  mutating func readRows() throws(DocumentFault) {
+    try readEntities()
+    try loading.checkReferences(bytes)
+    try readPairs()
   }
 
   private func checkEncoding() throws(DocumentFault) {
@@ -109,12 +154,6 @@ struct DocumentReader {
 
   // MARK: Sections
 
-  private static let known: Set<String> = [
-    DocumentFormat.format, DocumentFormat.model, DocumentFormat.version, DocumentFormat.checksum,
-    DocumentFormat.nextKey, DocumentFormat.storage, DocumentFormat.entities, DocumentFormat.pairs,
-    DocumentFormat.description, DocumentFormat.features, DocumentFormat.models,
-  ]
-
   private mutating func findSections() throws(DocumentFault) {
     var scanner = JSONScanner(bytes, at: JSONScanner.markLength(bytes))
     scanner.skipSpace()
@@ -123,7 +162,7 @@ struct DocumentReader {
       repeat {
         let place = scanner.offset
         let key = try scanner.key()
-        if !Self.known.contains(key), unknownKey == nil { unknownKey = place }
+        if !documentKeys.contains(key), unknownKey == nil { unknownKey = place }
         guard sections.updateValue(scanner.offset, forKey: key) == nil else {
           throw DocumentFault("this key is already in the document", at: place)
         }
@@ -161,7 +200,7 @@ struct DocumentReader {
 
   // MARK: Head
 
-  private mutating func readHead(_ path: String) throws(DocumentFault) {
+  mutating func readHead(_ path: String) throws(DocumentFault) {
     try checkFeatures(path)
     var scanner = try section(DocumentFormat.nextKey)
     let start = scanner.offset
@@ -171,11 +210,12 @@ struct DocumentReader {
     if TextBytes.areEqual(checksum, document.model.checksum) { return }
     // The next save writes the program's model, even if the document had it before.
     lineage.former.append(try readPresentModel(checksum: checksum))
-    lineage.former.removeAll { $0.checksum == document.model.checksum }
+    let current = document.model.checksum
+    lineage.former.removeAll { $0.checksum == current }
   }
 
   /// - Parameter forSteps: whether a model that is stored like the program's is of interest, too.
-  private mutating func readModel(_ path: String, tellsIdentity: Bool) throws(DocumentFault) -> FoundModel? {
+  fileprivate mutating func readModel(_ path: String, tellsIdentity: Bool) throws(DocumentFault) -> FoundModel? {
     try checkEncoding()
     try findSections()
     try checkFeatures(path)
@@ -217,7 +257,7 @@ struct DocumentReader {
   }
 
   /// The model that the document was written with.
-  private func storedModel(_ checksum: String) throws(DocumentFault) -> Model {
+  func storedModel(_ checksum: String) throws(DocumentFault) -> Model {
     var scanner = try section(DocumentFormat.description)
     let start = scanner.offset
     let text = try Self.verbatim(&scanner)
@@ -230,7 +270,7 @@ struct DocumentReader {
   }
 
   /// Checks the features that a newer Trellis lists in the document.
-  private mutating func checkFeatures(_ path: String) throws(DocumentFault) {
+  mutating func checkFeatures(_ path: String) throws(DocumentFault) {
     lineage.features = try readFeatures()
     if let refusal = lineage.features.refusal(of: "the document") {
       throw DocumentFault(

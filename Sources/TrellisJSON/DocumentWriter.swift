@@ -1,14 +1,23 @@
 import TrellisModel
 import TrellisStorage
 
-/// Writes a state as a document: the head, then the objects in the order of the model and of their keys, one per line.
-struct DocumentWriter {
-  private let document: DocumentLayout
-  private let state: MemoryState
-  private let nextKey: Int64
-  private let lineage: DocumentLineage
-  private var bytes: [UInt8] = []
+/// The rows and pairs that a document is written from. A body that returns false ends the iteration.
+protocol DocumentContents {
+  /// Passes the rows of exactly one entity, in the order of their keys.
+  func forEachRow(of entity: Entity, _ body: (MemoryRow) -> Bool) throws(StoreError)
+  /// Passes the rows of a join table, in the order of both keys.
+  func forEachPair(of table: Int, _ body: (SaveRequest.Pairs.Pair) -> Bool) throws(StoreError)
+}
 
+/// Where a document goes.
+enum DocumentTarget {
+  /// The memory, whole.
+  case memory
+  /// A stream that receives the text in pieces.
+  case stream((borrowing [UInt8]) throws(StoreError) -> Void)
+}
+
+extension DocumentWriter where Contents == MemoryState {
   /// The text of a document.
   ///
   /// - Parameter sizeHint: the approximate number of bytes.
@@ -16,25 +25,71 @@ struct DocumentWriter {
   static func text(
     _ state: MemoryState, nextKey: Int64, _ lineage: DocumentLineage, _ document: DocumentLayout, sizeHint: Int = 0
   ) throws(StoreError) -> [UInt8] {
-    var writer = DocumentWriter(document: document, state: state, nextKey: nextKey, lineage: lineage)
+    var writer = DocumentWriter(document: document, contents: state, nextKey: nextKey, lineage: lineage)
     writer.bytes.reserveCapacity(sizeHint + sizeHint / 8 + 4096)
     try writer.write()
     guard writer.bytes.count <= DocumentFormat.maximumSize else { throw tooLarge(writer.bytes.count) }
     return writer.bytes
   }
+}
 
-  private init(document: DocumentLayout, state: MemoryState, nextKey: Int64, lineage: DocumentLineage) {
+/// Writes the contents of a store as a document: the head, then the objects in the order of the model and of their keys,
+/// one per line.
+struct DocumentWriter<Contents: DocumentContents> {
+  /// The number of bytes that a stream receives at once.
+  private static var pieceSize: Int { 1 << 18 }
+
+  private let document: DocumentLayout
+  private let contents: Contents
+  private let nextKey: Int64
+  private let lineage: DocumentLineage
+  private let target: DocumentTarget
+  private var bytes: [UInt8] = []
+
+  init(
+    document: DocumentLayout, contents: Contents, nextKey: Int64, lineage: DocumentLineage,
+    target: DocumentTarget = .memory
+  ) {
     self.document = document
-    self.state = state
+    self.contents = contents
     self.nextKey = nextKey
     self.lineage = lineage
+    self.target = target
+  }
+
+  /// Writes the document to the stream.
+  ///
+  /// - Throws: ``StoreError`` if a value cannot be written so that it can be read again, or errors of the contents and
+  ///   the stream.
+  mutating func stream() throws(StoreError) {
+    try write()
+    try pass(atLeast: 1)
+  }
+
+  /// Passes the text on to the stream if there is enough of it.
+  private mutating func pass(atLeast size: Int) throws(StoreError) {
+    guard case .stream(let receive) = target, bytes.count >= size else { return }
+    try receive(bytes)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// The reason why writing has to end; nil if it goes on.
+  private mutating func fault(afterPiece isFull: Bool) -> StoreError? {
+    guard isFull else { return nil }
+    do throws(StoreError) { try pass(atLeast: Self.pieceSize) } catch { return error }
+    return nil
+  }
+
+  /// Whether the document has become too large for a save.
+  private var isTooLarge: Bool {
+    if case .memory = target { bytes.count > DocumentFormat.maximumSize } else { false }
   }
 
   private mutating func write() throws(StoreError) {
     bytes.append("{\n")
     writeHead()
     try writeEntities()
-    writePairs()
+    try writePairs()
     writeFormerModels()
     member(DocumentFormat.description, 1)
     writeDescription()
@@ -162,12 +217,12 @@ struct DocumentWriter {
     bytes.append("[")
     var isFirst = true
     var fault: StoreError?
-    state.tables[entity.root].forEach { _, row in
-      guard row.entity == entity.index else { return true }
+    let fields = document.fields[entity.index]
+    try contents.forEachRow(of: entity) { row in
       bytes.append(isFirst ? "\n      " : ",\n      ")
       isFirst = false
-      fault = write(row, document.fields[entity.index])
-      return fault == nil && bytes.count <= DocumentFormat.maximumSize
+      fault = write(row, fields) ?? self.fault(afterPiece: bytes.count >= Self.pieceSize)
+      return fault == nil && !isTooLarge
     }
     if let fault { throw fault }
     bytes.append(isFirst ? "]" : "\n    ]")
@@ -201,38 +256,40 @@ struct DocumentWriter {
 
   // MARK: Pairs
 
-  private mutating func writePairs() {
+  private mutating func writePairs() throws(StoreError) {
     member(DocumentFormat.pairs, 1)
     bytes.append("{")
     for (table, name) in document.tableNames.enumerated() {
       bytes.append(table == 0 ? "\n" : ",\n")
       member(name, 2)
-      writePairs(of: table)
+      try writePairs(of: table)
     }
     bytes.append(document.tableNames.isEmpty ? "},\n" : "\n  },\n")
   }
 
-  private mutating func writePairs(of table: Int) {
+  private mutating func writePairs(of table: Int) throws(StoreError) {
     bytes.append("[")
     var isFirst = true
-    let backward = state.backward[table]
-    state.forward[table].links.forEach { link, place in
+    var fault: StoreError?
+    try contents.forEachPair(of: table) { pair in
       bytes.append(isFirst ? "\n      {\"from\": " : ",\n      {\"from\": ")
       isFirst = false
-      bytes.appendInteger(link.from)
+      bytes.appendInteger(pair.first)
       bytes.append(", \"to\": ")
-      bytes.appendInteger(link.to)
-      if let place {
+      bytes.appendInteger(pair.partner)
+      if let place = pair.place {
         bytes.append(", \"place\": ")
         bytes.appendInteger(place)
       }
-      if let place = backward.place(link.to, link.from) {
+      if let place = pair.inversePlace {
         bytes.append(", \"inversePlace\": ")
         bytes.appendInteger(place)
       }
       bytes.append("}")
-      return bytes.count <= DocumentFormat.maximumSize
+      fault = self.fault(afterPiece: bytes.count >= Self.pieceSize)
+      return fault == nil && !isTooLarge
     }
+    if let fault { throw fault }
     bytes.append(isFirst ? "]" : "\n    ]")
   }
 
@@ -240,6 +297,21 @@ struct DocumentWriter {
     StoreError(
       .limit, "The document would be larger than \(DocumentFormat.maximumSize) bytes, so nothing was saved.",
       remedy: "Keep this much in a SQLite store.")
+  }
+}
+
+extension MemoryState: DocumentContents {
+  func forEachRow(of entity: Entity, _ body: (MemoryRow) -> Bool) {
+    tables[entity.root].forEach { _, row in row.entity == entity.index ? body(row) : true }
+  }
+
+  func forEachPair(of table: Int, _ body: (SaveRequest.Pairs.Pair) -> Bool) {
+    let backward = backward[table]
+    forward[table].links.forEach { link, place in
+      body(
+        SaveRequest.Pairs.Pair(
+          first: link.from, partner: link.to, place: place, inversePlace: backward.place(link.to, link.from)))
+    }
   }
 }
 
@@ -255,7 +327,8 @@ extension [UInt8] {
       append(contentsOf: flag == 1 ? "true".utf8 : "false".utf8)
     case (.integer(let range), .integer(let number)) where range.contains(number): appendInteger(number)
     case (.reference, .integer(let key)): appendInteger(key)
-    case (.date, .integer(let microseconds)): appendQuoted(DateText.text(microseconds))
+    case (.date, .integer(let microseconds)) where DateText.isKept(microseconds):
+      appendQuoted(DateText.text(microseconds))
     case (.double, .real(let real)): return appendReal(real, minimumDigits: 0)
     case (.float, .real(let real)): return appendFloat(real)
     case (.string, .text(let text)), (.url, .text(let text)): appendQuoted(text)

@@ -67,7 +67,7 @@ package final class JSONStore: Store, SnapshotSource {
   private let isReadOnly: Bool
   /// The reason why the document is opened read-only although it is writable. Nil if it is not.
   private let refusalOfWrites: StoreError?
-  private let lineage: DocumentLineage
+  private let recordedLineage: DocumentLineage
   private let files: any FileOperations
   private let lock: (any OpenFile)?
   private let isClosed = Flag()
@@ -107,7 +107,7 @@ package final class JSONStore: Store, SnapshotSource {
     lock = opened.lock
     refusalOfWrites = opened.loaded.refusalOfWrites
     isReadOnly = options.isReadOnly || refusalOfWrites != nil
-    lineage = opened.loaded.lineage
+    recordedLineage = opened.loaded.lineage
     shared = Locked(
       Shared(state: opened.loaded.state, stamp: opened.known.stamp, nextKey: opened.loaded.nextKey, failure: nil))
     saved = Locked(Saved(known: opened.known, nextKey: opened.loaded.nextKey, size: opened.size))
@@ -158,7 +158,7 @@ package final class JSONStore: Store, SnapshotSource {
     }
     // Saves may happen while the text is created, because the state is a value.
     let copy = try BackupFile(path, replacing: replacing, own: [file.path], files: files)
-    let text = try DocumentWriter.text(state, nextKey: nextKey, lineage, document, sizeHint: size)
+    let text = try DocumentWriter.text(state, nextKey: nextKey, recordedLineage, document, sizeHint: size)
     try copy.write { file, _ in
       try document.folder?.copyFiles(besides: files.resolved(path))
       try text.withUnsafeBytes { bytes in try file.write(bytes) }
@@ -207,6 +207,10 @@ package final class JSONStore: Store, SnapshotSource {
     if let failure { throw failure }
     if (try? file.files.stamp(file.path)) == stamp { return Snapshot(state, layout) }
     return try snapshotAfterLook()
+  }
+
+  package func lineage() -> StoreLineage {
+    StoreLineage(nextKey: saved.withLock { $0.nextKey }, former: recordedLineage.former.map(\.transferred))
   }
 
   /// The snapshot after a check of the file: a save may be in progress in another thread, or another program has
@@ -258,7 +262,7 @@ package final class JSONStore: Store, SnapshotSource {
   }
 
   private func write(_ state: MemoryState, _ nextKey: Int64, _ saved: inout Saved) throws {
-    let bytes = try DocumentWriter.text(state, nextKey: nextKey, lineage, document, sizeHint: saved.size)
+    let bytes = try DocumentWriter.text(state, nextKey: nextKey, recordedLineage, document, sizeHint: saved.size)
     do throws(DocumentFile.Failure) {
       saved.known = try file.replace(saved.known, by: bytes)
     } catch {

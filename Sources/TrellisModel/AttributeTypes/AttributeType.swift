@@ -72,6 +72,15 @@ public enum StorageClass: String, Hashable, Sendable {
 }
 
 extension AttributeType {
+  /// The name of the enum of the value, or of the elements of a list; nil for any other type.
+  package var enumName: String? {
+    switch self {
+    case .enumeration(let name): name
+    case .array(let element): element.enumName
+    default: nil
+    }
+  }
+
   /// The storage class of a value of this type.
   ///
   /// - Parameter rawTypeOf: returns the raw type of an enum by its name. An unknown enum counts as text.

@@ -22,12 +22,17 @@ public enum DateText {
     return isTooLarge || isSumTooLarge ? nil : sum
   }
 
-  /// As ``microseconds(_:)``, for an attribute's value; nil beyond some 292,000 years around 1970, which no attribute
-  /// can hold.
+  /// The greatest distance from 1970 of a date that an attribute can hold: some 292,000 years.
+  package static let mostMicroseconds: Int64 = 9_222_000_000_000_000_000
+
+  /// As ``microseconds(_:)``, for an attribute's value; nil beyond ``mostMicroseconds``.
   package static func keptMicroseconds(_ text: String) -> Int64? {
-    guard let found = microseconds(text), found.magnitude <= 9_222_000_000_000_000_000 else { return nil }
+    guard let found = microseconds(text), isKept(found) else { return nil }
     return found
   }
+
+  /// Whether an attribute can hold a date.
+  package static func isKept(_ microseconds: Int64) -> Bool { microseconds.magnitude <= mostMicroseconds.magnitude }
 
   /// The text in UTC, with a fraction of six digits if the date has one.
   public static func text(_ microseconds: Int64) -> String {

@@ -208,13 +208,19 @@ public final class Attribute: Sendable {
   public let storageClass: StorageClass
   /// The description that the attribute was resolved from.
   public let description: AttributeDescription
+  /// The enum of the value, or of the elements of a list; nil for any other type.
+  package let enumeration: EnumDescription?
 
-  init(index: Int, entity: Int, column: Int?, storageClass: StorageClass, description: AttributeDescription) {
+  init(
+    index: Int, entity: Int, column: Int?, storageClass: StorageClass, description: AttributeDescription,
+    enumeration: EnumDescription?
+  ) {
     self.index = index
     self.entity = entity
     self.column = column
     self.storageClass = storageClass
     self.description = description
+    self.enumeration = enumeration
   }
 
   /// The name in the model.

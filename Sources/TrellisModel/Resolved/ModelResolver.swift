@@ -6,7 +6,7 @@ struct ModelResolver {
   private(set) var joinTables: [JoinTable] = []
 
   private var parents: [Int?] = []
-  private var enumRawTypes: [String: EnumDescription.RawType] = [:]
+  private var enums: [String: EnumDescription] = [:]
   /// The homes of the declared relationships, by entity. They are planned before the entities are built.
   private var homes: [[String: RelationshipHomePlan]] = []
 
@@ -18,7 +18,7 @@ struct ModelResolver {
       throw SchemaError("two entities are named \(entity.name)")
     }
     entityNumbers = numbers
-    for enumeration in description.enums { enumRawTypes[enumeration.name] = enumeration.rawType }
+    for enumeration in description.enums { enums[enumeration.name] = enumeration }
   }
 
   mutating func resolve() throws(SchemaError) {
@@ -277,7 +277,7 @@ struct ModelResolver {
     }
 
     private mutating func append(_ attribute: AttributeDescription, entity: Int, prefix: String) {
-      let storageClass = attribute.type.storageClass { model.enumRawTypes[$0] }
+      let storageClass = attribute.type.storageClass { model.enums[$0]?.rawType }
       let column = attribute.isTransient ? nil : columns.count
       if !attribute.isTransient {
         columns.append(
@@ -288,7 +288,8 @@ struct ModelResolver {
       properties.append(
         .attribute(
           Attribute(
-            index: properties.count, entity: entity, column: column, storageClass: storageClass, description: attribute)
+            index: properties.count, entity: entity, column: column, storageClass: storageClass, description: attribute,
+            enumeration: attribute.type.enumName.flatMap { model.enums[$0] })
         ))
     }
 

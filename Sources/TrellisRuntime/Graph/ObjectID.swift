@@ -70,7 +70,7 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
   public let entity: String
   /// The object's key, which is the primary key of its row.
   public let key: Int64
-  /// The entity's class, which is unique among all entities of all models.
+  /// The entity's class, which is unique among all entities of all models with generated classes.
   let type: ManagedObject.Type
 
   init(_ object: ManagedObject, _ info: EntityInfo) { self.init(object._key, info) }
@@ -91,8 +91,7 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
   /// The identifier of an object of any class.
   public init(_ object: ManagedObject) {
     type = Swift.type(of: object)
-    let entities = type._model?.description.entities ?? []
-    entity = entities.indices.contains(type._entity) ? entities[type._entity].name : "\(type)"
+    entity = object._entityName
     key = object._key
   }
 
@@ -100,7 +99,8 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(entity)#\(key)" }
 
   public static func == (left: AnyObjectID, right: AnyObjectID) -> Bool {
-    left.key == right.key && left.type == right.type
+    // Classes without generated code are shared by all models.
+    left.key == right.key && left.type == right.type && left.entity == right.entity
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -124,6 +124,14 @@ public struct AnyObjectID: Hashable, Sendable, CustomStringConvertible {
   var remains: ContextRemains?
 
   init() {}
+
+  /// The entity with a number in the model of the context, also after its deinitialization; nil if there is none.
+  package func entity(_ number: Int) -> Entity? {
+    guard let entities = (graph?.runtime ?? remains?.runtime)?.entities, entities.indices.contains(number) else {
+      return nil
+    }
+    return entities[number].entity
+  }
 }
 
 /// The parts of a context that objects need after its deinitialization to report problems.
@@ -163,7 +171,16 @@ extension RuntimeModel {
 
 extension ManagedObject: CustomStringConvertible {
   /// The entity and the object's key, `EmotionDiary#3`. Nothing is loaded for it, and it contains no user data.
-  public var description: String { "\(type(of: self))#\(_key)" }
+  public var description: String { "\(_entityName)#\(_key)" }
+
+  /// The name of the object's entity.
+  package final var _entityName: String {
+    let type = Swift.type(of: self)
+    if let entity = link.entity(type._entity) { return entity.name }
+    // The object was created in a context of another model, and belongs to none.
+    let entities = type._model?.description.entities ?? []
+    return entities.indices.contains(type._entity) ? entities[type._entity].name : "\(type)"
+  }
 }
 
 extension ToMany: CustomStringConvertible {

@@ -501,17 +501,25 @@ extension ObjectGraph {
 
   /// Whether an object may take part in a change of relationships of this context; if not, this is reported.
   func isUsable(_ object: ManagedObject, as role: String, in relationship: Relationship) -> Bool {
-    let isOurs = object.link === link
-    if isOurs { reporting { try fulfilIfFault(object) } }
-    guard isOurs, object.phase != .detached, object.phase != .deleted else {
-      let why = isOurs ? "is deleted" : whereabouts(of: object)
-      report(
-        ContextError(
-          .foreignObject,
-          "\(relationship.entityName).\(relationship.name) was left as it is, since \(role), \(object), \(why)."))
+    if let refusal = refusal(of: object, as: role, in: relationship) {
+      report(refusal)
       return false
     }
     // A failure to load the object was reported already.
     return !object.accessFlags.contains(.fault)
+  }
+
+  /// The reason why an object may not take part in a change of relationships of this context; nil if it may, or could
+  /// not be loaded.
+  func refusal(of object: ManagedObject, as role: String, in relationship: Relationship) -> ContextError? {
+    let isOurs = object.link === link
+    if isOurs { reporting { try fulfilIfFault(object) } }
+    guard isOurs, object.phase != .detached, object.phase != .deleted else {
+      let why = isOurs ? "is deleted" : whereabouts(of: object)
+      return ContextError(
+        .foreignObject,
+        "\(relationship.entityName).\(relationship.name) was left as it is, since \(role), \(object), \(why).")
+    }
+    return nil
   }
 }

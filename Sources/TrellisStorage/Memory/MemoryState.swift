@@ -146,6 +146,8 @@ package protocol SnapshotSource: AnyObject, Sendable {
   ///
   /// - Throws: ``StoreError`` if the store has to be opened again.
   func snapshot() throws -> Snapshot
+  /// What the store notes besides its rows.
+  func lineage() throws -> StoreLineage
   func save(_ request: SaveRequest) throws -> SaveOutcome
 }
 

@@ -118,6 +118,8 @@ public final class MemoryStore: Store, SnapshotSource {
     Snapshot(shared.withLock { $0.state }, layout)
   }
 
+  package func lineage() -> StoreLineage { StoreLineage(nextKey: shared.withLock { $0.nextKey }) }
+
   /// The state, and the next key that no row has.
   package func contents() -> (state: MemoryState, nextKey: Int64) { shared.withLock { ($0.state, $0.nextKey) } }
 
@@ -264,4 +266,27 @@ public final class MemoryConnection: StoreConnection {
   @discardableResult public func save(_ request: SaveRequest) throws -> SaveOutcome {
     try store.save(request)
   }
+}
+
+extension MemoryConnection: TransferSource {
+  package func pairs(of table: Int, _ body: (SaveRequest.Pairs.Pair) throws -> Void) throws {
+    let state = try snapshot().state
+    guard state.forward.indices.contains(table) else { throw StoreError.noSuchEntity }
+    let join = store.layout.model.joinTables[table]
+    // The request of a save may have positions for an end without an order.
+    let (hasPlace, hasInversePlace) = (join.first.orderColumn != nil, join.second?.orderColumn != nil)
+    var failure: (any Error)?
+    state.forward[table].links.forEach { link, place in
+      do {
+        try body(
+          SaveRequest.Pairs.Pair(
+            first: link.from, partner: link.to, place: hasPlace ? place : nil,
+            inversePlace: hasInversePlace ? state.backward[table].place(link.to, link.from) : nil))
+      } catch { failure = error }
+      return failure == nil
+    }
+    if let failure { throw failure }
+  }
+
+  package func lineage() throws -> StoreLineage { try store.lineage() }
 }

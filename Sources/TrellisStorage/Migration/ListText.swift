@@ -1,10 +1,10 @@
 import Foundation
-import TrellisModel
+package import TrellisModel
 
 /// The stored text of lists, as `Codable` writes it.
-enum ListText {
+package enum ListText {
   /// - Returns: the text; nil if a value does not have the form of the element's type.
-  static func text(_ values: [StoredValue], of element: AttributeType) -> String? {
+  package static func text(_ values: [StoredValue], of element: AttributeType) -> String? {
     var elements: [any Encodable] = []
     for value in values {
       guard let element = Self.element(value, element) else { return nil }

@@ -375,6 +375,12 @@ package struct PairStatements {
     return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(values)) ON CONFLICT DO NOTHING"
   }
 
+  /// All rows: both keys, then the positions that the table has.
+  package var all: String {
+    let names = ([first, partner] + orderColumns).joined(separator: ", ")
+    return "SELECT \(names) FROM \(name) ORDER BY \(first), \(partner)"
+  }
+
   /// Parameters: both keys.
   package var delete: String { "DELETE FROM \(name) WHERE \(first) = ? AND \(partner) = ?" }
 

@@ -113,16 +113,22 @@ enum Metadata {
   }
 
   static func fit(of model: Model, _ head: Head, in database: Database) throws(StoreError) -> Fit {
+    let checksum = try readableChecksum(head, in: database)
+    if TextBytes.areEqual(checksum, model.checksum) { return .fits(checksum: checksum) }
+    return try compare(checksum, model, head, in: database)
+  }
+
+  /// The checksum of the file's model, if this version of Trellis can read the file. The same model has the same layout,
+  /// so usually only the checksum has to be read.
+  private static func readableChecksum(_ head: Head, in database: Database) throws(StoreError) -> String {
     guard case .integer(let format)? = head.format, format > 0 else {
       throw SQLiteErrors.damaged(database.path, "it does not say which format it has")
     }
     guard format <= FileHeader.format else { throw FileHeader.newer(database.path, found: String(format)) }
     _ = try nextKey(in: database)
     if let refusal = head.features.refusal(of: database.path) { throw refusal }
-    // The same model has the same layout, so usually only the checksum has to be read.
     guard case .text(let checksum)? = head.checksum else { throw saysNothing(database.path) }
-    if TextBytes.areEqual(checksum, model.checksum) { return .fits(checksum: checksum) }
-    return try compare(checksum, model, head, in: database)
+    return checksum
   }
 
   private static func compare(
@@ -146,6 +152,10 @@ enum Metadata {
   }
 
   /// The model that the file was written with.
+  static func storedModel(in database: Database) throws(StoreError) -> Model {
+    try storedModel(readableChecksum(head(of: database), in: database), in: database)
+  }
+
   private static func storedModel(_ checksum: String, in database: Database) throws(StoreError) -> Model {
     guard case .text(let text)? = try value(keys.whole, in: database) else { throw saysNothing(database.path) }
     return try StoredModelReading.model(text, checksum: checksum, of: database.path)
@@ -290,6 +300,12 @@ enum Metadata {
     return next
   }
 
+  /// Reserves all keys below a number.
+  static func raiseNextKey(to key: Int64, in database: Database) throws(StoreError) {
+    guard key <= .max - KeyReservation.size else { throw KeyReservation.exhausted(database.path) }
+    if try nextKey(in: database) < key { try set(keys.nextKey, .integer(key), in: database) }
+  }
+
   /// Gives back the upper end of the last reservation. Does nothing if another connection has reserved keys since.
   static func giveBack(_ unused: Range<Int64>, in database: Database) throws(StoreError) {
     let statement = try database.prepare(
@@ -377,6 +393,23 @@ enum ModelLineage {
         try database.bind(value, .plain, Int32(place + 1), statement.pointer), doing: "bind a value")
     }
     _ = try database.step(statement.pointer, doing: "write what the file is")
+  }
+
+  /// Replaces the models of a file without objects by the ones that another store had, and its current one.
+  static func begin(
+    with former: [StoreLineage.FormerModel], before present: StoredModel, in database: Database
+  ) throws(StoreError) {
+    if former.isEmpty { return }
+    try database.execute("DELETE FROM \(SQLName.models)", doing: "write what the file is")
+    var since: Int64?
+    for model in former {
+      let stored = StoredModel(checksum: model.checksum, version: model.version, since: since, json: model.json)
+      try add(stored, to: database)
+      since = model.replaced
+    }
+    var present = present
+    present.since = since
+    try add(present, to: database)
   }
 
   /// Whether the file has or had a model.

@@ -151,7 +151,7 @@ enum FixedStatement: UInt64 {
   case begin, commit, rollback
   case memberCount, ownersOfMembers, deleteList, unlink
   case findMarks, indexMarked
-  case modelChecksum, memberPlaces, keyHolders, memberScan, memberShares, staleRows, levels
+  case modelChecksum, memberPlaces, keyHolders, memberScan, memberShares, staleRows, levels, allPairs
 }
 
 // MARK: - Requests

@@ -403,12 +403,12 @@ extension SQLiteConnection {
     database.statistics.run += pairs.removed.count + pairs.added.count + pairs.moved.count
   }
 
-  private static func writeKeys(_ pair: SaveRequest.Pairs.Pair, to row: SQLiteRowWriter) {
+  static func writeKeys(_ pair: SaveRequest.Pairs.Pair, to row: SQLiteRowWriter) {
     row.integer(pair.first)
     row.integer(pair.partner)
   }
 
-  private static func writePlaces(
+  static func writePlaces(
     _ pair: SaveRequest.Pairs.Pair, _ texts: PairStatements, to row: SQLiteRowWriter
   ) {
     if texts.hasPlace { row.write(pair.place.map { .integer($0) } ?? .null) }

@@ -8,7 +8,7 @@ final class StoreSetup: Sendable {
   let options: OpenOptions
   let layout: TableLayout
   /// The columns where each connection marks changes.
-  private let marked: SearchPlan
+  let marked: SearchPlan
   /// The unique indexes, which tell the key that two objects share. Created on first use.
   private let indexes = Locked<IndexPlan?>(nil)
   /// The state of the model in the file.
