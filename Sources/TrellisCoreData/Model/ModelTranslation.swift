@@ -1,4 +1,5 @@
 import TrellisModel
+import TrellisModelFile
 
 /// A Core Data model as the model of a model file, with the list of what has no counterpart, and with the names by which
 /// a copy finds the stored data of each property.
@@ -22,6 +23,10 @@ struct ModelTranslation {
     _ source: CoreDataModel, name: String, former: [CoreDataModel] = [],
     hint: @escaping (_ entity: String, _ attribute: String) -> AttributeType? = { _, _ in nil }
   ) throws(CoreDataError) {
+    guard source.entities.count <= Limits.entities else {
+      throw CoreDataError(
+        .limit, "The model has \(source.entities.count) entities.", remedy: "Models have \(Limits.entities) at most.")
+    }
     self.source = source
     self.hint = hint
     var modelName = NameTranslation.typeName(name)
