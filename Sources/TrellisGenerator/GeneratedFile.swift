@@ -169,7 +169,7 @@ enum HeaderEmitter {
     arguments.add("doc", description.doc)
     arguments.add("enums", description.enums.map { .plain("\($0.name)._description") })
     arguments.add("codableTypes", description.codableTypes.map { .string($0) })
-    arguments.add("entities", description.entities.map { .plain("\($0.name)._description") })
+    arguments.add("entities", description.entities.map { .plain("\($0.className)._description") })
     arguments.add("removed", description.removed.map { .string($0) })
     arguments.add(description.userInfo)
     return .call(TypeName.modelDescription, arguments.codes)

@@ -23,7 +23,7 @@ extension ModelFile {
       else { return nil }
       fileName = String(path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? "")
       model = draft.name.value.lowercased()
-      let names = draft.entities.map { ($0.name.value, "entity") } + draft.enums.map { ($0.name.value, "enum") }
+      let names = draft.entities.map { ($0.className.value, "entity") } + draft.enums.map { ($0.name.value, "enum") }
       made = Dictionary(names) { first, _ in first }
       codableTypes = Set(draft.codableTypes.map(\.value))
     }
@@ -40,7 +40,7 @@ enum NeighborClashes {
           "Model '\(draft.name.value)' has the name of the model in '\(neighbor.fileName)'; models of one target need different names."
         )
       }
-      for (thing, name) in draft.entities.map({ ("Entity", $0.name) }) + draft.enums.map({ ("Enum", $0.name) }) {
+      for (thing, name) in draft.entities.map({ ("Entity", $0.className) }) + draft.enums.map({ ("Enum", $0.name) }) {
         let other = neighbor.made[name.value] ?? (neighbor.codableTypes.contains(name.value) ? "Codable type" : nil)
         if let other { report(thing, name, other, neighbor, findings) }
       }

@@ -20,6 +20,7 @@ enum DescriptionEmitter {
     arguments.add("indexes", entity.indexes.map(code))
     arguments.add("fetchRequests", entity.fetchRequests.map(code))
     arguments.add("hooks", entity.hooks.map { .plain(".\($0.rawValue)") })
+    arguments.add("swiftName", entity.swiftName)
     arguments.add("renamedFrom", entity.renamedFrom.map { .string($0) })
     arguments.add("removed", entity.removed.map { .string($0) })
     arguments.add("doc", entity.doc)

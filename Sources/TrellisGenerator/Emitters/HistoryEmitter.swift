@@ -40,7 +40,7 @@ enum HistoryEmitter {
     let fields = entity.properties.compactMap { FormerField($0, in: version.model) }
     writer.blank()
     writer.doc(version.model.description.entities[entity.index].doc)
-    writer.block("public struct \(entity.name): \(TypeName.formerRow)") { writer in
+    writer.block("public struct \(version.model.className(of: entity.index)): \(TypeName.formerRow)") { writer in
       writer.line("public typealias Version = V\(version.number)")
       for field in fields { field.emit(to: &writer) }
       writer.blank()
@@ -104,7 +104,7 @@ private struct FormerField {
     case .relationship(let relationship):
       if case .transient = relationship.home { return nil }
       doc = relationship.description.doc
-      let destination = model.entities[relationship.destination].name
+      let destination = model.className(of: relationship.destination)
       kind =
         relationship.isToMany
         ? .many(destination, entity: relationship.entity) : .one(destination, entity: relationship.entity)

@@ -80,6 +80,16 @@ enum Keywords {
 
 // MARK: - Name check
 
+extension EntityDescription {
+  /// The name of the entity's class in Swift.
+  var className: String { swiftName ?? name }
+}
+
+extension Model {
+  /// The name of an entity's class in Swift.
+  func className(of entity: Int) -> String { description.entities[entity].className }
+}
+
 extension Property {
   /// The property's name in Swift.
   var swiftName: String {

@@ -59,7 +59,7 @@ struct HistoryPlan {
     }
     self.versions = versions
     guard !versions.isEmpty else { return }
-    let types = model.description.entities.map(\.name) + model.description.enums.map(\.name)
+    let types = model.description.entities.map(\.className) + model.description.enums.map(\.name)
     if (types + model.description.codableTypes).contains(name) {
       throw GeneratorError("the types of former versions are in \(name), and the model has a type of this name")
     }

@@ -106,12 +106,12 @@ struct EntityPlan {
     self.identityKeyPaths = identityKeyPaths
     description = model.description.entities[entity.index]
     modelName = ModelPlan.name(of: model)
-    parentName = entity.parent.map { model.entities[$0].name }
+    parentName = entity.parent.map { model.className(of: $0) }
     hooks = Set(ModelPlan.lineage(entity, in: model).flatMap { model.description.entities[$0.index].hooks })
     notesAssigned = model.entities[entity.root].subtree.contains { !model.entities[$0].uniqueKeys.isEmpty }
     let fields = entity.properties.map { Field($0, in: model) }
     let firstOwn = entity.parent.map { model.entities[$0].properties.count } ?? 0
-    PrivateNames.assign(to: fields, lineage: ModelPlan.lineage(entity, in: model).map(\.name))
+    PrivateNames.assign(to: fields, lineage: ModelPlan.lineage(entity, in: model).map { model.className(of: $0.index) })
     var defaults: [Int: Code] = [:]
     for field in fields {
       guard let attribute = field.attribute, let value = attribute.description.defaultValue else { continue }
@@ -133,7 +133,8 @@ struct EntityPlan {
 }
 
 extension EntityPlan {
-  var name: String { entity.name }
+  /// The name of the class.
+  var name: String { description.swiftName ?? entity.name }
   /// Whether the entity's code contains types of Foundation.
   var needsFoundation: Bool {
     fields.contains { $0.attribute.map { SwiftType.needsFoundation($0.type) } ?? false }
@@ -204,7 +205,7 @@ final class Field {
       inverseName = nil
     case .relationship(let relationship):
       kind = Self.kind(of: relationship)
-      base = model.entities[relationship.destination].name
+      base = model.className(of: relationship.destination)
       doc = relationship.description.doc
       inverseName = model.inverse(of: relationship).map { Property.relationship($0).swiftName }
     }

@@ -8,7 +8,7 @@ enum NameCheck {
     let description = model.description
     try checkUsable(description.name, "model")
     var types: Set<String> = []
-    for name in description.entities.map(\.name) + description.enums.map(\.name) + description.codableTypes {
+    for name in description.entities.map(\.className) + description.enums.map(\.name) + description.codableTypes {
       try checkUsable(name, "type")
       if ReservedNames.types.contains(name) { throw GeneratorError("generated code has a type named \(name) already") }
       if !types.insert(name).inserted { throw GeneratorError("two types are named \(name)") }

@@ -238,7 +238,7 @@ extension RequestPlan.Parameter {
     shape = variable.shape
     if case .object(let entity) = variable.type {
       isObject = true
-      type = entity.map { model.entities[$0].name } ?? TypeName.managedObject
+      type = entity.map { model.className(of: $0) } ?? TypeName.managedObject
     } else {
       isObject = false
       type = variable.attribute.map(SwiftType.name) ?? SwiftType.name(of: variable.type)

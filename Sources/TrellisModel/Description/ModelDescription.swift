@@ -72,6 +72,8 @@ public struct EntityDescription: Hashable, Sendable {
   public var fetchRequests: [FetchRequestDescription]
   /// The lifecycle hooks that the app implements.
   public var hooks: [LifecycleHook]
+  /// The name of the Swift class, if it differs from ``name``.
+  public var swiftName: String?
   /// The former names, the newest first. A migration finds the stored data by them.
   public var renamedFrom: [String]
   /// The names of former properties whose values a migration may delete.
@@ -85,8 +87,8 @@ public struct EntityDescription: Hashable, Sendable {
   public init(
     _ name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
-    fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], renamedFrom: [String] = [],
-    removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = []
+    fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], swiftName: String? = nil,
+    renamedFrom: [String] = [], removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = []
   ) {
     self.name = name
     self.parent = parent
@@ -97,6 +99,7 @@ public struct EntityDescription: Hashable, Sendable {
     self.indexes = indexes
     self.fetchRequests = fetchRequests
     self.hooks = hooks
+    self.swiftName = swiftName
     self.renamedFrom = renamedFrom
     self.removed = removed
     self.doc = doc

@@ -73,6 +73,7 @@ private struct EntityWriter {
     members.add("doc", entity.doc)
     members.add("parent", entity.parent)
     members.add("abstract", entity.isAbstract)
+    members.add("swiftName", entity.swiftName)
     members.add(formerNames: entity.renamedFrom)
     members.add("removed", entity.removed)
     if !entity.attributes.isEmpty { members.add("attributes", .lines(entity.attributes.map { ($0.name, json($0)) })) }

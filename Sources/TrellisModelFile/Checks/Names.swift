@@ -16,7 +16,7 @@ enum Names {
     }
     for type in draft.codableTypes { checkType(type, "Codable type", findings) }
     for (number, entity) in draft.entities.enumerated() {
-      checkType(entity.name, "entity", findings)
+      checkEntity(entity, findings)
       checkMembers(of: entity, number, draft, findings)
     }
   }
@@ -33,24 +33,36 @@ enum Names {
       "Model '\(name.value)' has a name that Swift needs for itself; choose another name.")
   }
 
+  /// Checks the name of an entity, which is also that of its class unless it has a Swift name.
+  private static func checkEntity(_ entity: EntityDraft, _ findings: Findings) {
+    guard let swiftName = entity.swiftName else { return checkType(entity.name, "entity", findings) }
+    if checkIdentifier(entity.name, "entity", .upper, findings) { checkTable(entity.name, findings) }
+    checkType(swiftName, "Swift name", findings)
+  }
+
   private static func checkType(_ name: Located<String>, _ thing: String, _ findings: Findings) {
     guard checkIdentifier(name, thing, .upper, findings) else { return }
     if ReservedNames.swiftWords.contains(name.value) || ReservedNames.types.contains(name.value) {
       let owner = ReservedNames.swiftWords.contains(name.value) ? "Swift" : "Trellis"
       findings.error(
         .reservedName, at: name.offset,
-        "\(thing.capitalizedFirst) '\(name.value)' has a name that \(owner) needs for itself; choose another name.")
+        "\(thing.capitalizedFirst) '\(name.value)' has a name that \(owner) needs for itself; choose another name"
+          + (thing == "entity" ? ", or add \"swiftName\" with the name of the class." : "."))
     } else if ReservedNames.shadowedTypes.contains(name.value) {
       findings.warning(
         .shadowedType, at: name.offset,
         "\(thing.capitalizedFirst) '\(name.value)' hides Swift's own '\(name.value)' in your module: there it is called "
           + "'Swift.\(name.value)'; another name spares you that.")
-    } else if thing == "entity", name.value.lowercased().hasPrefix("sqlite_") {
-      findings.error(
-        .reservedName, at: name.offset,
-        "Entity '\(name.value)' has a name that SQLite needs for itself; names of tables must not begin with 'sqlite_'."
-      )
+    } else if thing == "entity" {
+      checkTable(name, findings)
     }
+  }
+
+  private static func checkTable(_ name: Located<String>, _ findings: Findings) {
+    guard name.value.lowercased().hasPrefix("sqlite_") else { return }
+    findings.error(
+      .reservedName, at: name.offset,
+      "Entity '\(name.value)' has a name that SQLite needs for itself; names of tables must not begin with 'sqlite_'.")
   }
 
   // MARK: Members
@@ -169,14 +181,16 @@ enum NameClashes {
   private static func checkTypes(_ draft: Draft, _ findings: Findings) {
     var seen: [String: (thing: String, offset: Int)] = [:]
     let all =
-      draft.entities.map { ("entity", $0.name) } + draft.enums.map { ("enum", $0.name) }
+      draft.entities.map { ("entity", $0.className) } + draft.enums.map { ("enum", $0.name) }
       + draft.codableTypes.map { ("Codable type", $0) }
     for (thing, name) in all {
       if let first = seen[name.value] {
         findings.error(
           .nameClash, at: name.offset,
           thing == first.thing
-            ? "\(thing.capitalizedFirst) '\(name.value)' is listed twice; keep one of the two."
+            ? thing == "entity"
+              ? "Two entities would both be called '\(name.value)' in Swift; change one \"swiftName\"."
+              : "\(thing.capitalizedFirst) '\(name.value)' is listed twice; keep one of the two."
             : "\(thing.capitalizedFirst) '\(name.value)' has the name of \(first.thing) '\(name.value)'; types of one model "
               + "need different names.", notes: [("\(first.thing) '\(name.value)' is here", first.offset)])
       } else {
@@ -186,7 +200,8 @@ enum NameClashes {
   }
 
   /// Checks that no two claim the same former name, and that a name in `removed` belongs to nothing that is stored. A
-  /// former name may be the name of another entity, property or case now: names can be swapped and used again.
+  /// former name may be the name of another entity, property or case now: names can be swapped and used again. It may
+  /// also be the own name: something that was called so before, and in between otherwise.
   private static func checkRenames(_ draft: Draft, _ findings: Findings) {
     // The rows of an entity that has become abstract, and the values of a property that has become transient, go.
     checkRenames(
@@ -213,13 +228,7 @@ enum NameClashes {
     var claimed: [String: Int] = [:]
     for (name, names, _) in all {
       for former in names {
-        if former.value == name.value {
-          findings.error(
-            .renameClash, at: former.offset,
-            "'\(name.value)' has \"renamedFrom\" with its own name; write its former name there, or take "
-              + "\"renamedFrom\" out."
-          )
-        } else if let first = claimed[former.value] {
+        if let first = claimed[former.value] {
           findings.error(
             .renameClash, at: former.offset,
             "The former name \(former.value.quoted) of '\(name.value)' is written twice among the \(things); keep it "

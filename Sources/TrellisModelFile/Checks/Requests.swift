@@ -76,6 +76,7 @@ struct PropertyLookup {
   func requireColumn(_ found: Found, user: String, at offset: Int) {
     let reason: String
     let declaration: Located<String>
+    var remedy = "name a property that lies in the row"
     switch found.place {
     case .attribute(let index):
       let attribute = draft.entities[found.entity].attributes[index]
@@ -85,10 +86,11 @@ struct PropertyLookup {
       let relationship = draft.entities[found.entity].relationships[index]
       guard let why = whyNotInRow(relationship, RelationshipPlace(entity: found.entity, index: index)) else { return }
       (reason, declaration) = (why, relationship.name)
+      if !relationship.description.isToMany, !relationship.description.isTransient { remedy = "take it out" }
     }
     let path = draft.path(found.entity, declaration.value)
     findings.error(
-      .noColumn, at: offset, "\(user) names '\(path)', which \(reason); name a property that lies in the row.",
+      .noColumn, at: offset, "\(user) names '\(path)', which \(reason); \(remedy).",
       notes: [("'\(path)' is here", declaration.offset)])
   }
 
@@ -103,7 +105,7 @@ struct PropertyLookup {
     guard let inverse = relationship.inverse, inverse != place else { return nil }
     let other = draft.entities[inverse.entity].relationships[inverse.index]
     guard !other.description.isToMany, !liesHere(relationship, place, other, inverse) else { return nil }
-    return "lies at its other end, '\(draft.path(inverse.entity, other.name.value))'"
+    return "lies at its other end, '\(draft.path(inverse.entity, other.name.value))', and has a unique index there"
   }
 
   /// Whether a one-to-one is stored on this side: on the required side, otherwise on the alphabetically first, as in

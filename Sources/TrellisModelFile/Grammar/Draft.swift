@@ -53,6 +53,7 @@ struct EntityDraft {
   var name: Located<String>
   var parentName: Located<String>?
   var isAbstract: Located<Bool>?
+  var swiftName: Located<String>?
   var attributes: [AttributeDraft] = []
   var relationships: [RelationshipDraft] = []
   var uniqueKeys: [Located<[Located<String>]>] = []
@@ -69,6 +70,11 @@ struct EntityDraft {
   /// The number of the parent, and the ancestors from the parent up. Set by the pass over parents.
   var parent: Int?
   var ancestors: [Int] = []
+}
+
+extension EntityDraft {
+  /// The name of the class in Swift, with its place.
+  var className: Located<String> { swiftName ?? name }
 }
 
 enum PropertyPlace {
@@ -151,8 +157,8 @@ extension EntityDraft {
         IndexDescription(
           index.value.map { IndexDescription.Element($0.value.withoutSign, descending: $0.value.isDescending) })
       },
-      fetchRequests: fetchRequests.map(\.description), hooks: hooks, renamedFrom: renamedFrom.map(\.value),
-      removed: removed.map(\.value), doc: doc, userInfo: userInfo)
+      fetchRequests: fetchRequests.map(\.description), hooks: hooks, swiftName: swiftName?.value,
+      renamedFrom: renamedFrom.map(\.value), removed: removed.map(\.value), doc: doc, userInfo: userInfo)
   }
 }
 

@@ -77,7 +77,7 @@ struct GrammarReader {
 extension GrammarReader {
   static let entityKeys = [
     "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
-    "renamedFrom", "removed", "userInfo",
+    "swiftName", "renamedFrom", "removed", "userInfo",
   ]
 
   func readEntities(_ model: KeyedObject) -> [EntityDraft] {
@@ -94,6 +94,7 @@ extension GrammarReader {
     draft.doc = keyed.text("doc")?.value
     draft.parentName = keyed.text("parent")
     draft.isAbstract = keyed.flag("abstract")
+    draft.swiftName = keyed.text("swiftName")
     draft.renamedFrom = keyed.formerNames()
     draft.removed = keyed.texts("removed")
     draft.userInfo = keyed.userInfo()

@@ -1,0 +1,165 @@
+import TrellisModel
+import TrellisStorage
+
+/// Writes the rows of a planned copy, entity by entity.
+struct RowCopy {
+  private let plan: CopyPlan
+  private let writer: any BulkWriter
+  private let progress: (Int) throws -> Void
+  private let reader = ValueReader()
+  private let blobs: ExternalBlobs
+  /// The number of copied rows of each entity.
+  private(set) var counts: [Int]
+  private var total = 0
+
+  /// - Parameter progress: receives the number of written rows, after each thousand.
+  init(_ plan: CopyPlan, to writer: any BulkWriter, progress: @escaping (Int) throws -> Void) {
+    self.plan = plan
+    self.writer = writer
+    self.progress = progress
+    blobs = ExternalBlobs(besides: plan.file.url)
+    counts = Array(repeating: 0, count: plan.model.entities.count)
+  }
+
+  /// - Throws: ``CoreDataError``; ``StoreError``; errors of `progress`.
+  /// - Complexity: linear in the rows of a hierarchy, times its entities.
+  mutating func run() throws {
+    for entity in plan.model.entities where !entity.isAbstract { try copyRows(of: entity) }
+  }
+
+  /// Where the value of a column comes from.
+  private enum Source {
+    case attribute(Int, ValueDecoder, CheckedAttribute?, name: String)
+    /// A reference that is looked up when it is read.
+    case reference(Int, Relationship, name: String)
+    /// A reference that was settled before.
+    case settled([Int32], root: Int, name: String)
+    /// The position among the members of a partner, by the place of the row.
+    case order([Int64])
+    case null
+  }
+
+  private mutating func copyRows(of entity: Entity) throws {
+    guard let index = plan.rows[entity.root], let table = index.table,
+      let number = plan.layout.entities[entity.index].number
+    else { return }
+    let columns = try plan.file.columns(of: table)
+    guard let key = columns["Z_PK"], let entityColumn = columns["Z_ENT"] else { return }
+    var selected = [key, columns["Z_OPT"]].map { $0.map(SourceDatabase.quoted) ?? "1" }
+    var sources: [Source] = []
+    for column in entity.columns { sources.append(try source(of: column, in: entity, &selected)) }
+    let overrides = plan.overrides[entity.root] ?? [:]
+    let name = plan.sourceName(entity.index)
+    try plan.file.database.rows(
+      "SELECT \(selected.joined(separator: ", ")) FROM \(SourceDatabase.quoted(table)) "
+        + "WHERE \(SourceDatabase.quoted(entityColumn)) = ?1 ORDER BY \(SourceDatabase.quoted(key))", [number]
+    ) { row in
+      guard let primaryKey = row.integer(0), let place = index.place(of: primaryKey),
+        Int(index.entities[place]) == entity.index
+      else { return }
+      var values: [StoredValue] = []
+      values.reserveCapacity(sources.count)
+      for source in sources { values.append(value(source, row, place, primaryKey, name)) }
+      for (column, value) in overrides[place] ?? [:] where values.indices.contains(column) { values[column] = value }
+      // Core Data counts from 1 as well.
+      let version = max(1, row.integer(1) ?? 1)
+      reader.show(key: index.keys[place], version: version, entity: entity.index, values: values)
+      try writer.add(reader)
+      counts[entity.index] += 1
+      total += 1
+      if total % 1_000 == 0 { try progress(total) }
+    }
+  }
+
+  private func source(of column: Column, in entity: Entity, _ selected: inout [String]) throws -> Source {
+    switch column.content {
+    case .attribute(let number):
+      guard let attribute = entity.properties[number].attribute, let source = plan.source(of: attribute) else {
+        return .null
+      }
+      selected.append(source.column.map(SourceDatabase.quoted) ?? "NULL")
+      return .attribute(
+        selected.count - 1, ValueDecoder(source.attribute, blobs), CheckedAttribute(attribute),
+        name: source.attribute.path.joined(separator: "."))
+    case .reference(let number, _):
+      guard let relationship = entity.properties[number].relationship else { return .null }
+      if let settled = plan.references[relationship.number] {
+        return .settled(
+          settled, root: plan.model.entities[relationship.destination].root, name: plan.sourceName(of: relationship))
+      }
+      guard case .column(let column, _) = plan.place(of: relationship) else { return .null }
+      selected.append(SourceDatabase.quoted(column))
+      return .reference(selected.count - 1, relationship, name: plan.sourceName(of: relationship))
+    case .order(let number):
+      guard let relationship = entity.properties[number].relationship,
+        case .column(let column, let order) = plan.place(of: relationship)
+      else { return .null }
+      return .order(try positions(column, order, root: entity.root))
+    }
+  }
+
+  /// The position of each row among the members of its partner, in the order that the store has. Rows without one
+  /// follow the others.
+  private func positions(_ column: String, _ order: String?, root: Int) throws -> [Int64] {
+    guard let index = plan.rows[root], let table = index.table, let key = try plan.file.columns(of: table)["Z_PK"] else {
+      return []
+    }
+    var positions = [Int64](repeating: 0, count: index.count)
+    let (pk, reference) = (SourceDatabase.quoted(key), SourceDatabase.quoted(column))
+    let place = order.map(SourceDatabase.quoted) ?? "NULL"
+    var (owner, last): (Int64?, Int64) = (nil, 0)
+    try plan.file.database.rows(
+      "SELECT \(pk), \(reference) FROM \(SourceDatabase.quoted(table)) WHERE \(reference) IS NOT NULL "
+        + "ORDER BY \(reference), \(place) IS NULL, \(place), \(pk)"
+    ) { row in
+      guard let primaryKey = row.integer(0), let member = index.place(of: primaryKey) else { return }
+      if row.integer(1) != owner { (owner, last) = (row.integer(1), 0) }
+      last += Self.gap
+      positions[member] = last
+    }
+    return positions
+  }
+
+  /// The distance between positions, which leaves room for insertions.
+  static let gap: Int64 = 1024
+
+  // MARK: Values
+
+  private static let dangling = "leads to a row that is not there, and is nil"
+
+  private func value(
+    _ source: Source, _ row: SourceRow, _ place: Int, _ primaryKey: Int64, _ entity: String
+  ) -> StoredValue {
+    switch source {
+    case .null: return .null
+    case .attribute(let column, let decoder, let rules, let name):
+      let result = decoder.decode(row.value(column))
+      for finding in result.findings {
+        plan.findings.note(finding.outcome, entity, name, finding.message, key: primaryKey)
+      }
+      for failure in rules?.failures(of: result.value) ?? [] {
+        plan.findings.note(.kept, entity, name, "breaks a rule: it \(failure.message)", key: primaryKey)
+      }
+      return result.value
+    case .settled(let targets, let root, let name):
+      guard targets.indices.contains(place), targets[place] >= 0, let index = plan.rows[root] else { return .null }
+      guard index.isIncluded(Int(targets[place])) else {
+        plan.findings.note(.repaired, entity, name, Self.dangling, key: primaryKey)
+        return .null
+      }
+      return .integer(index.keys[Int(targets[place])])
+    case .order(let positions):
+      return positions.indices.contains(place) && positions[place] > 0 ? .integer(positions[place]) : .null
+    case .reference(let column, let relationship, let name):
+      if row.isNull(column) { return .null }
+      let targets = plan.rows[plan.model.entities[relationship.destination].root]
+      guard let targets, let target = row.integer(column).flatMap({ targets.place(of: $0) }), targets.isIncluded(target),
+        plan.model.isEntity(Int(targets.entities[target]), within: relationship.destination)
+      else {
+        plan.findings.note(.repaired, entity, name, Self.dangling, key: primaryKey)
+        return .null
+      }
+      return .integer(targets.keys[target])
+    }
+  }
+}
