@@ -21,6 +21,7 @@ var package = Package(
     .library(name: "TrellisStorage", targets: ["TrellisModel", "TrellisStorage"]),
     .library(name: "TrellisJSON", targets: ["TrellisJSON"]),
     .library(name: "TrellisStoreTesting", targets: ["TrellisStoreTesting"]),
+    .library(name: "TrellisCoreData", targets: ["TrellisCoreData"]),
     .plugin(name: "TrellisPlugin", targets: ["TrellisPlugin"]),
     .plugin(name: "TrellisGenerate", targets: ["TrellisGenerate"]),
     .executable(name: "trellis", targets: ["TrellisTool"]),
@@ -75,6 +76,11 @@ var package = Package(
         permissions: [.writeToPackageDirectory(reason: "The generated Swift file lies beside its model.")]),
       dependencies: ["trellis-gen"]),
 
+    // Core Data's models and stores, for the program and for apps that bring their data along. They import it beside `Trellis`.
+    .target(
+      name: "TrellisCoreData", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile", "TrellisStorage"],
+      swiftSettings: settings),
+
     // Objects of a model that is known only at run time, and local pages about a store.
     .target(
       name: "TrellisDynamic", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"],
@@ -92,7 +98,7 @@ var package = Package(
       name: "TrellisTool",
       dependencies: [
         "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisDynamic",
-        "TrellisBrowser", "TrellisDiagram",
+        "TrellisBrowser", "TrellisDiagram", "TrellisCoreData",
       ],
       path: "Sources/trellis-tool", swiftSettings: settings),
     .plugin(
@@ -166,6 +172,13 @@ if !isResolvedDependency {
         "TrellisTestSupport", "TrellisTool", "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON",
       ],
       exclude: ["Described", "Guide"], swiftSettings: settings),
+    .testTarget(
+      name: "TrellisCoreDataTests",
+      dependencies: [
+        "TrellisTestSupport", "TrellisCoreData", "TrellisModel", "TrellisModelFile", "TrellisStorage", "TrellisJSON",
+        "TrellisGenerator", "TrellisDynamic", "TrellisRuntime", "CSQLite",
+      ],
+      exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "TrellisDynamicTests",
       dependencies: [

@@ -46,7 +46,9 @@ import TrellisTestSupport
     let files = ToolFolder.root.appending(path: "Tests/TrellisToolTests/Guide/\(block)")
     guard FileManager.default.fileExists(atPath: files.path) else { return }
     for name in try FileManager.default.contentsOfDirectory(atPath: files.path) {
-      try folder.write([UInt8](try Data(contentsOf: files.appending(path: name))), to: name)
+      let target = folder.folder.file(name)
+      try? FileManager.default.removeItem(at: target)
+      try FileManager.default.copyItem(at: files.appending(path: name), to: target)
     }
   }
 

@@ -1,3 +1,5 @@
+public import TrellisModel
+
 /// What a copy of a Core Data store has found in the data, and what became of it.
 public struct CoreDataFinding: Hashable, Sendable, CustomStringConvertible {
   /// What became of it.
@@ -55,6 +57,9 @@ public struct CoreDataCopyReport: Sendable, CustomStringConvertible {
   public internal(set) var notes: [CoreDataNote] = []
   /// The keys of the rows in the copy.
   public internal(set) var keys: CoreDataKeys
+  /// The model of the copy: the given one, or that of the old store with the types that the values of its transformable
+  /// attributes have.
+  public internal(set) var model: ModelDescription
 
   /// The report as lines, one for each entity and each finding.
   public var description: String {

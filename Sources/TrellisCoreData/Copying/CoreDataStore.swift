@@ -72,7 +72,8 @@ public final class CoreDataStore {
     let findings = FindingCollector()
     let own = try Self.resolved(translation.description)
     let plan = try CopyPlan(file, translation, layout, own, findings, keepsIncompleteRows: keepsIncompleteRows)
-    var report = CoreDataCopyReport(keys: CoreDataKeys(storeUUID: file.uuid))
+    var report = CoreDataCopyReport(
+      keys: CoreDataKeys(storeUUID: file.uuid), model: model ?? translation.description)
     try write(plan, to: place.store, &report, progress)
     report.notes = translation.notes
     report.repaired = findings.all.filter { $0.outcome == .repaired }

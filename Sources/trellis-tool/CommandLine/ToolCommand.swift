@@ -2,6 +2,7 @@
 enum ToolCommand: String, CaseIterable {
   case check, format, release, diff, diagram, describe
   case doctor, backup, dump, load, copy, migrate, browse
+  case `import`
   case list, show, query, get, set, insert, delete, seed
   case completion
 
@@ -20,6 +21,7 @@ enum ToolCommand: String, CaseIterable {
     case .copy: Load.copying
     case .migrate: Migrate.command
     case .browse: Browse.command
+    case .import: Import.command
     case .list: List.command
     case .show: Show.command
     case .query: Query.command
