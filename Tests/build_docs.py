@@ -15,9 +15,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting"]
+MODULES = ["TrellisModel", "TrellisStorage", "TrellisJSON", "TrellisRuntime", "TrellisFoundationPredicates", "TrellisStoreTesting", "TrellisCoreData"]
 GROUPS = [
-    ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "MigrationSteps", "CommandLine"]),
+    ("Start", ["GeneratedCode", "ModelFile", "ModelErrors", "Migration", "MigrationSteps", "Tool"]),
     ("Work with objects", ["Fetching", "Predicates", "Searching", "Relationships", "DeleteRules", "Validation", "Undo"]),
     ("Several contexts", ["ChildContexts", "Conflicts", "LiveResults"]),
     ("Stores", ["SQLite", "JSONStore", "ExternalStorage", "Limits", "Reliability", "Performance", "WritingAStore"]),

@@ -53,7 +53,7 @@ package final class Site: Sendable {
   /// Answers a request that came to a port of this machine.
   func answer(_ request: HTTPRequest, port: UInt16) -> HTTPResponse {
     if let refusal = refusal(of: request, port) {
-      return HTTPResponse(Layout.refusal(refusal.message), refusal.status)
+      return HTTPResponse(HTML.refusal(refusal.message), refusal.status)
     }
     do {
       return try store.use { container in try page(Array(request.path.dropFirst()), request, container) }

@@ -106,9 +106,10 @@ final class BrowsedStore {
   /// The paths of all objects.
   var objects: [String] {
     let context = container.newContext()
-    return (try? ["Diary", "Image", "Tag", "Place"].flatMap { name in
-      try context.objects(name).map { "object/\(name)/\($0.key)" }
-    }) ?? []
+    return
+      (try? ["Diary", "Image", "Tag", "Place"].flatMap { name in
+        try context.objects(name).map { "object/\(name)/\($0.key)" }
+      }) ?? []
   }
 
   @discardableResult func insert(_ entity: String, _ values: [String: StoredValue]) throws -> Int64 {
@@ -148,7 +149,7 @@ final class BrowsedStore {
       }
       return site.answer(request, port: Self.port)
     } catch {
-      return HTTPResponse(Layout.refusal(error.message), error.status)
+      return HTTPResponse(HTML.refusal(error.message), error.status)
     }
   }
 

@@ -22,7 +22,9 @@ import TrellisTestSupport
     let place = try BrowsedStore(isWritable: true)
     let token = place.site.token
     #expect(token.count == 32)
-    for path in ["/", "/\(token.dropLast())/", "/\(token)x/", "/\(token.uppercased())x/", "/x/\(token)/", "//", "/%2F\(token)"] {
+    for path in [
+      "/", "/\(token.dropLast())/", "/\(token)x/", "/\(token.uppercased())x/", "/x/\(token)/", "//", "/%2F\(token)",
+    ] {
       #expect(place.request("GET", path, []).status == .notFound, "\(path)")
     }
     #expect(Set((0..<100).map { _ in Site.randomToken() }).count == 100)
@@ -48,7 +50,9 @@ import TrellisTestSupport
   func headers() throws {
     let place = try BrowsedStore(isWritable: false)
     let head = String(decoding: place.get(place.site.address()).bytes(withBody: false), as: UTF8.self)
-    for part in ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "nosniff", "no-referrer", "no-store"] {
+    for part in [
+      "default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "nosniff", "Referrer-Policy: same-origin", "no-store",
+    ] {
       #expect(head.contains(part))
     }
     #expect(!head.contains("script-src") && !head.contains("unsafe"))

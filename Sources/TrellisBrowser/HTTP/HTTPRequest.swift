@@ -63,7 +63,9 @@ struct HTTPRequestParser {
     let end = Array("\r\n\r\n".utf8)
     let window = bytes.prefix(Self.mostHeadBytes + end.count)
     guard let start = window.firstRange(of: end) else {
-      if bytes.count > Self.mostHeadBytes { throw RefusedRequest(.headersTooLarge, "The head of the request is too long.") }
+      if bytes.count > Self.mostHeadBytes {
+        throw RefusedRequest(.headersTooLarge, "The head of the request is too long.")
+      }
       return nil
     }
     guard let text = String(validating: bytes[..<start.lowerBound], as: UTF8.self) else {
@@ -77,7 +79,9 @@ struct HTTPRequestParser {
   }
 
   private static func headers(_ lines: ArraySlice<String>) throws(RefusedRequest) -> [String: String] {
-    guard lines.count <= mostHeaders else { throw RefusedRequest(.headersTooLarge, "The request has too many headers.") }
+    guard lines.count <= mostHeaders else {
+      throw RefusedRequest(.headersTooLarge, "The request has too many headers.")
+    }
     var headers: [String: String] = [:]
     for line in lines {
       guard let colon = line.firstIndex(of: ":"), colon > line.startIndex,

@@ -82,7 +82,8 @@ struct HTTPResponse: Sendable {
         + "frame-ancestors 'none'; style-src \(hasOwnStyle ? "'unsafe-inline'" : "'self'")",
       "Cross-Origin-Opener-Policy: same-origin",
       "Cross-Origin-Resource-Policy: same-origin",
-      "Referrer-Policy: no-referrer",
+      // With `no-referrer`, a browser would hide from a form of this site where it comes from.
+      "Referrer-Policy: same-origin",
       "X-Content-Type-Options: nosniff",
     ]
     if let location { lines.append("Location: \(location)") }

@@ -111,7 +111,7 @@ package struct ServerError: Error, CustomStringConvertible {
         guard let request = try receive(connection) else { return }
         send(answer(request).bytes(withBody: request.method != .head), connection)
       } catch {
-        send(HTTPResponse(Layout.refusal(error.message), error.status).bytes(withBody: true), connection)
+        send(HTTPResponse(HTML.refusal(error.message), error.status).bytes(withBody: true), connection)
         drain(connection)
       }
     }

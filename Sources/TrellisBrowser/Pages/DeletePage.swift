@@ -38,7 +38,8 @@ struct DeletePage {
         " <a href=\"\(site.address("object", blocker.entity, "\(blocker.key)"))\">\(blocker.description)</a>"
       }
       let more = failure.blockerCount - failure.blockers.count
-      return "<p class=fault>\(failure.property) \(failure.message)\(blockers)\(more > 0 ? " and \(more) more" : "")</p>\n"
+      return
+        "<p class=fault>\(failure.property) \(failure.message)\(blockers)\(more > 0 ? " and \(more) more" : "")</p>\n"
     }
     let form: HTML? =
       hasForm

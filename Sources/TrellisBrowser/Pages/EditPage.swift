@@ -110,7 +110,8 @@ struct EditPage {
       do {
         switch before.property {
         case .attribute(let attribute): values[attribute.name] = try value(of: fields[index], before, attribute)
-        case .relationship(let relationship): links.append((relationship, try partners(fields[index].text, relationship)))
+        case .relationship(let relationship):
+          links.append((relationship, try partners(fields[index].text, relationship)))
         }
       } catch let error as FieldFault {
         fields[index].faults.append(error.message)

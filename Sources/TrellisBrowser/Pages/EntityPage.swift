@@ -66,12 +66,15 @@ struct EntityPage {
     let count = try context.count(entity.name, where: filter)
     let objects = try context.objects(
       entity.name, where: filter, sortedBy: sort, limit: Self.pageSize, offset: (asked.page - 1) * Self.pageSize)
-    guard count > 0 else { return "<p class=nothing>\(filter == nil ? "There are no objects." : "Nothing matches.")</p>" }
+    guard count > 0 else {
+      return "<p class=nothing>\(filter == nil ? "There are no objects." : "Nothing matches.")</p>"
+    }
     let columns = self.columns
     let heads: [HTML] = columns.map { head($0, asked) }
     let rows: [HTML] = try objects.map { object in
       let cells = try columns.map { try cell($0, of: object) }
-      return "<tr><td><a href=\"\(site.address(of: object))\">\(object._entityName)#\(object.key)</a></td>\(cells)</tr>\n"
+      return
+        "<tr><td><a href=\"\(site.address(of: object))\">\(object._entityName)#\(object.key)</a></td>\(cells)</tr>\n"
     }
     return """
       <p class=pale>\(count) \(count == 1 ? "object" : "objects")\(asked.page > 1 ? ", page \(asked.page)" : "")</p>
@@ -114,7 +117,8 @@ struct EntityPage {
     let last = (count + Self.pageSize - 1) / Self.pageSize
     func link(_ page: Int, _ text: String) -> HTML? {
       guard page >= 1, page <= last, page != asked.page else { return nil }
-      return "<a class=button href=\"\(site.address("entity", entity.name, query: asked.query(page: page)))\">\(text)</a>"
+      return
+        "<a class=button href=\"\(site.address("entity", entity.name, query: asked.query(page: page)))\">\(text)</a>"
     }
     return """
       <div class=actions>\(link(1, "« First"))\(link(asked.page - 1, "‹ Previous"))\(link(asked.page + 1, "Next ›"))\

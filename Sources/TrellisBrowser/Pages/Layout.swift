@@ -32,15 +32,6 @@ struct Layout {
       """
   }
 
-  /// A page for a request that reaches no page of a site.
-  static func refusal(_ message: String) -> HTML {
-    """
-    <!DOCTYPE html>
-    <html lang="en"><head><meta charset="utf-8"><title>Refused</title></head><body><p>\(message)</p></body></html>
-
-    """
-  }
-
   static let style = """
     :root { color-scheme: light dark; --line: #d8dce2; --soft: #f4f5f7; --text: #1c2430; --pale: #65707f;
       --link: #1a5fb4; --fault: #b3261e; --back: #ffffff; }

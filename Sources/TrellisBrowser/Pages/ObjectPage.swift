@@ -76,7 +76,8 @@ struct ObjectPage {
   private func members(of relationship: Relationship, _ query: FormFields) throws -> HTML {
     let keys = try object.memberKeys(relationship.name)
     let field = "\(relationship.name)-page"
-    let page = min(max(1, query[field].flatMap { Int($0) } ?? 1), max(1, (keys.count + Self.mostMembers - 1) / Self.mostMembers))
+    let page = min(
+      max(1, query[field].flatMap { Int($0) } ?? 1), max(1, (keys.count + Self.mostMembers - 1) / Self.mostMembers))
     let shown = Array(keys.dropFirst((page - 1) * Self.mostMembers).prefix(Self.mostMembers))
     guard let context = object.managedObjectContext else { return "" }
     let found = try context.objects(shown, entity: relationship.destination)

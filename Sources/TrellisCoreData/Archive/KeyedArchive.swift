@@ -46,7 +46,11 @@ struct ArchiveNode {
     self.number = number
     let target = archive.objects.indices.contains(number) ? archive.plist[archive.objects[number]] : nil
     // Number 0 stands for nil. A reference to a reference is none.
-    if number == 0 { self.object = .null } else if case .uid? = target { self.object = .null } else {
+    if number == 0 {
+      self.object = .null
+    } else if case .uid? = target {
+      self.object = .null
+    } else {
       self.object = target ?? .null
     }
   }

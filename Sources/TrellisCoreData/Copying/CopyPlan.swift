@@ -55,7 +55,8 @@ struct CopyPlan {
 
   /// The relationship's name in Core Data.
   func sourceName(of relationship: Relationship) -> String {
-    translation.entities[relationship.entity].relationships.first { $0.description.name == relationship.name }?.source.name
+    translation.entities[relationship.entity].relationships.first { $0.description.name == relationship.name }?.source
+      .name
       ?? relationship.name
   }
 
@@ -72,7 +73,9 @@ struct CopyPlan {
         remedy: "Restore the store from a backup.")
     }
     var numbers: [Int64: Int] = [:]
-    for entity in layout.subtree(of: root) { if let number = layout.entities[entity].number { numbers[number] = entity } }
+    for entity in layout.subtree(of: root) {
+      if let number = layout.entities[entity].number { numbers[number] = entity }
+    }
     for guess in layout.guessedNumbers where layout.root(of: guess.entity) == root {
       findings.note(
         .repaired, sourceName(guess.entity), nil, "has the number \(guess.number), which the store does not tell",
@@ -88,7 +91,8 @@ struct CopyPlan {
       last = primaryKey
       guard let number = row.integer(1), let entity = numbers[number] else {
         let number = row.integer(1).map(String.init) ?? "none"
-        findings.note(.leftOut, table, nil, "is of the entity \(number), which the model does not have", key: primaryKey)
+        findings.note(
+          .leftOut, table, nil, "is of the entity \(number), which the model does not have", key: primaryKey)
         return
       }
       guard !translation.entities[entity].source.isAbstract else {
@@ -104,7 +108,9 @@ struct CopyPlan {
     var counts = [Int64](repeating: 0, count: translation.entities.count)
     for index in rows.values { for entity in index.entities where entity >= 0 { counts[Int(entity)] += 1 } }
     let order = translation.entities.indices.sorted { left, right in
-      (layout.entities[left].number ?? .max, sourceName(left)) < (layout.entities[right].number ?? .max, sourceName(right))
+      (layout.entities[left].number ?? .max, sourceName(left)) < (
+        layout.entities[right].number ?? .max, sourceName(right)
+      )
     }
     var next = [Int64](repeating: 0, count: counts.count)
     var free: Int64 = 1
@@ -223,7 +229,9 @@ struct CopyPlan {
     for (target, place) in (others ?? []).enumerated() where place >= 0 && result[Int(place)] != Int32(target) {
       let isFree = !isTaken[target] && result[Int(place)] < 0
       // The other column of a pair that was just settled has been told.
-      if !isFree, isTaken[target], result.indices.contains(Int(place)), targets[Int(place)] == Int32(target) { continue }
+      if !isFree, isTaken[target], result.indices.contains(Int(place)), targets[Int(place)] == Int32(target) {
+        continue
+      }
       if isFree {
         result[Int(place)] = Int32(target)
         isTaken[target] = true
@@ -327,7 +335,9 @@ struct CopyPlan {
     guard let table = rows[entity.root]?.table else { return }
     let attributes = key.properties.compactMap { entity.properties[$0].attribute }
     let sources = attributes.compactMap { source(of: $0) }
-    guard attributes.count == key.properties.count, sources.count == attributes.count, !attributes.isEmpty else { return }
+    guard attributes.count == key.properties.count, sources.count == attributes.count, !attributes.isEmpty else {
+      return
+    }
     let blobs = ExternalBlobs(besides: file.url)
     let decoders = sources.map { ValueDecoder($0.attribute, blobs) }
     let columns = try file.columns(of: table)
@@ -353,8 +363,11 @@ struct CopyPlan {
       let keyName = sources.map { $0.attribute.path.joined(separator: ".") }.joined(separator: ", ")
       if let number = attributes.firstIndex(where: \.isOptional), let column = attributes[number].column {
         changes.append((place, column, .null))
-        findings.note(.repaired, name, keyName, "was not unique; it is nil in all rows but the first", key: index.primaryKeys[place])
-      } else if let number = attributes.firstIndex(where: { $0.type == .string }), let column = attributes[number].column,
+        findings.note(
+          .repaired, name, keyName, "was not unique; it is nil in all rows but the first", key: index.primaryKeys[place]
+        )
+      } else if let number = attributes.firstIndex(where: { $0.type == .string }),
+        let column = attributes[number].column,
         case .text(let text) = values[number]
       {
         var suffix = 2
@@ -363,10 +376,14 @@ struct CopyPlan {
           suffix += 1
         } while !seen.insert(values).inserted
         changes.append((place, column, values[number]))
-        findings.note(.repaired, name, keyName, "was not unique; rows but the first have a number behind it", key: index.primaryKeys[place])
+        findings.note(
+          .repaired, name, keyName, "was not unique; rows but the first have a number behind it",
+          key: index.primaryKeys[place])
       } else {
         changes.append((place, 0, nil))
-        findings.note(.leftOut, name, nil, "has a \(keyName) that another row has, and must be unique", key: index.primaryKeys[place])
+        findings.note(
+          .leftOut, name, nil, "has a \(keyName) that another row has, and must be unique",
+          key: index.primaryKeys[place])
       }
     }
     for change in changes {

@@ -39,7 +39,8 @@ public final class CoreDataStore {
     self.url = url
     file = try StoreFile(url)
     let name = url.deletingPathExtension().lastPathComponent
-    source = try model.map { [file] in try Self.version(of: ModelPackage(contentsOf: $0), for: file) } ?? file.cachedModel()
+    source =
+      try model.map { [file] in try Self.version(of: ModelPackage(contentsOf: $0), for: file) } ?? file.cachedModel()
     translation = try ModelTranslation(source, name: name)
   }
 
@@ -136,7 +137,9 @@ public final class CoreDataStore {
             declared: declared) ?? .data
       }
     }
-    return try ModelTranslation(source, name: plain.description.name) { entity, attribute in hints["\(entity).\(attribute)"] }
+    return try ModelTranslation(source, name: plain.description.name) { entity, attribute in
+      hints["\(entity).\(attribute)"]
+    }
   }
 
   /// The type that a model has for an attribute, under its name or under a later one.

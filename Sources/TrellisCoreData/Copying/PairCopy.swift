@@ -78,7 +78,8 @@ struct PairCopy {
       case .column(let column, _) = plan.layout.entities[target].relationships[number],
       let table = plan.layout.entities[target].table, let key = try plan.file.columns(of: table)["Z_PK"]
     else { return nil }
-    let order = source.source.isOrdered
+    let order =
+      source.source.isOrdered
       ? try plan.file.columns(of: table)["Z_FOK_" + column.uppercased().dropFirst()] : nil
     return Self.query(table, column, key, order)
   }
@@ -102,7 +103,8 @@ struct PairCopy {
         let memberKey = row.integer(1), let member = included(memberKey, members, within: relationship.destination)
       else {
         plan.findings.note(
-          .leftOut, plan.sourceName(relationship.entity), name, "has a member that is not there, or is one of an object that is not",
+          .leftOut, plan.sourceName(relationship.entity), name,
+          "has a member that is not there, or is one of an object that is not",
           key: ownerKey)
         return
       }

@@ -101,7 +101,8 @@ struct RowCopy {
   /// The position of each row among the members of its partner, in the order that the store has. Rows without one
   /// follow the others.
   private func positions(_ column: String, _ order: String?, root: Int) throws -> [Int64] {
-    guard let index = plan.rows[root], let table = index.table, let key = try plan.file.columns(of: table)["Z_PK"] else {
+    guard let index = plan.rows[root], let table = index.table, let key = try plan.file.columns(of: table)["Z_PK"]
+    else {
       return []
     }
     var positions = [Int64](repeating: 0, count: index.count)
@@ -153,7 +154,8 @@ struct RowCopy {
     case .reference(let column, let relationship, let name):
       if row.isNull(column) { return .null }
       let targets = plan.rows[plan.model.entities[relationship.destination].root]
-      guard let targets, let target = row.integer(column).flatMap({ targets.place(of: $0) }), targets.isIncluded(target),
+      guard let targets, let target = row.integer(column).flatMap({ targets.place(of: $0) }),
+        targets.isIncluded(target),
         plan.model.isEntity(Int(targets.entities[target]), within: relationship.destination)
       else {
         plan.findings.note(.repaired, entity, name, Self.dangling, key: primaryKey)

@@ -35,7 +35,9 @@ struct ValueDecoder {
     guard result.value.isNull, !isOptional else { return result }
     let why = source == .null ? "was null" : nil
     let what = hasDefault ? "took its default" : "has no default, and took the zero of its type"
-    if let why { result.findings.append((.repaired, "\(why), and \(what)")) } else {
+    if let why {
+      result.findings.append((.repaired, "\(why), and \(what)"))
+    } else {
       result.findings.append((.repaired, "is required, and \(what)"))
     }
     result.value = replacement
@@ -101,7 +103,8 @@ struct ValueDecoder {
     case .integer(let value): return Result(value: .text(String(value)))
     case .real(let value):
       guard value.isFinite, let text = DecimalText.canonical("\(value)") else { return Self.lost }
-      return Result(value: .text(text), findings: [(.kept, "is a binary number in the store, and has its shortest text")])
+      return Result(
+        value: .text(text), findings: [(.kept, "is a binary number in the store, and has its shortest text")])
     case .text(let text, _):
       guard let canonical = DecimalText.canonical(text) else { return Self.lost }
       return Result(value: .text(canonical))
@@ -173,7 +176,8 @@ struct ValueDecoder {
     let content = data(source)
     guard type != .data, case .blob(let bytes) = content.value else { return content }
     guard let value = try? ArchivedValue(archive: bytes), let stored = value.stored(as: type) else {
-      return Result(value: .null, findings: content.findings + [(.leftOut, "is no archive of its type, and lost its value")])
+      return Result(
+        value: .null, findings: content.findings + [(.leftOut, "is no archive of its type, and lost its value")])
     }
     return Result(value: stored, findings: content.findings)
   }

@@ -17,7 +17,8 @@ struct AttributeTranslation {
     self.source = source
     guard let type = type(hint) else { return }
     var description = AttributeDescription(
-      name, type, optional: source.isOptional, transient: source.isTransient, userInfo: UserInfo.entries(source.userInfo))
+      name, type, optional: source.isOptional, transient: source.isTransient,
+      userInfo: UserInfo.entries(source.userInfo))
     if type == .data, source.allowsExternalStorage, !source.isTransient { description.isExternal = true }
     self.description = description
     translateRules()

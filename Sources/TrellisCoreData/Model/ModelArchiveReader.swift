@@ -90,7 +90,8 @@ enum ModelArchiveReader {
         } else {
           notes.append(
             CoreDataNote(
-              .leftOut, "\(entity.name).\(name)", "is of the class \(node.className ?? "none"), which is not known here"))
+              .leftOut, "\(entity.name).\(name)", "is of the class \(node.className ?? "none"), which is not known here"
+            ))
         }
       }
     }

@@ -59,7 +59,9 @@ struct ModelTranslation {
       }
       let name = NameTranslation.unused(NameTranslation.typeName(entity.name), besides: taken)
       taken.insert(name.lowercased())
-      if name != entity.name { note(.changed, entity.name, "is called \(name), since names are words with a capital letter") }
+      if name != entity.name {
+        note(.changed, entity.name, "is called \(name), since names are words with a capital letter")
+      }
       entities.append(TranslatedEntity(source: entity, name: name))
     }
     nameClasses()
@@ -68,7 +70,9 @@ struct ModelTranslation {
       if line.last?.name != entities[index].source.name { line = [] }
       if let parent = entities[index].source.parent {
         let isRoot = line.count < 2
-        if isRoot { note(.changed, entities[index].source.name, "has no parent, since \(parent) is none of the model's") }
+        if isRoot {
+          note(.changed, entities[index].source.name, "has no parent, since \(parent) is none of the model's")
+        }
         entities[index].parent = isRoot ? nil : number(of: parent)
       }
     }
@@ -99,7 +103,9 @@ struct ModelTranslation {
       while taken.contains(swiftName) { swiftName += "_" }
       taken.insert(swiftName)
       entities[index].swiftName = swiftName
-      note(.changed, entity.source.name, "is the class \(swiftName) in Swift, since \(entity.name) has another meaning there")
+      note(
+        .changed, entity.source.name,
+        "is the class \(swiftName) in Swift, since \(entity.name) has another meaning there")
     }
   }
 
@@ -180,7 +186,8 @@ struct ModelTranslation {
   }
 
   /// The attribute itself, or the attributes that a composite consists of, with the names on the way to each.
-  private func leaves(of attribute: CoreDataModel.Attribute, depth: Int) -> [(path: [String], CoreDataModel.Attribute)] {
+  private func leaves(of attribute: CoreDataModel.Attribute, depth: Int) -> [(path: [String], CoreDataModel.Attribute)]
+  {
     guard case .composite(let name) = attribute.kind, let composite = composite(named: name), depth < 8,
       attribute.derivation == nil
     else { return [([attribute.name], attribute)] }
@@ -220,7 +227,9 @@ struct ModelTranslation {
 
   private mutating func noteName(_ named: PropertyNamer.Name, of path: [String], _ subject: String) {
     if path.count == 1, named.name != path[0] {
-      note(.changed, subject, "is called \(named.name), since names begin with a small letter and differ by more than case")
+      note(
+        .changed, subject, "is called \(named.name), since names begin with a small letter and differ by more than case"
+      )
     }
     if let swiftName = named.swiftName {
       note(.changed, subject, "is called \(swiftName) in Swift, since every class has \(named.name) already")
@@ -381,7 +390,8 @@ struct ModelTranslation {
       CoreDataModel.Index(elements: [CoreDataModel.Index.Element(property: attribute.name)])
     }
     for index in entity.indexes + single {
-      let subject = "\(entity.name), index \(index.name ?? index.elements.compactMap(\.property).joined(separator: ", "))"
+      let subject =
+        "\(entity.name), index \(index.name ?? index.elements.compactMap(\.property).joined(separator: ", "))"
       if index.isPartial { note(.changed, subject, "has a predicate; the index is of all rows") }
       var elements: [IndexDescription.Element] = []
       for element in index.elements {
@@ -475,7 +485,9 @@ struct ModelTranslation {
   }
 
   private static func isUsable(_ variable: String) -> Bool {
-    let isWord = variable.utf8.allSatisfy { $0 == UInt8(ascii: "_") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || ($0 | 32) >= 97 && ($0 | 32) <= 122 }
+    let isWord = variable.utf8.allSatisfy {
+      $0 == UInt8(ascii: "_") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || ($0 | 32) >= 97 && ($0 | 32) <= 122
+    }
     return isWord && variable.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 } ?? false
       && variable.utf8.count <= 255 && !ReservedNames.swiftWords.contains(variable)
   }
@@ -585,7 +597,8 @@ struct PropertyNamer {
   /// A name for a property, or for the part of a composite at the end of a path.
   func name(_ path: [String]) -> Name {
     let words = path.map(NameTranslation.propertyName)
-    let joined = (words.first ?? "property") + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    let joined =
+      (words.first ?? "property") + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     let taken = names.union(swiftNames)
     let name = NameTranslation.unused(String(joined.prefix(240)), besides: taken)
     guard NameTranslation.isReservedMember(name) else { return Name(name: name, swiftName: nil) }

@@ -151,7 +151,9 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
       }
       element.skipAll()
     }
-    for rest in element.rest { note(.ignored, subject, "has the attribute \(rest) at <\(name)>, which is not known here") }
+    for rest in element.rest {
+      note(.ignored, subject, "has the attribute \(rest) at <\(name)>, which is not known here")
+    }
   }
 
   func parser(
@@ -163,7 +165,8 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
     case ("composite", "model"): if let composite { model.composites.append(composite) }; composite = nil
     case ("attribute", "entity"): if let attribute { entity?.attributes.append(attribute) }; attribute = nil
     case ("attribute", "composite"): if let attribute { composite?.attributes.append(attribute) }; attribute = nil
-    case ("relationship", "entity"): if let relationship { entity?.relationships.append(relationship) }; relationship = nil
+    case ("relationship", "entity"):
+      if let relationship { entity?.relationships.append(relationship) }; relationship = nil
     case ("fetchedProperty", "entity"):
       if let fetchedProperty { entity?.fetchedProperties.append(fetchedProperty) }
       fetchedProperty = nil
@@ -210,7 +213,8 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
     entity.spotlightExpression = element.text("coreSpotlightDisplayNameExpression")
     // Core Data ignores this spelling.
     if element.flag("abstract") {
-      model.notes.append(CoreDataNote(.ignored, entity.name, "has the attribute abstract, which Core Data does not read"))
+      model.notes.append(
+        CoreDataNote(.ignored, entity.name, "has the attribute abstract, which Core Data does not read"))
     }
     count(&element, "syncable", "codeGenerationType")
     self.entity = entity
@@ -251,7 +255,8 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
     attribute.isOptional = element.flag("optional")
     attribute.isTransient = element.flag("transient")
     attribute.defaultValue =
-      element.number("defaultDateTimeInterval").map { .date($0) } ?? element.text("defaultValueString").map { .text($0) }
+      element.number("defaultDateTimeInterval").map { .date($0) }
+      ?? element.text("defaultValueString").map { .text($0) }
     attribute.minimum = bound(&element, "minDateTimeInterval", "minValueString")
     attribute.maximum = bound(&element, "maxDateTimeInterval", "maxValueString")
     attribute.pattern = element.text("regularExpressionString")
@@ -298,7 +303,9 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
     case "No Action": relationship.deleteRule = .noAction
     case "Nullify", nil: relationship.deleteRule = .nullify
     case let rule?:
-      note(.changed, "\(owner).\(relationship.name)", "has the delete rule \(rule), which is not known here; it is nullify")
+      note(
+        .changed, "\(owner).\(relationship.name)", "has the delete rule \(rule), which is not known here; it is nullify"
+      )
     }
     relationship.renamingIdentifier = element.text("elementID", "renamingIdentifier")
     relationship.hashModifier = element.text("versionHashModifier")
@@ -333,7 +340,8 @@ private final class ModelXMLHandler: NSObject, XMLParserDelegate {
       template.otherOptions.append(option)
     }
     // The other flags say how Core Data loads the same objects.
-    for key in element.rest where key.hasPrefix("include") || key.hasPrefix("return") || key.hasPrefix("shouldRefresh") {
+    for key in element.rest where key.hasPrefix("include") || key.hasPrefix("return") || key.hasPrefix("shouldRefresh")
+    {
       element.skip(key)
     }
     model.fetchRequests.append(template)

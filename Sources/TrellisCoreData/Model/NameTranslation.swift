@@ -23,12 +23,15 @@ enum NameTranslation {
 
   /// The letters, digits and underscores of a name from the first letter on. Accents go.
   private static func letters(of name: String) -> String {
-    let folded = name.unicodeScalars.allSatisfy(\.isASCII) ? name : name.folding(options: .diacriticInsensitive, locale: nil)
+    let folded =
+      name.unicodeScalars.allSatisfy(\.isASCII) ? name : name.folding(options: .diacriticInsensitive, locale: nil)
     let word = folded.unicodeScalars.filter { scalar in
       ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar) || scalar == "_"
     }
     let start = word.firstIndex { ("a"..."z").contains($0) || ("A"..."Z").contains($0) }
-    guard let start else { return word.isEmpty ? "" : "n" + String(String.UnicodeScalarView(word.filter { $0 != "_" })) }
+    guard let start else {
+      return word.isEmpty ? "" : "n" + String(String.UnicodeScalarView(word.filter { $0 != "_" }))
+    }
     return String(String(String.UnicodeScalarView(word[start...])).prefix(longest))
   }
 

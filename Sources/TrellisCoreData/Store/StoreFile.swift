@@ -29,7 +29,9 @@ final class StoreFile {
       let isOurs = tables["_TRELLIS"] != nil
       throw CoreDataError(
         .noCoreDataStore,
-        isOurs ? "\(url.path) is a store of Trellis already." : "\(url.path) is no store of Core Data: it has no table Z_PRIMARYKEY.",
+        isOurs
+          ? "\(url.path) is a store of Trellis already."
+          : "\(url.path) is no store of Core Data: it has no table Z_PRIMARYKEY.",
         remedy: isOurs ? "Open it with the model that it has." : "Give the SQLite file of a Core Data store.")
     }
     try readNumbers()

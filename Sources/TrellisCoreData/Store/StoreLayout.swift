@@ -207,7 +207,8 @@ struct StoreLayout {
       let holders = try holders(of: column, in: table)
       guard !holders.isEmpty else { continue }
       let fitting = users.indices.filter { index in
-        found[index] == nil && holders.isSubset(of: Set(subtree(of: users[index].entity).compactMap { entities[$0].number }))
+        found[index] == nil
+          && holders.isSubset(of: Set(subtree(of: users[index].entity).compactMap { entities[$0].number }))
       }
       guard fitting.count == 1, let index = fitting.first else { continue }
       found[index] = column
@@ -236,7 +237,8 @@ struct StoreLayout {
     guard inverse?.source.isOrdered == true else { return nil }
     let columns = try file.columns(of: table)
     // The suffix of a clashing name is that of the reference.
-    return columns["Z_FOK_" + column.uppercased().dropFirst()] ?? columns["Z_FOK_" + relationship.source.name.uppercased()]
+    return columns["Z_FOK_" + column.uppercased().dropFirst()]
+      ?? columns["Z_FOK_" + relationship.source.name.uppercased()]
   }
 
   // MARK: To-many relationships

@@ -50,7 +50,8 @@ extension ManagedObjectContext {
     for name in sort { keys.append(try SortKey(named: name, of: model.entities[entity], in: model)) }
     let predicate = try format.map { format in
       try graph.runtime.formats.predicate(
-        FormatCache.Request(text: format, interpolated: [], given: arguments, bindings: bindings), of: entity, in: model)
+        FormatCache.Request(text: format, interpolated: [], given: arguments, bindings: bindings), of: entity, in: model
+      )
     }
     let request = StoreRequest(
       entity: entity, includesSubentities: includesSubentities, predicate: predicate, sort: keys,

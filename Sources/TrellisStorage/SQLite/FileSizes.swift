@@ -31,7 +31,8 @@ extension Database {
   fileprivate func measure(_ sql: String) throws(StoreError) -> Int64 {
     let statement = try prepare(sql)
     defer { _ = trellis_sqlite3_finalize(statement.pointer) }
-    return try step(statement.pointer, doing: "measure the file") ? trellis_sqlite3_column_int64(statement.pointer, 0) : 0
+    return try step(statement.pointer, doing: "measure the file")
+      ? trellis_sqlite3_column_int64(statement.pointer, 0) : 0
   }
 
   fileprivate func partSizes() throws(StoreError) -> [(name: String, bytes: Int64)] {

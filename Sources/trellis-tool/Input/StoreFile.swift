@@ -75,6 +75,15 @@ struct StoreFile {
   }
 }
 
+extension StoreFile {
+  /// What breaks the rules of the store's model, and what is damaged.
+  func findings(limit: Int) throws(ToolFailure) -> [StoreFinding] {
+    let container = try container(readOnly: true)
+    defer { container.close() }
+    do { return try container.check(limit: limit) } catch { throw ToolFailure(store: error, path) }
+  }
+}
+
 extension ToolFailure {
   /// The failure of an operation on a store.
   init(store error: any Error, _ path: String) {

@@ -34,3 +34,14 @@ struct ValueSpelling {
     }
   }
 }
+
+extension FetchRequestDescription.Sort {
+  var spelling: String { (isDescending ? "-" : "") + path }
+}
+
+extension Index {
+  /// The properties as a model file has them: `-` for descending.
+  func spelling(in entity: Entity) -> [String] {
+    elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name }
+  }
+}

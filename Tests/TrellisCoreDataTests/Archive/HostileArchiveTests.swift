@@ -6,7 +6,8 @@ import Testing
 /// Archives, plists, streams and stores with changed bytes: each is read or refused, and none traps.
 @Suite("Hostile Core Data files") struct HostileArchiveTests {
   private func random(_ name: String) -> SeededNumbers {
-    let seed = ProcessInfo.processInfo.environment["TRELLIS_COREDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+    let seed =
+      ProcessInfo.processInfo.environment["TRELLIS_COREDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
     print("\(name): seed \(seed), \(Mutations.count) mutations")
     return SeededNumbers(seed)
   }

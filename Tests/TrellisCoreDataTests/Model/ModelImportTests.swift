@@ -171,7 +171,8 @@ import TrellisModelFile
       #expect(notes.contains(expected), "\(expected) is not in \(notes.joined(separator: "\n"))")
     }
     #expect(notes.contains { $0.hasPrefix("left-out the fetch request odd: has a predicate that is none here") })
-    #expect(notes.contains { $0.hasPrefix("left-out Track.similar: is a fetched property of Track, with the predicate") })
+    #expect(
+      notes.contains { $0.hasPrefix("left-out Track.similar: is a fetched property of Track, with the predicate") })
   }
 
   @Test("names become words that compile, each with a note") func names() throws {

@@ -29,10 +29,13 @@ struct RandomModelXML {
     }
     var text = "<model userDefinedModelVersionIdentifier=\"\">"
     for name in entities { text += entity(name, entities) }
-    text += "<composite name=\"Address\"><attribute name=\"city\" optional=\"YES\" attributeType=\"String\"/>"
+    text +=
+      "<composite name=\"Address\"><attribute name=\"city\" optional=\"YES\" attributeType=\"String\"/>"
       + "<attribute name=\"inner\" attributeType=\"Composite\" composite=\"\(pick(["Address", "Point"]))\"/></composite>"
-    text += "<composite name=\"Point\"><attribute name=\"x\" attributeType=\"Double\" defaultValueString=\"0\"/></composite>"
-    text += "<fetchRequest name=\"\(pick(Self.names))\" entity=\"\(pick(entities))\" predicateString=\"\(pick(["TRUEPREDICATE", "name == $name", "x ==", "value &gt; $Self"]))\"/>"
+    text +=
+      "<composite name=\"Point\"><attribute name=\"x\" attributeType=\"Double\" defaultValueString=\"0\"/></composite>"
+    text +=
+      "<fetchRequest name=\"\(pick(Self.names))\" entity=\"\(pick(entities))\" predicateString=\"\(pick(["TRUEPREDICATE", "name == $name", "x ==", "value &gt; $Self"]))\"/>"
     return text + "</model>"
   }
 
@@ -40,17 +43,21 @@ struct RandomModelXML {
     var text = "<entity name=\"\(name)\""
     if chance(3) { text += " parentEntity=\"\(pick(entities))\"" }
     if chance(4) { text += " isAbstract=\"YES\"" }
-    if chance(3) { text += " representedClassName=\"\(pick(["Foo", ".Bar", "M.Baz", "NSManagedObject", "String", name + "MO"]))\"" }
+    if chance(3) {
+      text += " representedClassName=\"\(pick(["Foo", ".Bar", "M.Baz", "NSManagedObject", "String", name + "MO"]))\""
+    }
     if chance(5) { text += " elementID=\"\(pick(entities))\"" }
     text += ">"
     for _ in 0..<Int.random(in: 0...6, using: &random) { text += attribute() }
     for _ in 0..<Int.random(in: 0...4, using: &random) { text += relationship(entities) }
     if chance(2) {
-      text += "<uniquenessConstraints><uniquenessConstraint><constraint value=\"\(pick(Self.names))\"/>"
+      text +=
+        "<uniquenessConstraints><uniquenessConstraint><constraint value=\"\(pick(Self.names))\"/>"
         + "<constraint value=\"\(pick(Self.names))\"/></uniquenessConstraint></uniquenessConstraints>"
     }
     if chance(2) {
-      text += "<fetchIndex name=\"i\"><fetchIndexElement property=\"\(pick(Self.names))\" type=\"Binary\" order=\"ascending\"/>"
+      text +=
+        "<fetchIndex name=\"i\"><fetchIndexElement property=\"\(pick(Self.names))\" type=\"Binary\" order=\"ascending\"/>"
         + "<fetchIndexElement property=\"\(pick(Self.names))\" type=\"Binary\" order=\"descending\"/></fetchIndex>"
     }
     return text + "</entity>"
@@ -60,7 +67,10 @@ struct RandomModelXML {
     var text = "<attribute name=\"\(pick(Self.names))\" attributeType=\"\(pick(Self.types))\" composite=\"Address\""
     if chance(2) { text += " optional=\"YES\"" }
     if chance(6) { text += " transient=\"YES\"" }
-    if chance(2) { text += " defaultValueString=\"\(pick(["0", "YES", "x", "", "1.5", "99999999999", "-1e400", "nan", "https://a.b/c"]))\"" }
+    if chance(2) {
+      text +=
+        " defaultValueString=\"\(pick(["0", "YES", "x", "", "1.5", "99999999999", "-1e400", "nan", "https://a.b/c"]))\""
+    }
     if chance(5) { text += " defaultDateTimeInterval=\"\(pick(["0", "-1e300", "1e9", "nan"]))\"" }
     if chance(4) { text += " minValueString=\"\(pick(["0", "10", "x", "-5"]))\"" }
     if chance(4) { text += " maxValueString=\"\(pick(["0", "10", "x", "1e30"]))\"" }
@@ -77,7 +87,11 @@ struct RandomModelXML {
     let destination = pick(entities)
     var text = "<relationship name=\"\(pick(Self.names))\" destinationEntity=\"\(destination)\""
     if chance(2) { text += " optional=\"YES\"" }
-    if chance(2) { text += " toMany=\"YES\"" } else { text += " maxCount=\"\(pick(["0", "1", "1", "1", "5", "-2", "x"]))\"" }
+    if chance(2) {
+      text += " toMany=\"YES\""
+    } else {
+      text += " maxCount=\"\(pick(["0", "1", "1", "1", "5", "-2", "x"]))\""
+    }
     if chance(5) { text += " minCount=\"\(pick(["0", "1", "9"]))\"" }
     if chance(4) { text += " ordered=\"YES\"" }
     if chance(8) { text += " transient=\"YES\"" }

@@ -57,7 +57,9 @@ import TrellisModelFile
     #expect(history.versions.last?.canonicalText == result.description.canonicalJSON())
   }
 
-  @Test("a package that does not say its current version is refused; with one version it need not") func unclear() throws {
+  @Test("a package that does not say its current version is refused; with one version it need not") func unclear()
+    throws
+  {
     let scratch = try Scratch()
     let url = try Self.package(scratch, current: nil)
     #expect(throws: CoreDataError.self) { try CoreDataModelImport(contentsOf: url) }
@@ -71,10 +73,12 @@ import TrellisModelFile
     #expect(try CoreDataModelImport(contentsOf: one.file("One.xcdatamodeld")).description.name == "One")
   }
 
-  @Test("what is no model is refused with its reason", arguments: [
-    ("<data/>", "outermost element"), ("no XML", "is no XML"), ("<model><entity></model>", "is no XML"),
-    ("<!DOCTYPE x><model/>", "document type"),
-  ])
+  @Test(
+    "what is no model is refused with its reason",
+    arguments: [
+      ("<data/>", "outermost element"), ("no XML", "is no XML"), ("<model><entity></model>", "is no XML"),
+      ("<!DOCTYPE x><model/>", "document type"),
+    ])
   func noModel(_ contents: String, _ reason: String) throws {
     let scratch = try Scratch()
     let url = try scratch.model("Bad", contents)

@@ -142,7 +142,9 @@ import TrellisStorage
 
   // MARK: Repairs
 
-  @Test("what the file itself breaks is repaired by rules, each of which is told", arguments: ["broken", "unique", "external"])
+  @Test(
+    "what the file itself breaks is repaired by rules, each of which is told",
+    arguments: ["broken", "unique", "external"])
   func repairs(_ name: String) throws {
     let scratch = try Scratch()
     let store = try Self.open(name, scratch)

@@ -212,17 +212,6 @@ extension DeleteRule {
   var spelling: String { self == .noAction ? "no action" : rawValue }
 }
 
-extension Index {
-  /// The properties as a model file has them: `-` for descending.
-  func spelling(in entity: Entity) -> [String] {
-    elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name }
-  }
-}
-
-extension FetchRequestDescription.Sort {
-  var spelling: String { (isDescending ? "-" : "") + path }
-}
-
 extension String {
   /// The text with a space for each line break and each other control character.
   fileprivate var onOneLine: String {

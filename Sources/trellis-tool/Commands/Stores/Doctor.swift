@@ -15,13 +15,6 @@ enum Doctor {
     return report.findings.isEmpty ? .success : .failure
   }
 
-  /// What breaks the rules of the store's model, and what is damaged.
-  static func findings(in file: StoreFile, limit: Int) throws(ToolFailure) -> [StoreFinding] {
-    let container = try file.container(readOnly: true)
-    defer { container.close() }
-    do { return try container.check(limit: limit) } catch { throw ToolFailure(store: error, file.path) }
-  }
-
   private struct Report {
     let file: StoreFile
     let findings: [StoreFinding]

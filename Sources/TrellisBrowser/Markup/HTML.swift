@@ -45,3 +45,14 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
     return String(escaped)
   }
 }
+
+extension HTML {
+  /// A page for a request that reaches no page of a site.
+  static func refusal(_ message: String) -> HTML {
+    """
+    <!DOCTYPE html>
+    <html lang="en"><head><meta charset="utf-8"><title>Refused</title></head><body><p>\(message)</p></body></html>
+
+    """
+  }
+}

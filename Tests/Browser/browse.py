@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Walks through `trellis browse` in a headless Chromium, as a person would, and as a hostile page would.
+
+    python3 Tests/Browser/browse.py TRELLIS
+
+TRELLIS is the built program. Needs chromium, chromium-driver and python3-selenium (names of Debian's packages).
+"""
+import http.server
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent
+trellis = pathlib.Path(sys.argv[1]).resolve()
+
+
+def run(*arguments):
+    return subprocess.run([trellis, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1100,900"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options)
+
+
+class Walk:
+    def __init__(self, folder):
+        self.store = folder / "notes.sqlite"
+        run("seed", root / "Models/Diary/Diary.model.json", self.store, 120, "--seed", 4)
+        self.process = subprocess.Popen(
+            [trellis, "browse", self.store, "--write"], stdout=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip()
+        self.page = browser()
+
+    def open(self, path=""):
+        self.page.get(self.address + path)
+
+    def link(self, text):
+        self.page.find_element(By.LINK_TEXT, text).click()
+
+    def text(self):
+        return self.page.find_element(By.TAG_NAME, "body").text
+
+    def fill(self, name, value):
+        field = self.page.find_element(By.NAME, name)
+        field.clear()
+        field.send_keys(value)
+
+    def press(self, text):
+        self.page.find_element(By.XPATH, f"//button[text()='{text}']").click()
+
+    def reads(self):
+        self.open()
+        expect("Diary" in self.page.title, self.page.title)
+        self.link("EmotionDiary")
+        expect("120 objects" in self.text(), "the list of all objects")
+        self.link("Next ›")
+        expect("page 2" in self.text(), "the second page")
+        self.link("emotion")
+        expect("▲" in self.text(), "sorted by emotion")
+        self.fill("where", 'emotion == "calm" AND images.@count > 0')
+        self.press("Filter")
+        expect("EmotionDiary#" in self.text() and "happy" not in self.text(), "filtered")
+        self.fill("where", 'emotion = = "calm"')
+        self.press("Filter")
+        expect(self.page.find_elements(By.CLASS_NAME, "fault"), "a wrong predicate is explained")
+        self.open()
+        picture = self.page.find_element(By.CSS_SELECTOR, "img.diagram")
+        expect(self.page.execute_script("return arguments[0].naturalWidth", picture) > 100, "the picture is drawn")
+        self.link("Open the picture")
+        expect(self.page.find_elements(By.CSS_SELECTOR, "a"), "entities in the picture lead to their pages")
+
+    def writes(self):
+        self.open("entity/Tag/new")
+        hostile = '<script>document.title="x"</script><img src=x onerror=document.title="x">'
+        self.fill("name", hostile)
+        self.press("Save")
+        expect(hostile in self.text() and self.page.title != "x", f"a text stays a text: {self.text()}")
+        self.link("Edit")
+        self.fill("name", "")
+        self.press("Save")
+        self.link("Tag") if not self.page.find_elements(By.CLASS_NAME, "fault") else None
+        self.open("entity/EmotionDiary?sort=-createdAt")
+        self.page.find_element(By.CSS_SELECTOR, "td a").click()
+        self.link("Edit")
+        self.fill("content", "")
+        self.fill("createdAt", "yesterday")
+        self.press("Save")
+        faults = [element.text for element in self.page.find_elements(By.CSS_SELECTOR, ".field .fault")]
+        expect(any("must be" in fault for fault in faults), f"a wrong value at its field: {faults}")
+        self.fill("createdAt", "2026-01-31T09:30:00Z")
+        self.press("Save")
+        faults = [element.text for element in self.page.find_elements(By.CSS_SELECTOR, ".field .fault")]
+        expect(faults == ["must not be empty"], f"a broken rule at its field: {faults}")
+        self.fill("content", "바다에서\nand back")
+        self.press("Save")
+        expect("바다에서" in self.text(), "saved")
+        name = self.page.find_element(By.CSS_SELECTOR, "nav b").text.split("(")[-1].rstrip(")")
+        shown = json.loads(run("show", self.store, name, "--json"))
+        expect(shown["content"] == "바다에서\nand back", shown)
+        self.link("Delete")
+        self.press("Delete")
+        expect(f"{name}\n" not in self.text() + "\n", "deleted")
+        expect(run("doctor", self.store).rstrip().endswith("nothing is broken"), "the rules hold")
+
+    def live(self):
+        self.open("entity/Tag")
+        run("insert", self.store, "Tag", "name=from elsewhere", "--write")
+        self.page.refresh()
+        self.open('entity/Tag?where=name%20%3D%3D%20"from%20elsewhere"')
+        expect("1 object" in self.text(), "what another program saves is shown")
+
+    def hostile(self):
+        """A page from another place neither reads nor changes anything, though it knows the whole address."""
+        key = json.loads(run("list", self.store, "Tag", "--limit", 1, "--json"))[0]["_object"].split("#")[1]
+        target = f"{self.address}object/Tag/{key}/delete"
+        body = (f'<title>evil</title><form id=f method=post action="{target}"><input name=version value=1></form>'
+                f'<iframe id=i src="{self.address}"></iframe><script>'
+                f'fetch("{self.address}").then(r => r.text()).then(t => document.title = "read " + t.length)'
+                f'.catch(e => document.title = "refused")</script>').encode()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.page.get(f"http://127.0.0.1:{server.server_port}/")
+        for _ in range(50):
+            if self.page.title == "refused":
+                break
+            self.page.implicitly_wait(0.1)
+        expect(self.page.title == "refused", f"a script from elsewhere: {self.page.title}")
+        self.page.execute_script("document.getElementById('f').submit()")
+        expect("A page from elsewhere may change nothing here." in self.text(), self.text())
+        expect(run("show", self.store, f"Tag#{key}"), "the object is there")
+        server.shutdown()
+        port = int(self.address.split(":")[2].split("/")[0])
+        for host, path, expected in (("evil.example", "/", 421), (f"127.0.0.1:{port}", "/", 404)):
+            request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Host": host})
+            try:
+                urllib.request.urlopen(request)
+                expect(False, f"{host} was answered")
+            except urllib.error.HTTPError as error:
+                expect(error.code == expected, f"{host}: {error.code}")
+        for garbage in (b"\x00" * 100, b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000 + b"\r\n", b"POST / HTTP/1.1\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(garbage)
+                connection.shutdown(socket.SHUT_WR)
+                connection.recv(65536)
+        self.open()
+        expect("Diary" in self.page.title, "the site goes on")
+
+    def quiet(self):
+        messages = [entry["message"] for entry in self.page.get_log("browser") if self.address in entry["message"]]
+        messages = [m for m in messages if "favicon" not in m and "422" not in m and "CORS" not in m and "Frame" not in m]
+        expect(not messages, f"the browser complains: {messages}")
+
+    def end(self):
+        self.page.quit()
+        self.process.terminate()
+        self.process.wait()
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"browse: {what}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    walk = Walk(pathlib.Path(name))
+    try:
+        for step in (walk.reads, walk.quiet, walk.writes, walk.live, walk.hostile):
+            step()
+            print(f"{step.__name__}: ok")
+    finally:
+        walk.end()
