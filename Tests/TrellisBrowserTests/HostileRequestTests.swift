@@ -51,7 +51,8 @@ import TrellisTestSupport
     let place = try BrowsedStore(isWritable: false)
     let head = String(decoding: place.get(place.site.address()).bytes(withBody: false), as: UTF8.self)
     for part in [
-      "default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "nosniff", "Referrer-Policy: same-origin", "no-store",
+      "default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "nosniff", "Referrer-Policy: same-origin",
+      "no-store",
     ] {
       #expect(head.contains(part))
     }

@@ -45,3 +45,14 @@ extension Index {
     elements.map { ($0.isDescending ? "-" : "") + entity.properties[$0.property].name }
   }
 }
+
+extension EnumDescription.UnknownPolicy {
+  /// The policy as a model file has it.
+  var spelling: String {
+    switch self {
+    case .reject: "reject"
+    case .preserve: "preserve"
+    case .useDefault(let name): "default \(name)"
+    }
+  }
+}

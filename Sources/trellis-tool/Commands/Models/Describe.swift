@@ -62,17 +62,6 @@ enum Describe {
   }
 }
 
-extension EnumDescription.UnknownPolicy {
-  /// The policy as a model file has it.
-  var spelling: String {
-    switch self {
-    case .reject: "reject"
-    case .preserve: "preserve"
-    case .useDefault(let name): "default \(name)"
-    }
-  }
-}
-
 /// Everything about one entity, as tables. Inherited properties are among the others.
 struct EntityTables {
   private let model: Model
