@@ -81,9 +81,9 @@ public nonisolated final class Note: TrellisRuntime.ManagedObject, Swift.Identif
     _ properties: TrellisStorage.ColumnMask,
     from copy: TrellisRuntime.RowCopyBase
   ) {
-    guard let old = (copy as? TrellisRuntime.RowCopy<Snapshot>)?.row else { return }
-    if properties.contains(0) { unsafe _row.text = old.text }
-    if properties.contains(1) { unsafe _row.writtenAt = old.writtenAt }
+    guard let copy = copy as? TrellisRuntime.RowCopy<Snapshot> else { return }
+    if properties.contains(0) { unsafe _row.text = copy.row.text }
+    if properties.contains(1) { unsafe _row.writtenAt = copy.row.writtenAt }
   }
 
   static let _description = TrellisModel.EntityDescription(
