@@ -36,6 +36,7 @@ struct CopyPlan {
     self.findings = findings
     self.keepsIncompleteRows = keepsIncompleteRows
     for root in translation.entities.indices where translation.entities[root].parent == nil { try readRows(of: root) }
+    try UnmatchedData(self).tell()
     giveKeys()
     try settleReferences()
     try settleUniqueKeys()

@@ -20,16 +20,16 @@ public struct CoreDataFinding: Hashable, Sendable, CustomStringConvertible {
   public let property: String?
   /// What it is and what became of it, as the end of a sentence.
   public let message: String
-  /// The number of rows, values or links.
+  /// The number of rows, values or links; 1 for a property or table as a whole.
   public internal(set) var count: Int
-  /// The primary keys (`Z_PK`) of the first ones, at most ten.
+  /// The primary keys (`Z_PK`) of the first ones, at most ten; empty for a property or table as a whole.
   public internal(set) var firstKeys: [Int64]
 
   /// The finding as a line: `repaired 27 × Message.delivered: was null, and took its default (1, 2, 5, …)`.
   public var description: String {
     let subject = property.map { "\(entity).\($0)" } ?? entity
     let keys = firstKeys.map(String.init).joined(separator: ", ") + (count > firstKeys.count ? ", …" : "")
-    return "\(outcome.rawValue) \(count) × \(subject): \(message) (\(keys))"
+    return "\(outcome.rawValue) \(count) × \(subject): \(message)" + (firstKeys.isEmpty ? "" : " (\(keys))")
   }
 }
 
@@ -96,17 +96,18 @@ final class FindingCollector {
   private static let mostKeys = 10
 
   func note(
-    _ outcome: CoreDataFinding.Outcome, _ entity: String, _ property: String?, _ message: String, key: Int64
+    _ outcome: CoreDataFinding.Outcome, _ entity: String, _ property: String?, _ message: String, key: Int64?
   ) {
     let subject = Subject(outcome: outcome, entity: entity, property: property, message: message)
     guard let place = places[subject] else {
       places[subject] = all.count
       all.append(
         CoreDataFinding(
-          outcome: outcome, entity: entity, property: property, message: message, count: 1, firstKeys: [key]))
+          outcome: outcome, entity: entity, property: property, message: message, count: 1,
+          firstKeys: key.map { [$0] } ?? []))
       return
     }
     all[place].count += 1
-    if all[place].firstKeys.count < Self.mostKeys { all[place].firstKeys.append(key) }
+    if let key, all[place].firstKeys.count < Self.mostKeys { all[place].firstKeys.append(key) }
   }
 }

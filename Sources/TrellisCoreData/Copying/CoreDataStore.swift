@@ -98,8 +98,7 @@ public final class CoreDataStore {
 
   /// The version of a package that fits a store best: by the names of entities, then by the columns.
   private static func version(of package: ModelPackage, for file: StoreFile) throws -> CoreDataModel {
-    // Numbers from 16,000 on are those of Core Data's own tables.
-    let names = Set(file.entityNames.filter { $0.key < 16_000 }.values)
+    let names = Set(file.entityNames.filter { $0.key < StoreFile.firstInternalNumber }.values)
     var best: (misfits: Int, model: CoreDataModel)?
     for version in package.versions.reversed() {
       let translation = try ModelTranslation(version.model, name: package.name)

@@ -50,13 +50,16 @@ struct RowCopy {
     for column in entity.columns { sources.append(try source(of: column, in: entity, &selected)) }
     let overrides = plan.overrides[entity.root] ?? [:]
     let name = plan.sourceName(entity.index)
+    var last: Int64?
     try plan.file.database.rows(
       "SELECT \(selected.joined(separator: ", ")) FROM \(SourceDatabase.quoted(table)) "
         + "WHERE \(SourceDatabase.quoted(entityColumn)) = ?1 ORDER BY \(SourceDatabase.quoted(key))", [number]
     ) { row in
-      guard let primaryKey = row.integer(0), let place = index.place(of: primaryKey),
+      // A key that comes again is told by the plan.
+      guard let primaryKey = row.integer(0), primaryKey != last, let place = index.place(of: primaryKey),
         Int(index.entities[place]) == entity.index
       else { return }
+      last = primaryKey
       var values: [StoredValue] = []
       values.reserveCapacity(sources.count)
       for source in sources { values.append(value(source, row, place, primaryKey, name)) }

@@ -15,6 +15,9 @@ final class StoreFile {
   private var columns: [String: [String: String]] = [:]
   private let snapshot: StoreSnapshot
 
+  /// Numbers from this one on are those of Core Data's own tables.
+  static let firstInternalNumber: Int64 = 16_000
+
   /// - Throws: ``CoreDataError``.
   init(_ url: URL) throws {
     self.url = url
