@@ -1,7 +1,7 @@
 import Dispatch
 public import Foundation
 import Synchronization
-import TrellisModel
+package import TrellisModel
 public import TrellisStorage
 
 /// A model, a store, and their contexts.
@@ -88,6 +88,13 @@ public final class PersistentContainer: Sendable {
   @MainActor private func mergeIntoMain() {
     main?.mergeChanges()
   }
+}
+
+// MARK: - Model
+
+extension PersistentContainer {
+  /// The model of the container, with its numbers.
+  package var model: Model { core.runtime.model }
 }
 
 // MARK: - Tests

@@ -15,11 +15,6 @@ extension ObjectModel {
   }
 }
 
-extension PersistentContainer {
-  /// The model of the container, with its numbers.
-  package var model: Model { core.runtime.model }
-}
-
 // MARK: - Requests
 
 extension ManagedObjectContext {
