@@ -144,7 +144,7 @@ package final class Site: Sendable {
   }
 
   func address(of object: DynamicObject) -> String {
-    address("object", object._entityName, "\(object.key)")
+    address("object", object.entityName, "\(object.key)")
   }
 }
 

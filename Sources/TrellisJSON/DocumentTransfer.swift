@@ -164,7 +164,8 @@ package enum DocumentStream {
           counter.progress = progress
           defer { counter.progress = nil }
           var writer = DocumentWriter(
-            document: layout, contents: StreamContents(source: source, counter: counter), nextKey: lineage.nextKey,
+            document: layout, contents: StreamContents(source: source, model: model, counter: counter),
+            nextKey: lineage.nextKey,
             lineage: recorded,
             target: .stream { piece throws(StoreError) in
               do { try receive(copy piece) } catch {
@@ -195,6 +196,7 @@ private final class StreamCounter {
 /// The contents of a store as a connection reads them.
 private struct StreamContents: DocumentContents {
   let source: any TransferSource
+  let model: Model
   let counter: StreamCounter
 
   /// A row as its reader shows it. A value that cannot be read is noted, and null.
@@ -234,7 +236,7 @@ private struct StreamContents: DocumentContents {
         counter.step()
         let goesOn = body(Row(reader: reader, columns: columns, failures: failures))
         if let failure = failures.first { throw failure }
-        if let problem = reader.problem { throw Self.unreadable(problem, entity) }
+        if let error = reader.unreadableValue(in: model, of: "The store") { throw error }
         if !goesOn { throw Ended() }
       }
     }
@@ -270,15 +272,5 @@ private struct StreamContents: DocumentContents {
         remedy: "Put the folder of external data beside the store.")
     }
     return try origin.bytes(of: file)
-  }
-
-  private static func unreadable(_ problem: RowProblem, _ entity: Entity) -> StoreError {
-    let name =
-      entity.columns.indices.contains(problem.column)
-      ? entity.properties[entity.columns[problem.column].property].name : "a column"
-    return StoreError(
-      .unreadableValue, "\(entity.name)#\(problem.key).\(name) cannot be read: \(problem.what).",
-      remedy: problem.remedy ?? "Set the value again, or restore the store from a backup.", entity: entity.name,
-      properties: [name])
   }
 }

@@ -317,15 +317,6 @@ extension MemoryState: DocumentContents {
   func forEachRow(of entity: Entity, _ body: (MemoryRow) -> Bool) {
     tables[entity.root].forEach { _, row in row.entity == entity.index ? body(row) : true }
   }
-
-  func forEachPair(of table: Int, _ body: (SaveRequest.Pairs.Pair) -> Bool) {
-    let backward = backward[table]
-    forward[table].links.forEach { link, place in
-      body(
-        SaveRequest.Pairs.Pair(
-          first: link.from, partner: link.to, place: place, inversePlace: backward.place(link.to, link.from)))
-    }
-  }
 }
 
 // MARK: - Value writing

@@ -1,4 +1,5 @@
 import Foundation
+import TrellisTestSupport
 
 /// A folder that is removed with its owner.
 final class Scratch {
@@ -30,27 +31,12 @@ enum Fixtures {
   static func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: url(name))) }
 }
 
-/// Numbers that a seed brings again.
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed &* 2 &+ 1 }
-
-  mutating func next() -> UInt64 {
-    state = state &+ 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
-}
-
 /// The length of random tests: `TRELLIS_COREDATA_MUTATIONS`.
 enum Mutations {
   static let count = ProcessInfo.processInfo.environment["TRELLIS_COREDATA_MUTATIONS"].flatMap(Int.init) ?? 2_000
 
   /// Changes, removes, doubles or inserts a few bytes.
-  static func mutate(_ bytes: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
+  static func mutate(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...6, using: &random) where !bytes.isEmpty {
       let place = Int.random(in: bytes.indices, using: &random)

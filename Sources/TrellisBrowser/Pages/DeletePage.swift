@@ -21,7 +21,7 @@ struct DeletePage {
     guard form["version"] == "\(object.rowVersion)" else {
       throw PageFault(.conflict, "The object was changed meanwhile. Look at it again before you delete it.")
     }
-    let entity = object._entityName
+    let entity = object.entityName
     do {
       try context.delete(object)
       try context.save()
@@ -32,7 +32,7 @@ struct DeletePage {
   }
 
   private func page(_ failures: [ValidationFailure], hasForm: Bool) -> HTML {
-    let address = site.address("object", object._entityName, "\(object.key)", "delete")
+    let address = site.address("object", object.entityName, "\(object.key)", "delete")
     let faults: [HTML] = failures.map { failure in
       let blockers: [HTML] = failure.blockers.map { blocker in
         " <a href=\"\(site.address("object", blocker.entity, "\(blocker.key)"))\">\(blocker.description)</a>"
@@ -49,7 +49,7 @@ struct DeletePage {
       <button>Delete</button></form>
       """ : nil
     let trail = [
-      (object._entityName, site.address("entity", object._entityName)), (object.title, site.address(of: object)),
+      (object.entityName, site.address("entity", object.entityName)), (object.title, site.address(of: object)),
     ]
     return Layout(site).page("Delete", trail, "<p>\(object.title)</p>\n\(faults)\(form)")
   }

@@ -69,10 +69,10 @@ struct EditPage {
     guard let object else { return Field(property: property, text: "", isNil: false) }
     guard relationship.isToMany else {
       let partner = try object.partner(relationship.name)
-      return Field(property: property, text: partner.map { "\($0._entityName)#\($0.key)" } ?? "", isNil: false)
+      return Field(property: property, text: partner.map { "\($0.description)" } ?? "", isNil: false)
     }
     guard try object.memberKeys(relationship.name).count <= Self.mostMembers else { return nil }
-    let members = try object.members(relationship.name).map { "\($0._entityName)#\($0.key)" }
+    let members = try object.members(relationship.name).map { "\($0.description)" }
     return Field(property: property, text: members.joined(separator: ", "), isNil: false)
   }
 
@@ -209,7 +209,7 @@ struct EditPage {
 
   private func page(_ fields: [Field], _ faults: [String] = []) -> HTML {
     let address =
-      object.map { site.address("object", $0._entityName, "\($0.key)", "edit") }
+      object.map { site.address("object", $0.entityName, "\($0.key)", "edit") }
       ?? site.address("entity", entity.name, "new")
     let version: HTML? = object.map { "<input type=hidden name=version value=\"\($0.rowVersion)\">" }
     let others: [HTML] = faults.map { "<p class=fault>\($0)</p>\n" }

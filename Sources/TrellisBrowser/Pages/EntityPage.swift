@@ -74,7 +74,7 @@ struct EntityPage {
     let rows: [HTML] = try objects.map { object in
       let cells = try columns.map { try cell($0, of: object) }
       return
-        "<tr><td><a href=\"\(site.address(of: object))\">\(object._entityName)#\(object.key)</a></td>\(cells)</tr>\n"
+        "<tr><td><a href=\"\(site.address(of: object))\">\(object.description)</a></td>\(cells)</tr>\n"
     }
     return """
       <p class=pale>\(count) \(count == 1 ? "object" : "objects")\(asked.page > 1 ? ", page \(asked.page)" : "")</p>

@@ -36,7 +36,7 @@ struct ObjectPage {
 
   private var actions: HTML? {
     guard site.isWritable else { return nil }
-    let path = [object._entityName, "\(object.key)"]
+    let path = [object.entityName, "\(object.key)"]
     return """
       <div class=actions><a class=button href="\(site.address("object", path[0], path[1], "edit"))">Edit</a>\
       <a class=button href="\(site.address("object", path[0], path[1], "delete"))">Delete</a></div>
@@ -58,7 +58,7 @@ struct ObjectPage {
   }
 
   private func data(_ attribute: Attribute, _ value: StoredValue) -> HTML {
-    let address = site.address("object", object._entityName, "\(object.key)", "data", attribute.name)
+    let address = site.address("object", object.entityName, "\(object.key)", "data", attribute.name)
     let size = ValueText(attribute).shortText(value, length: 100)
     let kind = DataResponse.pictureType(DataResponse.start(of: value))
     let picture: HTML? = kind.map { _ in "<img class=data src=\"\(address)\" alt=\"\(attribute.name)\">" }
@@ -82,12 +82,12 @@ struct ObjectPage {
     guard let context = object.managedObjectContext else { return "" }
     let found = try context.objects(shown, entity: relationship.destination)
     let links = shown.compactMap { found[$0] as? DynamicObject }.map { member -> HTML in
-      "<li>\(site.link(to: member)) <span class=pale>\(member._entityName)#\(member.key)</span></li>\n"
+      "<li>\(site.link(to: member)) <span class=pale>\(member.description)</span></li>\n"
     }
     func link(_ number: Int, _ text: String) -> HTML? {
       guard number >= 1, (number - 1) * Self.mostMembers < keys.count else { return nil }
       let address = site.address(
-        "object", object._entityName, "\(object.key)", query: [(field, "\(number)")])
+        "object", object.entityName, "\(object.key)", query: [(field, "\(number)")])
       return "<a class=button href=\"\(address)\">\(text)</a>"
     }
     let pager: HTML? =
@@ -122,7 +122,7 @@ struct DataResponse {
     if let type = Self.pictureType(bytes.prefix(16)) { return HTTPResponse(data: bytes, type) }
     var response = HTTPResponse(data: bytes, "application/octet-stream")
     let name = name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") } ? name : "data"
-    response.fileName = "\(String(object._entityName.unicodeScalars.filter(\.isASCII)))-\(object.key)-\(name)"
+    response.fileName = "\(String(object.entityName.unicodeScalars.filter(\.isASCII)))-\(object.key)-\(name)"
     return response
   }
 

@@ -7,20 +7,7 @@ extension DynamicObject {
   var rowVersion: Int64 { storedVersion }
 
   /// The entity and the key, and a text by which people know the object.
-  var title: String { label.map { "\($0) (\(_entityName)#\(key))" } ?? "\(_entityName)#\(key)" }
-
-  /// The first text of the object that is not empty, of a unique key if there is one; nil if it has none.
-  var label: String? {
-    guard let entity else { return nil }
-    let keyed = Set(entity.uniqueKeys.flatMap(\.properties))
-    let texts = entity.properties.compactMap(\.attribute).filter { $0.type == .string && $0.column != nil }
-    let ordered = texts.filter { keyed.contains($0.index) } + texts.filter { !keyed.contains($0.index) }
-    for attribute in ordered {
-      guard case .text(let text) = value(of: attribute), !text.isEmpty else { continue }
-      return ValueText.shortened(text, 60)
-    }
-    return nil
-  }
+  var title: String { label(length: 60).map { "\($0) (\(self))" } ?? "\(self)" }
 }
 
 extension Entity {
@@ -32,6 +19,6 @@ extension Entity {
 extension Site {
   /// A link to an object, with a text by which people know it.
   func link(to object: DynamicObject) -> HTML {
-    "<a href=\"\(address(of: object))\">\(object.label ?? "\(object._entityName)#\(object.key)")</a>"
+    "<a href=\"\(address(of: object))\">\(object.label(length: 60) ?? "\(object)")</a>"
   }
 }

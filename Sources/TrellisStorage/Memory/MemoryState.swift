@@ -68,6 +68,16 @@ package struct MemoryState: Sendable {
     backward[table].set(partner, first, place: inversePlace)
   }
 
+  /// Passes the rows of a join table, in the order of both keys, until the body returns false.
+  package func forEachPair(of table: Int, _ body: (SaveRequest.Pairs.Pair) -> Bool) {
+    let backward = backward[table]
+    forward[table].links.forEach { link, place in
+      body(
+        SaveRequest.Pairs.Pair(
+          first: link.from, partner: link.to, place: place, inversePlace: backward.place(link.to, link.from)))
+    }
+  }
+
   mutating func removePair(_ table: Int, first: Int64, partner: Int64) {
     forward[table].remove(first, partner)
     backward[table].remove(partner, first)

@@ -276,13 +276,11 @@ extension MemoryConnection: TransferSource {
     // The request of a save may have positions for an end without an order.
     let (hasPlace, hasInversePlace) = (join.first.orderColumn != nil, join.second?.orderColumn != nil)
     var failure: (any Error)?
-    state.forward[table].links.forEach { link, place in
-      do {
-        try body(
-          SaveRequest.Pairs.Pair(
-            first: link.from, partner: link.to, place: hasPlace ? place : nil,
-            inversePlace: hasInversePlace ? state.backward[table].place(link.to, link.from) : nil))
-      } catch { failure = error }
+    state.forEachPair(of: table) { pair in
+      var pair = pair
+      if !hasPlace { pair.place = nil }
+      if !hasInversePlace { pair.inversePlace = nil }
+      do { try body(pair) } catch { failure = error }
       return failure == nil
     }
     if let failure { throw failure }

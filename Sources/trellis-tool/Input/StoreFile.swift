@@ -10,6 +10,13 @@ struct StoreFile {
   /// How a file keeps its objects.
   enum Kind {
     case sqlite, document
+
+    /// The kind of a file, by its first bytes.
+    init(of url: URL) {
+      let file = try? FileHandle(forReadingFrom: url)
+      defer { try? file?.close() }
+      self = (try? file?.read(upToCount: 16)) == Data("SQLite format 3\u{0}".utf8) ? .sqlite : .document
+    }
   }
 
   let path: String
@@ -27,7 +34,7 @@ struct StoreFile {
       throw InputFile.unreadable(path, "There is no such file.")
     }
     let url = URL(fileURLWithPath: path)
-    kind = Self.isDatabase(url) ? .sqlite : .document
+    kind = Kind(of: url)
     do {
       switch kind {
       case .sqlite: model = try SQLiteStore.storedModel(at: url)
@@ -36,12 +43,6 @@ struct StoreFile {
     } catch {
       throw ToolFailure(store: error, path)
     }
-  }
-
-  private static func isDatabase(_ url: URL) -> Bool {
-    guard let file = try? FileHandle(forReadingFrom: url) else { return false }
-    defer { try? file.close() }
-    return (try? file.read(upToCount: 16)) == Data("SQLite format 3\u{0}".utf8)
   }
 
   /// How the store is opened with its own model.

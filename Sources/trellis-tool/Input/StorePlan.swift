@@ -10,9 +10,13 @@ enum StorePlan {
       throw InputFile.unreadable(path, "There is no such file.")
     }
     let url = URL(fileURLWithPath: path)
-    let isDocument = (try? FileHandle(forReadingFrom: url).read(upToCount: 1)) != Data("S".utf8)
+    let store: StoreConfiguration =
+      switch StoreFile.Kind(of: url) {
+      case .sqlite: .sqlite(at: url)
+      case .document: .json(at: url)
+      }
     do {
-      return PlanReport(try (isDocument ? StoreConfiguration.json(at: url) : .sqlite(at: url)).plan(model))
+      return PlanReport(try store.plan(model))
     } catch let error as StoreError {
       throw ToolFailure(.failure, "error: \(error)")
     } catch {

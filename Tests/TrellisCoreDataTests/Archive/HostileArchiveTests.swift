@@ -1,15 +1,16 @@
 import Foundation
 import Testing
+import TrellisTestSupport
 
 @testable import TrellisCoreData
 
 /// Archives, plists, streams and stores with changed bytes: each is read or refused, and none traps.
 @Suite("Hostile Core Data files") struct HostileArchiveTests {
-  private func random(_ name: String) -> SeededNumbers {
+  private func random(_ name: String) -> SeededGenerator {
     let seed =
       ProcessInfo.processInfo.environment["TRELLIS_COREDATA_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
     print("\(name): seed \(seed), \(Mutations.count) mutations")
-    return SeededNumbers(seed)
+    return SeededGenerator(seed: seed)
   }
 
   private func cache(of name: String) throws -> [UInt8] {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrellisTestSupport
 import TrellisGenerator
 import TrellisModel
 
@@ -7,9 +8,9 @@ import TrellisModel
 
 /// Models in the grammar of Xcode made by chance, also with contradictions.
 struct RandomModelXML {
-  private var random: SeededNumbers
+  private var random: SeededGenerator
 
-  init(seed: UInt64) { random = SeededNumbers(seed) }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   private mutating func chance(_ part: Int) -> Bool { Int.random(in: 0..<part, using: &random) == 0 }
   private mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: values.indices, using: &random)] }
@@ -120,7 +121,7 @@ struct RandomModelXML {
   }
 
   @Test("no changed model traps: it is read or refused") func mutated() throws {
-    var random = SeededNumbers(7)
+    var random = SeededGenerator(seed: 7)
     for seed in 0..<UInt64(Mutations.count) {
       var maker = RandomModelXML(seed: seed % 50)
       let bytes = Mutations.mutate(Array(maker.make().utf8), &random)
