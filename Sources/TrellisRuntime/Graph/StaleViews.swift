@@ -236,11 +236,11 @@ extension ObjectGraph {
     return member.phase == .deleted || member._reference(inverse.property) != owner._key
   }
 
-  /// Invalidates a to-one partner. A partner whose row was set to the object in this context is kept; once it is
-  /// unlinked, the store is read.
+  /// Invalidates a to-one partner. A partner whose row was set to the object in this context is kept, also if it is
+  /// deleted here: it gives up its reference when the object is linked elsewhere. Once it is unlinked, the store is read.
   private func forgetPartner(_ key: Int64, of owner: ManagedObject, _ relationship: Relationship) {
     guard !relationship.isTransient, let inverse = runtime.inverse(of: relationship) else { return }
-    if key > 0, let partner = map[key], partner.isAlive, !partner.accessFlags.contains(.fault),
+    if key > 0, let partner = map[key], !partner.accessFlags.contains(.fault),
       partner._reference(inverse.property) == owner._key, partner.hasOwnReference(inverse)
     {
       noteContestedPartner(owner, relationship)
