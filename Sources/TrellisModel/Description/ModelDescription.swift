@@ -82,13 +82,16 @@ public struct EntityDescription: Hashable, Sendable {
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
+  /// How objects are read from JSON and written to it; nil if the parent's mapping applies, or none.
+  public var json: EntityJSON?
 
   /// Creates the description of an entity.
   public init(
     _ name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
     fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], swiftName: String? = nil,
-    renamedFrom: [String] = [], removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = []
+    renamedFrom: [String] = [], removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = [],
+    json: EntityJSON? = nil
   ) {
     self.name = name
     self.parent = parent
@@ -104,6 +107,7 @@ public struct EntityDescription: Hashable, Sendable {
     self.removed = removed
     self.doc = doc
     self.userInfo = userInfo
+    self.json = json
   }
 }
 
@@ -210,13 +214,15 @@ public struct AttributeDescription: Hashable, Sendable {
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
+  /// How the property is read from JSON and written to it; nil for the rule of ``EntityJSON``.
+  public var json: PropertyJSON?
 
   /// Creates the description of an attribute.
   public init(
     _ name: String, _ type: AttributeType, optional: Bool = false, transient: Bool = false,
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
     searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], backfill: Backfill? = nil,
-    lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = []
+    lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil
   ) {
     self.name = name
     self.type = type
@@ -232,6 +238,7 @@ public struct AttributeDescription: Hashable, Sendable {
     isLossy = lossy
     self.doc = doc
     self.userInfo = userInfo
+    self.json = json
   }
 
   /// Creates the description of an attribute without options.
@@ -334,13 +341,15 @@ public struct RelationshipDescription: Hashable, Sendable {
   public var doc: String?
   /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
+  /// How the property is read from JSON and written to it; nil for the rule of ``EntityJSON``.
+  public var json: PropertyJSON?
 
   /// Creates the description of a relationship.
   public init(
     _ name: String, to destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
     toMany: Bool = false, ordered: Bool = false, minCount: Int? = nil, maxCount: Int? = nil, optional: Bool = false,
     transient: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], lossy: Bool = false,
-    doc: String? = nil, userInfo: [UserInfoEntry] = []
+    doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil
   ) {
     self.name = name
     self.destination = destination
@@ -357,6 +366,7 @@ public struct RelationshipDescription: Hashable, Sendable {
     isLossy = lossy
     self.doc = doc
     self.userInfo = userInfo
+    self.json = json
   }
 
   /// Creates the description of a to-one relationship without other options, as generated code does.
