@@ -72,6 +72,21 @@ final class ParentConnection: StoreConnection {
     }
   }
 
+  /// The parent's objects with some unique keys. Several of its unsaved objects may have the same one.
+  func holders(
+    of key: UniqueKey, values: [[StoredValue]], in model: Model, _ body: (_ number: Int, RowReader) throws -> Void
+  ) throws {
+    try parent.prepareFetch()
+    let search = KeyHolderSearch(parent, key, values: values)
+    var numbers: [Int: Int] = [:]
+    for (number, combination) in search.combinations.enumerated() {
+      if let combination { numbers[combination] = number }
+    }
+    try search.forEach { combination, object in
+      if let number = numbers[combination] { try body(number, row(of: object)) }
+    }
+  }
+
   func members(
     of relationship: RelationshipNumber, owners: [Int64], _ body: (_ owner: Int64, RowReader) throws -> Void
   ) throws {

@@ -101,6 +101,26 @@ extension ManagedObjectContext {
     }
     return found
   }
+
+  /// The objects that have some values in a unique key, as if the unsaved changes were saved. An object whose key was
+  /// edited counts with its new values, and a new object counts.
+  ///
+  /// - Parameters:
+  ///   - key: A unique key. Objects of the entity that declares it and of its descendants are searched.
+  ///   - values: A list for each property of the key, as in ``UniqueKey/properties``. The n-th values of all lists
+  ///     together are what is searched for; the value of a reference is the key of the partner. Values may come several
+  ///     times. A null is equal to nothing.
+  /// - Returns: an object or nil for each of the values. If several objects have them until a save, the one that was
+  ///   not edited, otherwise the one that was saved before, otherwise the first new one.
+  /// - Throws: the same errors as ``fetch(_:)``.
+  /// - Complexity: one search of the store for all values together, plus the number of unsaved changes.
+  package func holders(of key: UniqueKey, values: [[StoredValue]]) throws -> [ManagedObject?] {
+    try graph.prepareFetch()
+    let search = KeyHolderSearch(graph, key, values: values)
+    var found: [ManagedObject?] = Array(repeating: nil, count: search.combinations.count)
+    try search.forEach { number, object in if found[number] == nil { found[number] = object } }
+    return search.combinations.map { $0.flatMap { found[$0] } }
+  }
 }
 
 extension FetchRules {

@@ -110,7 +110,8 @@ struct UniqueConflictFinder {
     try graph.connection().holders(of: contender.key, values: contender.values, in: graph.runtime.model) {
       number, row in
       let holder = try graph.object(of: row, batch: 0)
-      if found.indices.contains(number), keeps(holder, contender.key) { found[number] = holder }
+      // A parent may show several, the saved ones first.
+      if found.indices.contains(number), found[number] == nil, keeps(holder, contender.key) { found[number] = holder }
     }
     return found
   }
