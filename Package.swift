@@ -42,11 +42,12 @@ var package = Package(
     .target(
       name: "TrellisStorage", dependencies: ["CSQLite", "TrellisModel", "TrellisModelFile"], swiftSettings: settings),
 
-    // The store in a JSON document. Programs that use it import it beside `Trellis`.
-    .target(name: "TrellisJSON", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
-
     // The object graph. It knows no store but by the contract.
     .target(name: "TrellisRuntime", dependencies: ["TrellisModel", "TrellisStorage"], swiftSettings: settings),
+
+    // The store in a JSON document, and nested JSON of others, in and out. Programs that use it import it beside `Trellis`.
+    .target(
+      name: "TrellisJSON", dependencies: ["TrellisModel", "TrellisStorage", "TrellisRuntime"], swiftSettings: settings),
 
     // What people import.
     .target(

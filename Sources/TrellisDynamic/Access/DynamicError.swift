@@ -1,4 +1,5 @@
 package import TrellisModel
+import TrellisStorage
 
 /// The reason why a name or a value cannot be used with a model.
 package struct DynamicError: Error, Hashable, Sendable, CustomStringConvertible {

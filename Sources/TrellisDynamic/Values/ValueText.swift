@@ -1,6 +1,6 @@
 import Foundation
 package import TrellisModel
-@_spi(Generated) import TrellisStorage
+@_spi(Generated) package import TrellisStorage
 
 /// Values of an attribute as people write them: on a command line, and in forms.
 ///

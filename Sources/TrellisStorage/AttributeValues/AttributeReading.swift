@@ -1,11 +1,10 @@
 import Foundation
-import TrellisModel
-@_spi(Generated) import TrellisStorage
+package import TrellisModel
 
 /// The values of attributes as rows have them, read by the same rules as generated classes read them.
 extension Attribute {
   /// Reads a column. If the value is invalid, reports it to the row.
-  func read(_ row: RowReader, _ column: Int) -> StoredValue {
+  package func read(_ row: RowReader, _ column: Int) -> StoredValue {
     if description.isOptional && row.isNull(column) { return .null }
     switch type {
     case .date:
@@ -83,7 +82,7 @@ extension Attribute {
 
 extension EnumDescription {
   /// What a stored raw value is read as; nil if it cannot be read.
-  func readValue(_ value: StoredValue) -> StoredValue? {
+  package func readValue(_ value: StoredValue) -> StoredValue? {
     if cases.contains(where: { $0.rawValue == value }) { return value }
     switch unknown {
     case .preserve: return value
@@ -93,7 +92,7 @@ extension EnumDescription {
   }
 
   /// Whether an attribute can be set to a raw value.
-  func allows(_ value: StoredValue) -> Bool {
+  package func allows(_ value: StoredValue) -> Bool {
     if cases.contains(where: { $0.rawValue == value }) { return true }
     guard unknown == .preserve else { return false }
     switch (rawType, value) {

@@ -1,10 +1,11 @@
 import Foundation
 package import TrellisModel
-@_spi(Generated) import TrellisStorage
 
 /// The reason why a value or a text is none of an attribute's type: what is expected, as the end of a sentence.
 package struct ValueMisfit: Error, Hashable {
   package let expected: String
+
+  package init(expected: String) { self.expected = expected }
 }
 
 extension Attribute {

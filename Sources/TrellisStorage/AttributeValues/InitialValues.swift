@@ -1,6 +1,5 @@
 import Foundation
 package import TrellisModel
-@_spi(Generated) import TrellisStorage
 
 /// The values of attributes that were not given.
 extension Attribute {
@@ -22,7 +21,7 @@ extension Attribute {
   }
 
   /// The value of a transient attribute without a default after a fetch.
-  var placeholder: StoredValue {
+  package var placeholder: StoredValue {
     switch type {
     case .bool, .int16, .int32, .int64, .date: .integer(0)
     case .float, .double: .real(0)

@@ -1,0 +1,95 @@
+package import TrellisModel
+@_spi(Generated) package import TrellisStorage
+
+/// A value that an attribute cannot hold.
+package struct RefusedValue: Error, Hashable {
+  /// The number of the property.
+  package let property: Int
+  /// The reason, as a clause.
+  package let reason: String
+}
+
+/// Inserts objects and sets their attributes by property number, for code that has values in their stored form.
+///
+/// A generated class sets its properties only by typed code. It can be made from a row, though, so the values are shown
+/// to it as one; they are checked and brought into their canonical form as values of a store are.
+package final class ObjectWriter {
+  private let graph: ObjectGraph
+  private let reader = ValueReader()
+  private let collector = ValueWriter()
+
+  package init(_ context: ManagedObjectContext) { graph = context.graph }
+
+  /// Inserts an object.
+  ///
+  /// - Parameters:
+  ///   - entity: The number of an entity that is not abstract.
+  ///   - values: The values of all attributes by property number; null for relationships, which are set afterwards.
+  ///   - assigned: The attributes that were given. The others are known to have their initial values.
+  /// - Throws: ``RefusedValue``; then nothing is inserted.
+  package func insert(_ entity: Int, _ values: [StoredValue], assigned: ColumnMask) throws -> ManagedObject {
+    try graph.throwPendingFailure()
+    let info = graph.runtime.entities[entity]
+    let object = try object(info, graph.takeKey(), 0) { $0.isReference ? .null : values[$0.property] }
+    object.state.becomeInserted(changed: info.entity.uniqueKeys.isEmpty ? 0 : assigned.bits)
+    graph.registerInserted(object)
+    object._finishInsert()
+    try graph.throwPendingFailure()
+    return object
+  }
+
+  /// Sets attributes to values that differ from those that the object has.
+  ///
+  /// - Parameter values: The numbers of stored attributes, and their values.
+  /// - Returns: whether any of them differed.
+  /// - Throws: ``RefusedValue``; ``ContextError`` if the object is deleted or cannot be loaded. Then nothing has changed.
+  package func set(_ values: [(property: Int, value: StoredValue)], of object: ManagedObject) throws -> Bool {
+    object._willRead(-1)
+    try graph.throwPendingFailure()
+    guard values.contains(where: { !object._value($0.property).isSame(as: $0.value) }) else { return false }
+    try object.checkWritable()
+    let info = graph.info(of: object)
+    let present = collector.collect(info.entity.columns.count, object.writeRow) ?? []
+    var number = -1
+    let twin = try self.object(info, object._key, object.version) { column in
+      number += 1
+      let isGiven = !column.isReference
+      return isGiven ? values.last { $0.property == column.property }?.value ?? present[number] : present[number]
+    }
+    let changed = Set(values.map(\.property)).filter { !object._value($0).isSame(as: twin._value($0)) }
+    guard !changed.isEmpty else { return false }
+    for property in changed.sorted() where !object._willWrite(property) { return false }
+    let row = twin._copyRow()
+    for mask in ColumnMask.masks(of: changed.sorted()) { object._restore(mask, from: row) }
+    try graph.throwPendingFailure()
+    return true
+  }
+
+  /// An object that belongs to nothing yet, with the values of a row.
+  private func object(
+    _ info: EntityInfo, _ key: Int64, _ version: Int64, _ value: (Column) -> StoredValue
+  ) throws -> ManagedObject {
+    reader.show(key: key, version: version, entity: info.number, values: info.entity.columns.map(value))
+    let object = info.type.init(reader, in: graph.link)
+    if let problem = reader.problem {
+      let column = info.entity.columns.indices.contains(problem.column) ? info.entity.columns[problem.column] : nil
+      reader.problem = nil
+      throw RefusedValue(property: column?.property ?? -1, reason: problem.what)
+    }
+    return object
+  }
+}
+
+extension Column {
+  /// Whether the column has a key or a position, and no value of an attribute.
+  fileprivate var isReference: Bool {
+    if case .attribute = content { false } else { true }
+  }
+}
+
+extension AnyObjectID {
+  /// The identifier of an object of an entity of a context.
+  package init(_ key: Int64, entity: Int, in context: ManagedObjectContext) {
+    self.init(key, context.graph.runtime.entities[entity])
+  }
+}
