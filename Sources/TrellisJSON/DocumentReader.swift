@@ -125,7 +125,7 @@ struct DocumentReader<Rows: DocumentRows> {
 
   /// Finds the document's sections.
   mutating func find() throws(DocumentFault) {
-    try checkEncoding()
+    try JSONScanner.checkEncoding(bytes)
     try findSections()
   }
 
@@ -141,15 +141,6 @@ struct DocumentReader<Rows: DocumentRows> {
     try readEntities()
     try loading.checkReferences(bytes)
     try readPairs()
-  }
-
-  private func checkEncoding() throws(DocumentFault) {
-    if String(validating: bytes, as: UTF8.self) != nil { return }
-    var place = 0
-    var parser = Unicode.UTF8.ForwardParser()
-    var iterator = bytes.makeIterator()
-    while case .valid(let scalar) = parser.parseScalar(from: &iterator) { place += scalar.count }
-    throw DocumentFault("the text is not UTF-8 from here on", at: place)
   }
 
   // MARK: Sections
@@ -216,7 +207,7 @@ struct DocumentReader<Rows: DocumentRows> {
 
   /// - Parameter forSteps: whether a model that is stored like the program's is of interest, too.
   fileprivate mutating func readModel(_ path: String, tellsIdentity: Bool) throws(DocumentFault) -> FoundModel? {
-    try checkEncoding()
+    try JSONScanner.checkEncoding(bytes)
     try findSections()
     try checkFeatures(path)
     // The same model has the same layout, so usually only the checksum has to be compared.

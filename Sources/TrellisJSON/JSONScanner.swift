@@ -33,6 +33,18 @@ struct JSONScanner {
     }
   }
 
+  /// Checks that bytes are UTF-8.
+  ///
+  /// - Throws: ``DocumentFault`` at the first byte that is not.
+  static func checkEncoding(_ bytes: UnsafeBufferPointer<UInt8>) throws(DocumentFault) {
+    if String(validating: bytes, as: UTF8.self) != nil { return }
+    var place = 0
+    var parser = Unicode.UTF8.ForwardParser()
+    var iterator = bytes.makeIterator()
+    while case .valid(let scalar) = parser.parseScalar(from: &iterator) { place += scalar.count }
+    throw DocumentFault("the text is not UTF-8 from here on", at: place)
+  }
+
   // MARK: Bytes
 
   @inline(__always) var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }

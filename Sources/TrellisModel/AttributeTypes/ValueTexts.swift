@@ -76,7 +76,7 @@ public enum DateText {
 
   // Calendar arithmetic in eras of 400 years that begin in March, so that leap days come last.
 
-  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+  package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = floored(shifted, 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

@@ -47,6 +47,8 @@ package struct JSONPath: Hashable, Sendable {
 package struct JSONPathFault: Error, Hashable, Sendable {
   /// What is wrong and how to write it, as a sentence without a full stop.
   package let message: String
+
+  package init(message: String) { self.message = message }
 }
 
 extension JSONPath {

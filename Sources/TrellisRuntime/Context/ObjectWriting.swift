@@ -65,6 +65,18 @@ package final class ObjectWriter {
     return true
   }
 
+  /// Loads the partners in a relationship for many objects at once. Objects that are new are passed over.
+  ///
+  /// - Throws: the same errors as ``ManagedObjectContext/fetch(_:)``.
+  package func load(_ relationship: Relationship, of owners: [ManagedObject]) throws {
+    let path = PropertyPath(variable: 0).appending(relationship.index)
+    let stored = owners.filter { $0.phase == .persistent }
+    if !stored.isEmpty { try graph.prefetch([path], for: stored) }
+  }
+
+  /// Removes an object that was inserted and never saved.
+  package func withdraw(_ object: ManagedObject) throws { try graph.withdraw(object) }
+
   /// An object that belongs to nothing yet, with the values of a row.
   private func object(
     _ info: EntityInfo, _ key: Int64, _ version: Int64, _ value: (Column) -> StoredValue

@@ -62,6 +62,9 @@ package struct KeyValues: Hashable, Sendable {
     first = value
     others = []
   }
+
+  /// The values, in the order of the key's properties.
+  package var all: [StoredValue] { [first] + others }
 }
 
 extension StoredValue {

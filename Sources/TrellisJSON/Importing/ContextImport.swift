@@ -1,0 +1,119 @@
+public import Foundation
+@_spi(Generated) public import TrellisRuntime
+
+extension ManagedObjectContext {
+  /// Imports objects from JSON data, as the model's mapping says, and saves them.
+  ///
+  /// ```swift
+  /// let report = try context.importJSON(Pokemon.self, from: data, at: "results[*]")
+  /// print(report.inserted.count, report.updated.count, report.unchanged.count)
+  /// for failure in report.rejected { print(failure) }
+  /// ```
+  /// Objects are found by the unique key that the mapping names; what is absent in the input stays as it is. The policy
+  /// says what happens to an object that the store has:
+  ///
+  /// | policy | |
+  /// |---|---|
+  /// | `objectTrump` | the values of the input win |
+  /// | `storeTrump` | the input fills properties that are nil, and adds members |
+  /// | `overwrite` | the values of the input win, and absent attributes get their default, or nil |
+  /// | `rollback` | the object stays as it is |
+  /// | `error` | the object of the input is rejected |
+  ///
+  /// References may lead to objects that come later in the input. Nothing is written for an object that has all values.
+  ///
+  /// - Parameters:
+  ///   - type: The entity of the elements.
+  ///   - data: The input, in UTF-8.
+  ///   - path: The path from the document to the elements, such as `results[*]`, with keys, `[*]` and positions. Nil for
+  ///     the elements of a list, or the document itself if it is no list.
+  ///   - layout: How elements are separated.
+  ///   - mergePolicy: The policy for objects that the store has, and for conflicts with other contexts.
+  ///   - rejection: What happens if an object cannot be imported.
+  ///   - progress: Called after each batch of about a thousand elements or 4 MB.
+  /// - Returns: what was done, and what was left out.
+  /// - Throws: ``JSONImportError`` if the model has no mapping for the entity, if the context has unsaved changes, and for
+  ///   `rejecting: .everything` with every failure; the errors of ``ManagedObjectContext/save(mergePolicy:)``. Batches
+  ///   that were saved before stay saved; nothing else remains in the context.
+  /// - Complexity: linear in the number of bytes. One request for each unique key and one save a batch.
+  @discardableResult public func importJSON<Object: ManagedObject>(
+    _ type: Object.Type, from data: Data, at path: String? = nil, layout: JSONLayout = .document,
+    mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
+    progress: ((JSONImportProgress) -> Void)? = nil
+  ) throws -> JSONImportReport {
+    let importer = try JSONImporter(
+      entity(of: type), into: self, at: path, layout, mergePolicy, rejection, file: nil, totalBytes: data.count,
+      progress)
+    var rest = data[...]
+    while !rest.isEmpty {
+      try importer.feed(rest.prefix(Self.pieceOfInput))
+      rest = rest.dropFirst(Self.pieceOfInput)
+    }
+    return try importer.finish()
+  }
+
+  /// Imports objects from a JSON file, as ``importJSON(_:from:at:layout:mergePolicy:rejecting:progress:)`` does from
+  /// data. The file is read piece by piece, whatever its size.
+  ///
+  /// - Parameters:
+  ///   - url: The URL of a file. Failures name it by its last component.
+  ///   - layout: How elements are separated; nil for lines if the name ends in `.ndjson` or `.jsonl`, otherwise a
+  ///     document.
+  /// - Throws: also the errors of the file system.
+  @discardableResult public func importJSON<Object: ManagedObject>(
+    _ type: Object.Type, from url: URL, at path: String? = nil, layout: JSONLayout? = nil,
+    mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
+    progress: ((JSONImportProgress) -> Void)? = nil
+  ) throws -> JSONImportReport {
+    let file = try FileHandle(forReadingFrom: url)
+    defer { try? file.close() }
+    let size = try file.seekToEnd()
+    try file.seek(toOffset: 0)
+    let usual: JSONLayout = ["ndjson", "jsonl"].contains(url.pathExtension.lowercased()) ? .lines : .document
+    let importer = try JSONImporter(
+      entity(of: type), into: self, at: path, layout ?? usual, mergePolicy, rejection, file: url.lastPathComponent,
+      totalBytes: Int(clamping: size), progress)
+    while let piece = try file.read(upToCount: Self.pieceOfInput), !piece.isEmpty { try importer.feed(piece) }
+    return try importer.finish()
+  }
+
+  /// Imports objects from bytes that come one after the other, such as those of a download, as
+  /// ``importJSON(_:from:at:layout:mergePolicy:rejecting:progress:)`` does from data.
+  ///
+  /// ```swift
+  /// let (bytes, _) = try await URLSession.shared.bytes(from: url)
+  /// let report = try await context.importJSON(Pokemon.self, from: bytes, layout: .lines)
+  /// ```
+  /// The context must not be used between the pieces by anything else.
+  ///
+  /// - Throws: also the errors of the sequence, after what was saved before.
+  @discardableResult nonisolated(nonsending) public func importJSON<Object: ManagedObject, Bytes: AsyncSequence>(
+    _ type: Object.Type, from bytes: Bytes, at path: String? = nil, layout: JSONLayout = .document,
+    mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
+    progress: ((JSONImportProgress) -> Void)? = nil
+  ) async throws -> JSONImportReport where Bytes.Element == UInt8 {
+    let importer = try JSONImporter(
+      entity(of: type), into: self, at: path, layout, mergePolicy, rejection, file: nil, totalBytes: nil, progress)
+    var piece: [UInt8] = []
+    for try await byte in bytes {
+      piece.append(byte)
+      if piece.count == Self.pieceOfAsyncInput {
+        try importer.feed(piece)
+        piece.removeAll(keepingCapacity: true)
+      }
+    }
+    try importer.feed(piece)
+    return try importer.finish()
+  }
+
+  private static var pieceOfInput: Int { 1 << 20 }
+  private static var pieceOfAsyncInput: Int { 1 << 16 }
+
+  private func entity<Object: ManagedObject>(of type: Object.Type) throws -> Int {
+    let number = type._entity
+    guard model.entities.indices.contains(number), type._model?.description.name ?? model.name == model.name else {
+      throw JSONImportError(message: "The class \(type) belongs to another model than the context.", failures: [])
+    }
+    return number
+  }
+}

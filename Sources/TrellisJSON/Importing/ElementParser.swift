@@ -1,0 +1,435 @@
+import TrellisModel
+import TrellisStorage
+
+/// Reads one element of the input into records, in one pass over its bytes.
+struct ElementParser {
+  private let map: JSONMap
+  private var scanner: JSONScanner
+  /// The offset in the input of the first byte.
+  private let base: Int
+  /// All records of the element, outer ones before inner ones.
+  private(set) var records: [ImportRecord] = []
+
+  /// Whether a nested object was replaced by another one, because a key comes twice.
+  private var hasForgotten = false
+
+  static let maximumDepth = DocumentFormat.maximumDepth
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>, base: Int, _ map: JSONMap) {
+    self.map = map
+    self.base = base
+    scanner = JSONScanner(bytes)
+  }
+
+  private var place: Int { base + scanner.offset }
+
+  /// Reads the element as an object of an entity.
+  ///
+  /// - Throws: ``DocumentFault`` for a text that is no JSON, with an offset within the bytes.
+  mutating func read(as entity: EntityMap) throws(DocumentFault) -> ImportRecord? {
+    try JSONScanner.checkEncoding(scanner.bytes)
+    scanner.skipSpace()
+    let record = try object(entity, nil, nil, key: nil, depth: 0)
+    scanner.skipSpace()
+    if scanner.next != nil { throw scanner.expected("the end") }
+    if hasForgotten {
+      records = []
+      record?.appendAll(to: &records)
+    }
+    for record in records where !record.map.enclosingFields.isEmpty { try readEnclosing(record) }
+    return record
+  }
+
+  // MARK: Objects
+
+  /// Reads an object, or the scalar that stands for one.
+  ///
+  /// - Returns: the record; nil for a value that is passed over.
+  private mutating func object(
+    _ general: EntityMap, _ parent: ImportRecord?, _ link: LinkMap?, key: String?, depth: Int
+  ) throws(DocumentFault) -> ImportRecord? {
+    let start = scanner.offset
+    let isObject = scanner.next == UInt8(ascii: "{")
+    if isObject && general.isScalar && parent != nil {
+      try scanner.skipValue(depth: depth)
+      return nil
+    }
+    var entity = general
+    var problem: ImportProblem?
+    if let path = general.entityPath, isObject {
+      let text = try scalarText(at: path, depth: depth)
+      if let text, let number = general.entitiesByValue[text], let found = map.entities[number] {
+        entity = found
+      } else {
+        problem = ImportProblem(
+          .wrongEntity, at: base + start,
+          "'\(path.joined(separator: "."))' must be one of \(general.entitiesByValue.keys.sorted().listed)")
+      }
+    }
+    let record = ImportRecord(entity, at: base + start, in: parent, link)
+    records.append(record)
+    if let problem { record.note(problem) }
+    if let number = entity.keyField, let key { setKey(key, number, record) }
+    if let number = entity.valueField, !isObject {
+      try field(number, record, depth)
+    } else if isObject {
+      if entity.root.isLeaf { try scanner.skipValue(depth: depth) } else { try walk(entity.root, record, depth) }
+    } else {
+      record.note(ImportProblem(.badValue, at: base + start, "must be an object"))
+      try scanner.skipValue(depth: depth)
+    }
+    record.finish()
+    return record
+  }
+
+  /// Reads the values of enclosing objects, once these are read.
+  private mutating func readEnclosing(_ record: ImportRecord) throws(DocumentFault) {
+    for number in record.map.enclosingFields {
+      var outer: ImportRecord? = record
+      var steps = record.map.fields[number].path.steps[...]
+      while steps.first == .enclosing {
+        outer = outer?.parent
+        steps = steps.dropFirst()
+      }
+      guard let outer else {
+        record.note(ImportProblem(.badValue, at: record.start, field: number, "has no enclosing object here"))
+        continue
+      }
+      scanner.offset = outer.start - base
+      if try seek(steps, depth: 0) { try field(number, record, 0) }
+    }
+  }
+
+  /// Moves to the value at a path of keys and positions. Returns false if there is none.
+  private mutating func seek(
+    _ steps: ArraySlice<JSONPath.Step>, depth: Int
+  ) throws(DocumentFault) -> Bool {
+    var steps = steps
+    while let step = steps.popFirst() {
+      var found: Int?
+      switch step {
+      case .name(let name):
+        guard scanner.next == UInt8(ascii: "{"), try scanner.open("{", "}", "an object") else { return false }
+        repeat {
+          if TextBytes.areEqual(try scanner.key(), name) { found = scanner.offset }
+          try scanner.skipValue(depth: depth)
+        } while try scanner.goOn("}")
+      case .element(let position):
+        guard scanner.next == UInt8(ascii: "["), try scanner.open("[", "]", "a list") else { return false }
+        var current = 0
+        repeat {
+          if current == position { found = scanner.offset }
+          current += 1
+          try scanner.skipValue(depth: depth)
+        } while try scanner.goOn("]")
+      case .entries, .elements, .matching, .enclosing, .key, .value: return false
+      }
+      guard let found else { return false }
+      scanner.offset = found
+    }
+    return true
+  }
+
+  private func setKey(_ key: String, _ number: Int, _ record: ImportRecord) {
+    if let value = record.map.fields[number].value.value(key) {
+      record.set(number, value, at: place)
+    } else {
+      record.note(
+        ImportProblem(
+          .badValue, at: place, field: number, "must be \(record.map.fields[number].value.expectation)"))
+    }
+  }
+
+  // MARK: Walking
+
+  private mutating func walk(_ node: PathNode, _ record: ImportRecord, _ depth: Int) throws(DocumentFault) {
+    guard depth < Self.maximumDepth else {
+      throw DocumentFault(
+        "objects and lists lie in each other more than \(Self.maximumDepth) levels deep", at: scanner.offset, .limit)
+    }
+    let start = scanner.offset
+    for (number, target) in node.targets.enumerated() {
+      if number > 0 { scanner.offset = start }
+      try take(target, record, depth, key: nil)
+    }
+    if node.isLeaf { return }
+    scanner.offset = start
+    switch scanner.next {
+    case UInt8(ascii: "{") where node.isObject: try walkObject(node, record, depth)
+    case UInt8(ascii: "[") where node.isList: try walkList(node, record, depth)
+    case UInt8(ascii: "n"):
+      try scanner.word("null")
+      clear(node, record, at: base + start)
+    default:
+      record.note(
+        ImportProblem(
+          .badValue, at: base + start, property: firstProperty(of: node, record),
+          "lies in \(node.isObject ? "an object" : "a list"), and something else is here"))
+      try scanner.skipValue(depth: depth)
+    }
+  }
+
+  private mutating func walkObject(
+    _ node: PathNode, _ record: ImportRecord, _ depth: Int
+  ) throws(DocumentFault) {
+    begin(node, record)
+    guard try scanner.open("{", "}", "an object") else { return }
+    repeat {
+      guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a key in double quotes") }
+      let start = scanner.offset
+      let (span, hasEscapes) = try scanner.stringSpan()
+      let end = scanner.offset
+      var found: PathNode?
+      if hasEscapes {
+        scanner.offset = start
+        var text = try scanner.string()
+        found = text.withUTF8 { bytes in node.node(named: Slice(base: bytes, bounds: bytes.indices)) }
+        scanner.offset = end
+      } else {
+        found = node.node(named: scanner.bytes[span])
+      }
+      scanner.skipSpace()
+      try scanner.expect(":", "after the key")
+      scanner.skipSpace()
+      if let entries = node.entries {
+        let value = scanner.offset
+        scanner.offset = start
+        let key = try scanner.string()
+        scanner.offset = value
+        try walkEntry(entries, key, record, depth + 1)
+        if found != nil { scanner.offset = value }
+      }
+      if let found {
+        try walk(found, record, depth + 1)
+      } else if node.entries == nil {
+        try scanner.skipValue(depth: depth + 1)
+      }
+    } while try scanner.goOn("}")
+  }
+
+  /// Reads a value of an object whose keys are data.
+  private mutating func walkEntry(
+    _ node: PathNode, _ key: String, _ record: ImportRecord, _ depth: Int
+  ) throws(DocumentFault) {
+    let start = scanner.offset
+    var isTaken = false
+    for target in node.targets {
+      scanner.offset = start
+      try take(target, record, depth, key: key)
+      isTaken = true
+    }
+    guard !node.isLeaf || !isTaken else { return }
+    scanner.offset = start
+    // A null among the values is no value.
+    if scanner.isAtNull() || node.isLeaf { return try scanner.skipValue(depth: depth) }
+    try walk(PathNode.withoutTargets(node), record, depth)
+  }
+
+  private mutating func walkList(_ node: PathNode, _ record: ImportRecord, _ depth: Int) throws(DocumentFault) {
+    begin(node, record)
+    guard try scanner.open("[", "]", "a list") else { return }
+    var position = 0
+    repeat {
+      let start = scanner.offset
+      if scanner.isAtNull() {
+        // A null in a list is no element.
+        try scanner.word("null")
+      } else {
+        var nodes: [PathNode] = []
+        if let elements = node.elements { nodes.append(elements) }
+        for (wanted, found) in node.positions where wanted == position { nodes.append(found) }
+        for filter in node.filters {
+          if let text = try scalarText(at: filter.names, depth: depth + 1),
+            let found = filter.nodes.first(where: { TextBytes.areEqual($0.text, text) })
+          {
+            nodes.append(found.node)
+          }
+          scanner.offset = start
+        }
+        if nodes.isEmpty {
+          try scanner.skipValue(depth: depth + 1)
+        } else {
+          try walk(node.union(nodes), record, depth + 1)
+        }
+      }
+      position += 1
+    } while try scanner.goOn("]")
+  }
+
+  private mutating func begin(_ node: PathNode, _ record: ImportRecord) {
+    for target in node.collections where record.begin(target, at: place) { hasForgotten = true }
+  }
+
+  /// Sets what lies below a null to nil.
+  private mutating func clear(_ node: PathNode, _ record: ImportRecord, at offset: Int) {
+    for target in node.collections { clear(target, record, at: offset) }
+    for (_, next) in node.names {
+      for target in next.targets { clear(target, record, at: offset) }
+      clear(next, record, at: offset)
+    }
+  }
+
+  private mutating func clear(_ target: PathNode.Target, _ record: ImportRecord, at offset: Int) {
+    switch target {
+    case .field(let number): setNull(number, record, at: offset)
+    case .item(let number): if !record.map.fields[number].keepsOnNull { record.begin(target, at: offset) }
+    case .link(let number):
+      if !record.map.links[number].keepsOnNull, record.begin(target, at: offset) { hasForgotten = true }
+    }
+  }
+
+  private func firstProperty(of node: PathNode, _ record: ImportRecord) -> String? {
+    var nodes = [node]
+    while let next = nodes.popLast() {
+      for target in next.targets {
+        switch target {
+        case .field(let number), .item(let number): return record.map.fields[number].attribute.name
+        case .link(let number): return record.map.links[number].relationship.name
+        }
+      }
+      nodes += next.names.map(\.node) + [next.entries, next.elements].compactMap(\.self)
+      nodes += next.positions.map(\.node) + next.filters.flatMap { $0.nodes.map(\.node) }
+    }
+    return nil
+  }
+
+  // MARK: Values
+
+  private mutating func take(
+    _ target: PathNode.Target, _ record: ImportRecord, _ depth: Int, key: String?
+  ) throws(DocumentFault) {
+    switch target {
+    case .field(let number): try field(number, record, depth)
+    case .item(let number): try item(number, record, depth)
+    case .link(let number): try partner(number, record, depth, key: key)
+    }
+  }
+
+  private func setNull(_ number: Int, _ record: ImportRecord, at offset: Int) {
+    let field = record.map.fields[number]
+    if field.keepsOnNull { return }
+    record.forgetProblems(of: number)
+    if field.attribute.isOptional {
+      record.set(number, .null, at: offset)
+    } else {
+      record.note(
+        ImportProblem(.badValue, at: offset, field: number, "must be \(field.value.expectation), and not null"))
+    }
+  }
+
+  private mutating func field(_ number: Int, _ record: ImportRecord, _ depth: Int) throws(DocumentFault) {
+    let start = scanner.offset
+    let field = record.map.fields[number]
+    if scanner.isAtNull() {
+      try scanner.word("null")
+      return setNull(number, record, at: base + start)
+    }
+    record.forgetProblems(of: number)
+    if let value = try field.value.read(&scanner) {
+      record.set(number, value, at: base + start)
+    } else {
+      try refuse(field.value, number, record, from: start, depth)
+    }
+  }
+
+  private mutating func item(_ number: Int, _ record: ImportRecord, _ depth: Int) throws(DocumentFault) {
+    let start = scanner.offset
+    if scanner.isAtNull() { return try scanner.word("null") }
+    let map = record.map.fields[number].value
+    if let value = try map.read(&scanner) {
+      record.append(value, to: number)
+    } else {
+      try refuse(map, number, record, from: start, depth)
+    }
+  }
+
+  private mutating func refuse(
+    _ map: ValueMap, _ number: Int, _ record: ImportRecord, from start: Int, _ depth: Int
+  ) throws(DocumentFault) {
+    scanner.offset = start
+    try scanner.skipValue(depth: depth)
+    record.note(ImportProblem(.badValue, at: base + start, field: number, "must be \(map.expectation)"))
+  }
+
+  private mutating func partner(
+    _ number: Int, _ record: ImportRecord, _ depth: Int, key: String?
+  ) throws(DocumentFault) {
+    let start = scanner.offset
+    let link = record.map.links[number]
+    if scanner.isAtNull() {
+      try scanner.word("null")
+      if !link.relationship.isToMany, !link.keepsOnNull, record.begin(.link(number), at: base + start) {
+        hasForgotten = true
+      }
+      return
+    }
+    if !link.relationship.isToMany, record.begin(.link(number), at: base + start) { hasForgotten = true }
+    let isObject = scanner.next == UInt8(ascii: "{")
+    let entity = map.entities[link.relationship.destination]
+    if !isObject, let reference = link.reference, entity?.valueField == nil || link.isReference {
+      if let value = try reference.read(&scanner) {
+        record.append(.reference(value, offset: base + start), to: number)
+      } else {
+        try refusePartner(link, number, record, "must be \(reference.expectation)", from: start, depth)
+      }
+    } else if !link.isReference, let entity {
+      if let inner = try object(entity, record, link, key: key, depth: depth + 1) {
+        record.append(.record(inner), to: number)
+      }
+    } else {
+      try refusePartner(link, number, record, "must be the key of an object", from: start, depth)
+    }
+  }
+
+  private mutating func refusePartner(
+    _ link: LinkMap, _ number: Int, _ record: ImportRecord, _ message: String, from start: Int, _ depth: Int
+  ) throws(DocumentFault) {
+    scanner.offset = start
+    try scanner.skipValue(depth: depth)
+    record.append(.unreadable, to: number)
+    record.note(
+      ImportProblem(.badValue, at: base + start, property: link.relationship.name, message))
+  }
+
+  // MARK: Looking ahead
+
+  /// The text of a scalar at a path of keys from here; nil if there is none. The scanner stays.
+  private mutating func scalarText(at names: [String], depth: Int) throws(DocumentFault) -> String? {
+    let start = scanner.offset
+    defer { scanner.offset = start }
+    var found: String?
+    try find(names[...], depth, &found)
+    return found
+  }
+
+  private mutating func find(
+    _ names: ArraySlice<String>, _ depth: Int, _ found: inout String?
+  ) throws(DocumentFault) {
+    guard let name = names.first else {
+      found = try scanner.scalarText()
+      return
+    }
+    guard scanner.next == UInt8(ascii: "{"), depth < Self.maximumDepth, try scanner.open("{", "}", "an object") else {
+      return
+    }
+    repeat {
+      let key = try scanner.key()
+      let start = scanner.offset
+      if TextBytes.areEqual(key, name) {
+        found = nil
+        try find(names.dropFirst(), depth + 1, &found)
+        scanner.offset = start
+      }
+      try scanner.skipValue(depth: depth + 1)
+    } while try scanner.goOn("}")
+  }
+}
+
+extension [String] {
+  /// `'a', 'b' or 'c'`
+  fileprivate var listed: String {
+    let quoted = prefix(12).map { "'\($0)'" }
+    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
+    return quoted.dropLast().joined(separator: ", ") + " or " + last + (count > 12 ? " …" : "")
+  }
+}

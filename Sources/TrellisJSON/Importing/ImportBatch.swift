@@ -1,0 +1,405 @@
+import TrellisModel
+@_spi(Generated) import TrellisRuntime
+@_spi(Generated) import TrellisStorage
+
+/// Carries the records of one batch into the context: finds or makes their objects, sets values, then partners.
+///
+/// Partners come last, because an object may be referred to before it is made.
+final class ImportBatch {
+  /// A record that cannot be carried out before others are known.
+  struct Waiting {
+    let records: [ImportRecord]
+    let problems: [ImportProblem]
+  }
+
+  private let context: ManagedObjectContext
+  private let map: JSONMap
+  private let policy: MergePolicy
+  private let writer: ObjectWriter
+  let table: ImportTable
+  private(set) var records: [ImportRecord]
+  /// What waits for objects that have not come yet.
+  private(set) var waiting: [Waiting] = []
+  private(set) var failures: [(record: ImportRecord, problem: ImportProblem)] = []
+  /// Whether nothing more will come, so that what is missing is missing.
+  let isLast: Bool
+
+  init(
+    _ records: [ImportRecord], in context: ManagedObjectContext, _ map: JSONMap, _ writer: ObjectWriter,
+    _ policy: MergePolicy, isLast: Bool
+  ) {
+    self.records = records
+    self.context = context
+    self.map = map
+    self.writer = writer
+    self.policy = policy
+    self.isLast = isLast
+    table = ImportTable(context, map, writer)
+  }
+
+  /// - Parameter pull: returns the records that wait for a key which the batch has as well.
+  func carryOut(pulling pull: (ImportKey) -> [ImportRecord]) throws {
+    try table.resolve(records)
+    var pulled: [ImportRecord] = []
+    for record in records { if let key = record.ownKey { pulled += pull(key) } }
+    if !pulled.isEmpty {
+      records = pulled + records
+      try table.resolve(pulled)
+      // Older records come first.
+      let places = Dictionary(
+        records.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+      for target in table.targets where target.records.count > 1 {
+        target.records.sort { places[ObjectIdentifier($0), default: 0] < places[ObjectIdentifier($1), default: 0] }
+      }
+    }
+    for record in records where !record.problems.isEmpty && !record.isRejected { reject(record) }
+    try table.resolveReferences(of: records)
+    try makeObjects()
+    for target in table.targets where target.object != nil && !target.isNew { try update(target) }
+    try loadPartners()
+    for record in records where !record.isRejected {
+      guard let target = record.target, target.object != nil else { continue }
+      for number in record.links.indices where record.links[number] != nil {
+        if record.doneKey == nil || record.openLinks.contains(number) { try link(number, of: record, target) }
+      }
+    }
+  }
+
+  // MARK: Rejecting
+
+  /// Rejects a record with what is nested in it.
+  func reject(_ record: ImportRecord, _ problems: [ImportProblem] = []) {
+    for problem in record.isRejected ? problems : record.problems + problems { failures.append((record, problem)) }
+    if record.isRejected { return }
+    record.isRejected = true
+    rejectNested(in: record)
+  }
+
+  private func rejectNested(in record: ImportRecord) {
+    for case let link? in record.links {
+      for case .record(let inner) in link.members where !inner.isRejected {
+        for problem in inner.problems { failures.append((inner, problem)) }
+        inner.isRejected = true
+        rejectNested(in: inner)
+      }
+    }
+  }
+
+  // MARK: Making objects
+
+  private func makeObjects() throws {
+    var candidates: [ImportTarget] = []
+    for target in table.targets where target.object == nil {
+      let records = target.records.filter { !$0.isRejected }
+      guard let first = records.first else { continue }
+      if first.map.entity.isAbstract {
+        for record in records {
+          reject(
+            record,
+            [ImportProblem(.wrongEntity, at: record.start, "is abstract, and nothing tells of which entity the object is")])
+        }
+      } else if let other = records.first(where: { $0.map !== first.map }) {
+        reject(
+          other,
+          [
+            ImportProblem(
+              .wrongEntity, at: other.start, "has the key of an object of '\(first.map.entity.name)' in the same input")
+          ])
+        candidates.append(target)
+      } else {
+        candidates.append(target)
+      }
+    }
+    // Which of them can be made depends on which others can.
+    var missing: [Int: [ImportProblem]] = [:]
+    for target in candidates {
+      missing[target.number] = missingValues(of: target)
+      target.isMade = missing[target.number]?.isEmpty == true
+    }
+    let owners = owners(of: candidates)
+    var isSettled = false
+    while !isSettled {
+      isSettled = true
+      for target in candidates where target.isMade {
+        let problems = missingPartners(of: target, owners[target.number] ?? [])
+        if problems.isEmpty { continue }
+        missing[target.number] = problems
+        target.isMade = false
+        isSettled = false
+      }
+    }
+    for target in candidates {
+      if target.isMade { try make(target) } else { postpone(target, missing[target.number] ?? []) }
+    }
+  }
+
+  private func liveRecords(_ target: ImportTarget) -> [ImportRecord] { target.records.filter { !$0.isRejected } }
+
+  private func missingValues(of target: ImportTarget) -> [ImportProblem] {
+    let records = liveRecords(target)
+    guard let map = records.first?.map else { return [] }
+    var problems: [ImportProblem] = []
+    for case let attribute? in map.entity.properties.map(\.attribute)
+    where !attribute.isOptional && attribute.description.defaultValue == nil && attribute.column != nil {
+      let field = map.fields.firstIndex { $0.attribute === attribute }
+      if let field, records.contains(where: { $0.values[field] != nil }) { continue }
+      problems.append(
+        ImportProblem(
+          .missingValues, at: records[records.count - 1].start, property: attribute.name,
+          "is needed for a new object, and is absent"))
+    }
+    return problems
+  }
+
+  /// The objects that nest others, or list them, by the number of the other and the relationship that this sets.
+  private func owners(of candidates: [ImportTarget]) -> [Int: [(property: Int, owner: ImportTarget)]] {
+    guard !candidates.isEmpty else { return [:] }
+    var owners: [Int: [(property: Int, owner: ImportTarget)]] = [:]
+    for record in records where !record.isRejected {
+      guard let owner = record.target else { continue }
+      for (number, link) in record.links.enumerated() {
+        guard let link, let inverse = record.map.links[number].owner else { continue }
+        for member in link.members {
+          guard let target = target(of: member, record.map.links[number]), target.object == nil else { continue }
+          owners[target.number, default: []].append((inverse.index, owner))
+        }
+      }
+    }
+    return owners
+  }
+
+  private func missingPartners(
+    of target: ImportTarget, _ owners: [(property: Int, owner: ImportTarget)]
+  ) -> [ImportProblem] {
+    let records = liveRecords(target)
+    guard let map = records.first?.map else { return [] }
+    var problems: [ImportProblem] = []
+    for case let relationship? in map.entity.properties.map(\.relationship) where relationship.isRequired {
+      if relationship.isTransient { continue }
+      if owners.contains(where: { $0.property == relationship.index && ($0.owner.object != nil || $0.owner.isMade) }) {
+        continue
+      }
+      let number = map.links.firstIndex { $0.relationship === relationship }
+      let links = number.map { number in records.compactMap { $0.links[number] } } ?? []
+      let isGiven = links.contains { link in
+        link.members.contains { member in
+          guard let number, let partner = self.target(of: member, map.links[number]) else { return false }
+          return partner.object != nil || partner.isMade || partner === target
+        }
+      }
+      if isGiven { continue }
+      let isAbsent = links.allSatisfy(\.members.isEmpty)
+      problems.append(
+        ImportProblem(
+          isAbsent ? .missingValues : .missingPartner, at: links.last?.offset ?? records[records.count - 1].start,
+          property: relationship.name,
+          isAbsent ? "is needed for a new object, and is absent" : "leads to no object of the input or the store"))
+    }
+    return problems
+  }
+
+  /// Keeps an object that cannot be made yet for a later batch, or rejects it after the last one.
+  private func postpone(_ target: ImportTarget, _ problems: [ImportProblem]) {
+    let records = liveRecords(target)
+    if isLast {
+      guard let last = records.last else { return }
+      reject(last, problems)
+      for record in records where record !== last { reject(record) }
+    } else {
+      waiting.append(Waiting(records: records, problems: problems))
+    }
+  }
+
+  private func make(_ target: ImportTarget) throws {
+    let records = liveRecords(target)
+    guard let map = records.first?.map else { return }
+    var values = map.entity.properties.map { $0.attribute.flatMap(\.initialValue) ?? .null }
+    var assigned = ColumnMask(bits: 0)
+    for record in records {
+      for (number, value) in record.values.enumerated() {
+        guard let value else { continue }
+        let property = map.fields[number].attribute.index
+        values[property] = value
+        assigned.bits |= ColumnMask.bit(of: property)
+      }
+    }
+    do {
+      table.note(try writer.insert(map.entity.index, values, assigned: assigned), for: target)
+      target.isNew = true
+    } catch let refusal as RefusedValue {
+      target.isMade = false
+      for record in records { reject(record, refused(refusal, record)) }
+    }
+  }
+
+  private func refused(_ refusal: RefusedValue, _ record: ImportRecord) -> [ImportProblem] {
+    guard let field = record.map.fields.firstIndex(where: { $0.attribute.index == refusal.property }),
+      record.values[field] != nil
+    else { return [] }
+    return [
+      ImportProblem(
+        .badValue, at: record.offsets[field], field: field, "must be \(record.map.fields[field].value.expectation)")
+    ]
+  }
+
+  // MARK: Values
+
+  private func update(_ target: ImportTarget) throws {
+    guard let object = target.object else { return }
+    for record in target.records where !record.isRejected && record.doneKey == nil {
+      guard record.map.entity.subtree.contains(type(of: object)._entity)
+      else {
+        reject(
+          record,
+          [
+            ImportProblem(
+              .wrongEntity, at: record.start, "has the key of an object of another entity in the store")
+          ])
+        continue
+      }
+      if policy == .error {
+        reject(record, [ImportProblem(.exists, at: record.start, "is in the store already")])
+        continue
+      }
+      if policy == .rollback { continue }
+      var values: [(property: Int, value: StoredValue)] = []
+      for (number, value) in record.values.enumerated() {
+        let property = record.map.fields[number].attribute.index
+        if let value {
+          if policy == .storeTrump, !object._value(property).isNull { continue }
+          values.append((property, value))
+        } else if policy == .overwrite, let value = record.map.fields[number].attribute.initialValue {
+          values.append((property, value))
+        }
+      }
+      do {
+        if try writer.set(values, of: object) { target.isChanged = true }
+      } catch let refusal as RefusedValue {
+        reject(record, refused(refusal, record))
+      }
+    }
+  }
+
+  // MARK: Partners
+
+  private func target(of member: ImportedLink.Member, _ link: LinkMap) -> ImportTarget? {
+    switch member {
+    case .record(let record): record.target
+    case .reference(let value, _):
+      link.referenceKeyNumber.flatMap { table.target(ImportKey(number: $0, values: KeyValues(value))) }
+    case .unreadable: nil
+    }
+  }
+
+  /// Loads the partners that given relationships have, in one request each.
+  private func loadPartners() throws {
+    var owners: [ObjectIdentifier: (link: LinkMap, objects: [ManagedObject])] = [:]
+    for record in records where !record.isRejected {
+      guard let target = record.target, let object = target.object, !target.isNew else { continue }
+      for (number, link) in record.links.enumerated() where link != nil {
+        let map = record.map.links[number]
+        if map.relationship.isColumn { continue }
+        owners[ObjectIdentifier(map.relationship), default: (map, [])].objects.append(object)
+      }
+    }
+    for (link, objects) in owners.values { try writer.load(link.relationship, of: objects) }
+  }
+
+  func link(_ number: Int, of record: ImportRecord, _ target: ImportTarget) throws {
+    guard let object = target.object, let given = record.links[number] else { return }
+    if policy == .rollback, !target.isNew { return }
+    let map = record.map.links[number]
+    guard object.isWritable else { return }
+    var partners: [ManagedObject] = []
+    var isOpen = false
+    for member in given.members {
+      if let partner = self.target(of: member, map)?.object {
+        if partner.isWritable, partner.isOf(map.relationship.destination, map: self.map) { partners.append(partner) }
+      } else if case .record(let inner) = member, inner.isRejected {
+        continue
+      } else if case .unreadable = member {
+        continue
+      } else {
+        isOpen = true
+      }
+    }
+    if isOpen {
+      if isLast { noteUnresolved(given, map, record) } else { record.openLinks.insert(number) }
+    }
+    if map.relationship.isToMany {
+      try setMembers(partners, map, of: object, target)
+    } else if let partner = partners.last {
+      try setPartner(partner, map, of: object, target)
+    } else if given.members.isEmpty {
+      try setPartner(nil, map, of: object, target)
+    }
+  }
+
+  private(set) var unresolved: [(record: ImportRecord, problem: ImportProblem)] = []
+
+  private func noteUnresolved(_ link: ImportedLink, _ map: LinkMap, _ record: ImportRecord) {
+    for member in link.members where target(of: member, map)?.object == nil {
+      guard case .reference(_, let offset) = member else { continue }
+      unresolved.append(
+        (
+          record,
+          ImportProblem(
+            .missingPartner, at: offset, property: map.relationship.name,
+            "leads to no object of the input or the store")
+        ))
+    }
+  }
+
+  private func setPartner(
+    _ partner: ManagedObject?, _ map: LinkMap, of object: ManagedObject, _ target: ImportTarget
+  ) throws {
+    let property = map.relationship.index
+    if map.relationship.isColumn, object._presentKey(property) == partner?._key ?? 0 { return }
+    let present = try object.partner(of: property)
+    if present === partner || policy == .storeTrump && !target.isNew && present != nil { return }
+    try object.setPartner(of: property, partner)
+    if !target.isNew { target.isChanged = true }
+    // An object that only its owner reaches goes with the link to it.
+    if let present, map.ownsMembers, !present.isDeleted, map.owner != nil { try context.delete(present) }
+  }
+
+  private func setMembers(
+    _ members: [ManagedObject], _ map: LinkMap, of object: ManagedObject, _ target: ImportTarget
+  ) throws {
+    let property = map.relationship.index
+    let present = try object.keysOfMembers(of: property)
+    var seen: Set<Int64> = []
+    let wanted = members.filter { seen.insert($0._key).inserted }
+    let adds = map.members == .add || policy == .storeTrump && !target.isNew
+    if map.members == .keep, !present.isEmpty { return }
+    if adds {
+      let known = Set(present)
+      for member in wanted where !known.contains(member._key) {
+        try object.add(member, to: property)
+        if !target.isNew { target.isChanged = true }
+      }
+      return
+    }
+    let keys = wanted.map(\._key)
+    if map.relationship.isOrdered ? keys == present : seen == Set(present) { return }
+    let gone = Set(present).subtracting(seen)
+    let lost = gone.isEmpty || !map.ownsMembers ? [] : try object.members(of: property).filter { gone.contains($0._key) }
+    try object.replaceMembers(of: property, with: wanted)
+    for member in lost where !member.isDeleted { try context.delete(member) }
+    if !target.isNew { target.isChanged = true }
+  }
+}
+
+extension ManagedObject {
+  fileprivate final var isWritable: Bool { managedObjectContext != nil && !isDeleted }
+
+  /// The key of the partner in the object's own row.
+  fileprivate final func _presentKey(_ property: Int) -> Int64 {
+    _willRead(property)
+    return _reference(property)
+  }
+
+  fileprivate final func isOf(_ entity: Int, map: JSONMap) -> Bool {
+    map.model.entities[entity].subtree.contains(type(of: self)._entity)
+  }
+}

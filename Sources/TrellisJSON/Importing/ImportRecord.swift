@@ -1,0 +1,169 @@
+import TrellisModel
+@_spi(Generated) import TrellisRuntime
+import TrellisStorage
+
+/// One object as the input has it: its values by field, and its partners by link.
+final class ImportRecord {
+  let map: EntityMap
+  /// The record of the enclosing object, and the link that this one is nested in; nil for an element of the input.
+  unowned(safe) let parent: ImportRecord?
+  let link: LinkMap?
+  /// The byte offset of the object.
+  let start: Int
+
+  /// The given values, and their byte offsets, by field; nil for what is absent.
+  private(set) var values: [StoredValue?]
+  private(set) var offsets: [Int]
+  /// The given values of lists that are read element by element, by field.
+  private var items: [Int: [StoredValue]] = [:]
+  /// The given partners by link; nil for what is absent.
+  private(set) var links: [ImportedLink?]
+  private(set) var problems: [ImportProblem] = []
+
+  /// The object that the record is about, while a batch is carried out.
+  var target: ImportTarget?
+  var isRejected = false
+  /// The key of the object, once the record is carried out.
+  var doneKey: Int64?
+  /// The links of which members are not known yet.
+  var openLinks: Set<Int> = []
+
+  init(_ map: EntityMap, at start: Int, in parent: ImportRecord?, _ link: LinkMap?) {
+    self.map = map
+    self.start = start
+    self.parent = parent
+    self.link = link
+    values = Array(repeating: nil, count: map.fields.count)
+    offsets = Array(repeating: -1, count: map.fields.count)
+    links = Array(repeating: nil, count: map.links.count)
+  }
+
+  func set(_ field: Int, _ value: StoredValue, at offset: Int) {
+    values[field] = value
+    offsets[field] = offset
+  }
+
+  func append(_ value: StoredValue, to field: Int) { items[field, default: []].append(value) }
+
+  func append(_ member: ImportedLink.Member, to link: Int) { links[link]?.members.append(member) }
+
+  /// Begins a collection, or a partner.
+  ///
+  /// - Returns: whether objects that were read for it before are forgotten, because a key comes twice.
+  @discardableResult func begin(_ target: PathNode.Target, at offset: Int) -> Bool {
+    switch target {
+    case .field: return false
+    case .item(let field):
+      items[field] = []
+      offsets[field] = offset
+      return false
+    case .link(let link):
+      let isAgain = links[link]?.members.isEmpty == false
+      links[link] = ImportedLink(offset: offset)
+      return isAgain
+    }
+  }
+
+  /// The record of the element of the input.
+  var root: ImportRecord {
+    var record = self
+    while let parent = record.parent { record = parent }
+    return record
+  }
+
+  /// Appends the record and all that are nested in it, outer ones first.
+  func appendAll(to records: inout [ImportRecord]) {
+    records.append(self)
+    for case let link? in links {
+      for case .record(let inner) in link.members { inner.appendAll(to: &records) }
+    }
+  }
+
+  func note(_ problem: ImportProblem) { problems.append(problem) }
+
+  /// Forgets what a value said that the document replaces by another one under the same key.
+  func forgetProblems(of field: Int) { problems.removeAll { $0.field == field } }
+
+  /// The key of the object, if it consists of values of its own; nil for others.
+  var ownKey: ImportKey? {
+    guard let number = map.keyNumber else { return nil }
+    var values: [StoredValue] = []
+    for case .field(let field) in map.keyParts {
+      guard let value = self.values[field], !value.isNull else { return nil }
+      values.append(value)
+    }
+    return values.count == map.keyParts.count ? ImportKey(number: number, values: KeyValues(values)) : nil
+  }
+
+  /// Makes texts of the lists that were read element by element.
+  func finish() {
+    for (field, values) in items {
+      let map = map.fields[field]
+      if let text = ListText.text(values, of: map.value.type) {
+        self.values[field] = .text(text)
+      } else {
+        note(ImportProblem(.badValue, at: offsets[field], field: field, "must be \(map.value.expectation)"))
+      }
+    }
+    items = [:]
+  }
+}
+
+/// The partners of an object as the input has them.
+struct ImportedLink {
+  enum Member {
+    /// A nested object.
+    case record(ImportRecord)
+    /// The key of an object.
+    case reference(StoredValue, offset: Int)
+    /// An object that could not be read at all.
+    case unreadable
+  }
+
+  let offset: Int
+  /// Empty for null.
+  var members: [Member] = []
+}
+
+/// The reason why a record is rejected, before its place in the input is worked out.
+struct ImportProblem {
+  let code: JSONImportFailure.Code
+  let offset: Int
+  /// The number of the field; nil if a link or the object as a whole is meant.
+  let field: Int?
+  let property: String?
+  let message: String
+
+  init(
+    _ code: JSONImportFailure.Code, at offset: Int, field: Int? = nil, property: String? = nil, _ message: String
+  ) {
+    self.code = code
+    self.offset = offset
+    self.field = field
+    self.property = property
+    self.message = message
+  }
+}
+
+/// An object of the store, or one to be made, that records and references are about.
+final class ImportTarget {
+  /// The number by which keys of other records refer to a target without an object.
+  let number: Int
+  var object: ManagedObject?
+  var records: [ImportRecord] = []
+  /// Whether the import has made the object.
+  var isNew = false
+  var isChanged = false
+  /// Whether a save has discarded the changes.
+  var isRefused = false
+  /// Whether the object can be made.
+  var isMade = false
+
+  init(_ number: Int, _ object: ManagedObject? = nil) {
+    self.number = number
+    self.object = object
+  }
+
+  /// The value that stands for the object in a key of another one.
+  var keyPart: StoredValue { .integer(object?._key ?? Int64(-1 - number)) }
+}

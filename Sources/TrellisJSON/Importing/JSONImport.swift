@@ -1,0 +1,161 @@
+@_spi(Generated) public import TrellisRuntime
+
+/// What an import does with objects that cannot be imported.
+public enum JSONRejection: Hashable, Sendable {
+  /// An object that cannot be imported is left out, with what is nested in it. The others are imported, and saved in
+  /// batches.
+  case objects
+  /// Nothing is saved if any object cannot be imported.
+  case everything
+}
+
+/// How the elements of an input are separated.
+public enum JSONLayout: Hashable, Sendable {
+  /// One JSON document.
+  case document
+  /// One JSON value in each line, as in NDJSON and JSON Lines.
+  case lines
+}
+
+/// How far an import has come.
+public struct JSONImportProgress: Hashable, Sendable {
+  /// The number of bytes that are read.
+  public let bytes: Int
+  /// The number of bytes of the input; nil if it is not known.
+  public let totalBytes: Int?
+  /// The number of elements of the input that are imported.
+  public let elements: Int
+}
+
+/// What an import has done.
+public struct JSONImportReport: Sendable {
+  /// The new objects.
+  public internal(set) var inserted = ImportedObjects()
+  /// The objects of which a value or a relationship has changed. An object that the input has several times may be
+  /// listed several times.
+  public internal(set) var updated = ImportedObjects()
+  /// The objects that had all values already. Nothing was written for them.
+  public internal(set) var unchanged = ImportedObjects()
+  /// The reasons why objects were left out, in the order in which they were found.
+  public internal(set) var rejected: [JSONImportFailure] = []
+  /// The references to objects that neither the input nor the store has. The objects with these references are imported,
+  /// without them.
+  public internal(set) var unresolved: [JSONImportFailure] = []
+}
+
+/// The objects that an import has met, as ranges of keys: an import of millions of objects needs little memory for them.
+public struct ImportedObjects: RandomAccessCollection, Sendable {
+  private struct Run {
+    let entity: Int
+    var keys: ClosedRange<Int64>
+    /// The number of objects in the runs before.
+    let start: Int
+  }
+
+  private var runs: [Run] = []
+  private var names: [Int: @Sendable (Int64) -> AnyObjectID] = [:]
+
+  init() {}
+
+  public var startIndex: Int { 0 }
+  public private(set) var endIndex = 0
+
+  /// - Complexity: logarithmic in the number of ranges.
+  public subscript(position: Int) -> AnyObjectID {
+    precondition(indices.contains(position), "There is no object at this position.")
+    var (low, high) = (0, runs.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if runs[middle].start <= position { low = middle } else { high = middle }
+    }
+    let run = runs[low]
+    let key = run.keys.lowerBound + Int64(position - run.start)
+    return names[run.entity]?(key) ?? AnyObjectID(entity: "", key: key, type: ManagedObject.self)
+  }
+
+  mutating func append(_ object: ManagedObject, _ entity: Int) {
+    let key = object._key
+    if names[entity] == nil {
+      let type = type(of: object)
+      let name = AnyObjectID(object).entity
+      names[entity] = { AnyObjectID(entity: name, key: $0, type: type) }
+    }
+    if let last = runs.last, last.entity == entity, last.keys.upperBound + 1 == key {
+      runs[runs.count - 1].keys = last.keys.lowerBound...key
+    } else {
+      runs.append(Run(entity: entity, keys: key...key, start: endIndex))
+    }
+    endIndex += 1
+  }
+}
+
+/// A place in a JSON input.
+public struct JSONPlace: Hashable, Sendable, CustomStringConvertible {
+  /// The file; nil for data that are in no file.
+  public let file: String?
+  /// The line, from 1.
+  public let line: Int
+  /// The column in bytes, from 1.
+  public let column: Int
+  /// The JSON Pointer (RFC 6901) of the value; in an input of lines, within its line.
+  public let pointer: String
+
+  /// The file, the line, the column and the pointer: `pokemon/25.json:41:19 /results/24/stats/0/base_stat`.
+  public var description: String { "\(file.map { "\($0):" } ?? "")\(line):\(column) \(pointer.isEmpty ? "/" : pointer)" }
+}
+
+/// The reason why an import has left out an object or a reference.
+public struct JSONImportFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of reasons.
+  public enum Code: String, Hashable, Sendable {
+    /// The text is no JSON, not UTF-8, or nested too deeply.
+    case badSyntax = "bad-syntax"
+    /// A value is none of the property's type, or null where the property is required.
+    case badValue = "bad-value"
+    /// The key of the object is absent or null.
+    case missingKey = "missing-key"
+    /// A new object lacks values that it needs.
+    case missingValues = "missing-values"
+    /// A reference leads to no object.
+    case missingPartner = "missing-partner"
+    /// The entity of the object cannot be told, or the store has another one under the key.
+    case wrongEntity = "wrong-entity"
+    /// The object breaks a rule of the model.
+    case brokenRule = "broken-rule"
+    /// The store has the object already, and the policy is `error`.
+    case exists
+  }
+
+  /// The kind of the reason.
+  public let code: Code
+  /// Where the value, or the object, stands; nil if the place is not known any more.
+  public let place: JSONPlace?
+  /// The name of the entity; empty for a text that is no JSON.
+  public let entity: String
+  /// The name of the property; nil if the object as a whole is meant.
+  public let property: String?
+  /// The reason, as a sentence without a full stop. It contains no value of the input.
+  public let message: String
+
+  /// The place, the property, the reason and the code:
+  /// `25.json:41:19 /stats/0/base_stat: Pokemon.hp: must be a whole number from -32768 to 32767 [bad-value]`.
+  public var description: String {
+    let name = entity.isEmpty ? "" : "\(entity)\(property.map { ".\($0)" } ?? ""): "
+    return "\(place.map { "\($0): " } ?? "")\(name)\(message) [\(code.rawValue)]"
+  }
+}
+
+/// The error when an import is given up. Nothing of it that was not saved before remains in the context.
+public struct JSONImportError: Error, Sendable, CustomStringConvertible {
+  /// Why the import was given up; a sentence.
+  public let message: String
+  /// The failures, in the order in which they were found.
+  public let failures: [JSONImportFailure]
+
+  /// The message, and the first twenty failures.
+  public var description: String {
+    let lines = failures.prefix(20).map { "- \($0)" }
+    let more = failures.count > 20 ? ["- and \(failures.count - 20) more"] : []
+    return ([message] + lines + more).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import TrellisModel
+import TrellisStorage
+
+/// How one value of an attribute is read from JSON and written to it.
+final class ValueMap {
+  let attribute: Attribute
+  /// The type of the value: that of an element, if values of a list are read one by one.
+  let type: AttributeType
+  let take: [PropertyJSON.Take]
+  let date: DateFormat
+  /// Whether the value is one element of the attribute's list.
+  let isItem: Bool
+  private let form: ValueForm
+
+  init(
+    _ attribute: Attribute, _ words: PropertyJSON, isItem: Bool, _ name: String
+  ) throws(JSONMappingFault) {
+    self.attribute = attribute
+    self.isItem = isItem
+    if isItem {
+      guard case .array(let element) = attribute.type else {
+        throw JSONMappingFault("'\(name)' is no list, but its path leads to several values.")
+      }
+      type = element
+    } else {
+      type = attribute.type
+    }
+    take = words.take
+    guard let format = DateFormat(words.date ?? "iso8601") else {
+      throw JSONMappingFault("'\(words.date ?? "")' of '\(name)' is no format of dates.")
+    }
+    date = format
+    form = ValueForm(type, attribute)
+  }
+
+  /// What is expected, as the end of a sentence.
+  var expectation: String {
+    switch type {
+    case .date: date.expectation
+    case .enumeration where isItem: "a case of \(type.spelling)"
+    case _ where isItem: "a \(type.spelling)"
+    case _ where take.contains(.number): "a text that holds \(attribute.expectation)"
+    case .array(let element): "a list of \(element.spelling)"
+    default: attribute.expectation
+    }
+  }
+
+  // MARK: Reading
+
+  /// Reads a value that is not null.
+  ///
+  /// - Returns: the value; nil if it is none of the type. The scanner may then be anywhere inside of the value.
+  /// - Throws: ``DocumentFault`` for a text that is no JSON.
+  func read(_ scanner: inout JSONScanner) throws(DocumentFault) -> StoredValue? {
+    if !take.isEmpty { return try text(&scanner).flatMap(value) }
+    if type == .date { return try readDate(&scanner) }
+    do throws(DocumentFault) {
+      let value = try scanner.value(form)
+      switch (form, value) {
+      case (.json, _): return attribute.type.isList ? try? attribute.checked(value) : value
+      case (_, _) where attribute.enumeration != nil: return allows(value) ? value : nil
+      default: return value
+      }
+    } catch where error.code == .unreadableValue {
+      if case .integer = form { return wholeReal(&scanner, from: error.offset) }
+      return nil
+    }
+  }
+
+  /// A whole number that is written with a fraction or an exponent, such as `1.0`.
+  private func wholeReal(_ scanner: inout JSONScanner, from start: Int) -> StoredValue? {
+    scanner.offset = start
+    guard case .integer(let range) = form, let span = try? scanner.number(),
+      let text = DecimalText.canonical(scanner.text(span)), let number = Int64(text), range.contains(number)
+    else { return nil }
+    let value = StoredValue.integer(number)
+    return attribute.enumeration == nil || allows(value) ? value : nil
+  }
+
+  private func allows(_ value: StoredValue) -> Bool { attribute.enumeration?.allows(value) == true }
+
+  private func readDate(_ scanner: inout JSONScanner) throws(DocumentFault) -> StoredValue? {
+    switch date.unit {
+    case .text:
+      guard scanner.next == UInt8(ascii: "\"") else { return nil }
+      return date.microseconds(try scanner.string()).map { .integer($0) }
+    case .number(let scale):
+      guard let first = scanner.next, first.isDigit || first == UInt8(ascii: "-") else { return nil }
+      return date.microseconds(number: scanner.text(try scanner.number()), scale).map { .integer($0) }
+    }
+  }
+
+  /// The text of a string, a number, true or false, changed as the mapping says.
+  private func text(_ scanner: inout JSONScanner) throws(DocumentFault) -> String? {
+    let isText = scanner.next == UInt8(ascii: "\"")
+    guard var text = try scanner.scalarText(), isText || take.contains(.text) || take.contains(.number) else {
+      return nil
+    }
+    for word in take {
+      switch word {
+      case .lastPathComponent: text = Self.lastPathComponent(of: text)
+      case .lowercase: text = text.lowercased()
+      case .uppercase: text = text.uppercased()
+      case .trimmed: text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+      case .number, .text: break
+      }
+    }
+    return text
+  }
+
+  static func lastPathComponent(of text: String) -> String {
+    var path = text[...]
+    if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }) { path = path[..<end] }
+    while path.last == "/" { path.removeLast() }
+    return String(path.split(separator: "/").last ?? "")
+  }
+
+  /// The value that a text holds.
+  func value(_ text: String) -> StoredValue? {
+    switch type {
+    case .string, .url: return .text(text)
+    case .bool: return text == "true" ? .integer(1) : text == "false" ? .integer(0) : nil
+    case .int16, .int32, .int64:
+      guard case .integer(let range) = form, let canonical = DecimalText.canonical(text), let number = Int64(canonical),
+        range.contains(number)
+      else { return nil }
+      return .integer(number)
+    case .float: return Float(text).flatMap { $0.isNaN ? nil : .real(Double($0)) }
+    case .double: return Double(text).flatMap { $0.isNaN ? nil : .real($0) }
+    case .decimal: return DecimalText.canonical(text).map { .text($0) }
+    case .date: return date.microseconds(text).map { .integer($0) }
+    case .uuid: return UUIDText.bytes(text).map { .blob($0) }
+    case .data: return Base64Text.bytes(text).map { .blob($0) }
+    case .enumeration:
+      let raw = attribute.enumeration?.rawType == .integer ? Int64(text).map(StoredValue.integer) : .text(text)
+      return raw.flatMap { allows($0) ? $0 : nil }
+    case .array, .codable: return nil
+    }
+  }
+}
+
+extension AttributeType {
+  fileprivate var isList: Bool {
+    if case .array = self { true } else { false }
+  }
+}
+
+extension ValueForm {
+  /// - Parameter type: the type of the attribute, or of an element of its list.
+  init(_ type: AttributeType, _ attribute: Attribute) {
+    switch type {
+    case attribute.type: self = attribute.description.isExternal ? .data : ValueForm(attribute)
+    case .string: self = .string
+    case .bool: self = .bool
+    case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
+    case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
+    case .int64: self = .integer(Int64.min...Int64.max)
+    case .float: self = .float
+    case .double: self = .double
+    case .decimal: self = .decimal
+    case .date: self = .date
+    case .data: self = .data
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .enumeration:
+      self = attribute.enumeration?.rawType == .integer ? .integer(Int64.min...Int64.max) : .string
+    case .array, .codable: self = .json
+    }
+  }
+}
+
+extension JSONScanner {
+  /// The text of a string, or the spelling of a number, true or false; nil for null, a list or an object, which stay.
+  mutating func scalarText() throws(DocumentFault) -> String? {
+    switch next {
+    case UInt8(ascii: "\""): return try string()
+    case UInt8(ascii: "t"), UInt8(ascii: "f"):
+      let isTrue = next == UInt8(ascii: "t")
+      try word(isTrue ? "true" : "false")
+      return isTrue ? "true" : "false"
+    case .some(let byte) where byte.isDigit || byte == UInt8(ascii: "-"): return text(try number())
+    default: return nil
+    }
+  }
+}
