@@ -188,6 +188,13 @@ if !isResolvedDependency {
       ],
       swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
+      name: "TrellisImportTests",
+      dependencies: [
+        "TrellisTestSupport", "Trellis", "TrellisJSON", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
+        "TrellisModel", "TrellisModelFile",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "TrellisDiagramTests",
       dependencies: ["TrellisTestSupport", "TrellisDiagram", "TrellisModel", "TrellisModelFile"],
       exclude: ["Golden"], swiftSettings: settings),

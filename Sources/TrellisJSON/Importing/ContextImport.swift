@@ -41,13 +41,24 @@ extension ManagedObjectContext {
     mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
     progress: ((JSONImportProgress) -> Void)? = nil
   ) throws -> JSONImportReport {
+    try importJSON(
+      entity: entity(of: type), from: data, at: path, layout: layout, mergePolicy: mergePolicy, rejecting: rejection,
+      progress: progress)
+  }
+
+  /// Imports objects of an entity by its number.
+  package func importJSON(
+    entity: Int, from data: Data, at path: String? = nil, layout: JSONLayout = .document,
+    mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects, pieces: Int? = nil,
+    progress: ((JSONImportProgress) -> Void)? = nil
+  ) throws -> JSONImportReport {
     let importer = try JSONImporter(
-      entity(of: type), into: self, at: path, layout, mergePolicy, rejection, file: nil, totalBytes: data.count,
-      progress)
+      entity, into: self, at: path, layout, mergePolicy, rejection, file: nil, totalBytes: data.count, progress)
+    let piece = max(1, pieces ?? Self.pieceOfInput)
     var rest = data[...]
     while !rest.isEmpty {
-      try importer.feed(rest.prefix(Self.pieceOfInput))
-      rest = rest.dropFirst(Self.pieceOfInput)
+      try importer.feed(rest.prefix(piece))
+      rest = rest.dropFirst(piece)
     }
     return try importer.finish()
   }

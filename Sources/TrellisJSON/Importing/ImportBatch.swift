@@ -96,7 +96,10 @@ final class ImportBatch {
         for record in records {
           reject(
             record,
-            [ImportProblem(.wrongEntity, at: record.start, "is abstract, and nothing tells of which entity the object is")])
+            [
+              ImportProblem(
+                .wrongEntity, at: record.start, "is abstract, and nothing tells of which entity the object is")
+            ])
         }
       } else if let other = records.first(where: { $0.map !== first.map }) {
         reject(
@@ -383,7 +386,8 @@ final class ImportBatch {
     let keys = wanted.map(\._key)
     if map.relationship.isOrdered ? keys == present : seen == Set(present) { return }
     let gone = Set(present).subtracting(seen)
-    let lost = gone.isEmpty || !map.ownsMembers ? [] : try object.members(of: property).filter { gone.contains($0._key) }
+    let lost =
+      gone.isEmpty || !map.ownsMembers ? [] : try object.members(of: property).filter { gone.contains($0._key) }
     try object.replaceMembers(of: property, with: wanted)
     for member in lost where !member.isDeleted { try context.delete(member) }
     if !target.isNew { target.isChanged = true }

@@ -158,15 +158,18 @@ final class ImportTable {
     else {
       return .incomplete(
         ImportProblem(
-          .missingKey, at: record.start, property: name, "is part of the key by which the object is found, and is absent"
+          .missingKey, at: record.start, property: name,
+          "is part of the key by which the object is found, and is absent"
         ))
     }
     switch member {
     case .record(let inner): return inner.target.map { .known([$0.keyPart]) } ?? .needsPartner
     case .reference(let value, _):
-      guard let key = record.map.links[number].referenceKeyNumber.map({
-        ImportKey(number: $0, values: KeyValues(value))
-      }), let target = byKey[key] else { return .needsPartner }
+      guard
+        let key = record.map.links[number].referenceKeyNumber.map({
+          ImportKey(number: $0, values: KeyValues(value))
+        }), let target = byKey[key]
+      else { return .needsPartner }
       return .known([target.keyPart])
     case .unreadable: return .incomplete(nil)
     }

@@ -101,7 +101,9 @@ public struct JSONPlace: Hashable, Sendable, CustomStringConvertible {
   public let pointer: String
 
   /// The file, the line, the column and the pointer: `pokemon/25.json:41:19 /results/24/stats/0/base_stat`.
-  public var description: String { "\(file.map { "\($0):" } ?? "")\(line):\(column) \(pointer.isEmpty ? "/" : pointer)" }
+  public var description: String {
+    "\(file.map { "\($0):" } ?? "")\(line):\(column) \(pointer.isEmpty ? "/" : pointer)"
+  }
 }
 
 /// The reason why an import has left out an object or a reference.

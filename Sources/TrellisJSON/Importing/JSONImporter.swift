@@ -66,7 +66,8 @@ final class JSONImporter {
     cutter = ElementCutter(try Self.path(path, layout))
     if context.hasChanges {
       throw JSONImportError(
-        message: "The context has unsaved changes, which an import would save along with its own: save them, or import in another context.",
+        message:
+          "The context has unsaved changes, which an import would save along with its own: save them, or import in another context.",
         failures: [])
     }
   }
@@ -287,7 +288,8 @@ final class JSONImporter {
       }
     }
     return JSONImportFailure(
-      code: .brokenRule, place: offset.flatMap { finder?.place($0) ?? keptPlaces[$0] } ?? (record?.start).flatMap { keptPlaces[$0] },
+      code: .brokenRule,
+      place: offset.flatMap { finder?.place($0) ?? keptPlaces[$0] } ?? (record?.start).flatMap { keptPlaces[$0] },
       entity: failure.entity,
       property: failure.property.isEmpty ? nil : failure.property, message: failure.message)
   }

@@ -11,7 +11,7 @@ final class ValueMap {
   let date: DateFormat
   /// Whether the value is one element of the attribute's list.
   let isItem: Bool
-  private let form: ValueForm
+  let form: ValueForm
 
   init(
     _ attribute: Attribute, _ words: PropertyJSON, isItem: Bool, _ name: String
@@ -62,7 +62,7 @@ final class ValueMap {
       case (_, _) where attribute.enumeration != nil: return allows(value) ? value : nil
       default: return value
       }
-    } catch where error.code == .unreadableValue {
+    } catch  where error.code == .unreadableValue {
       if case .integer = form { return wholeReal(&scanner, from: error.offset) }
       return nil
     }

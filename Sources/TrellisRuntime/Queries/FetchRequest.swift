@@ -158,6 +158,11 @@ public struct FetchRequest<Columns: EntityColumns>: Sendable {
     return refined
   }
 
+  /// The property numbers of the relationships to prefetch, and of those on the way to them.
+  package var prefetchedSteps: [[Int]] {
+    prefetched.flatMap { path in path.steps.indices.map { Array(path.steps[...$0]) } }
+  }
+
   private func prefetching(_ path: PropertyPath) -> FetchRequest {
     var refined = self
     refined.prefetched.append(path)

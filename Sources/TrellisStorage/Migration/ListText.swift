@@ -35,6 +35,16 @@ package enum ListText {
     }
   }
 
+  /// The values of a stored list.
+  ///
+  /// - Parameter enumeration: The enum of the elements, if they are of one.
+  /// - Returns: the values; nil if the text is no list of such elements.
+  package static func values(
+    _ text: String, of element: AttributeType, _ enumeration: EnumDescription?
+  ) -> [StoredValue]? {
+    values(.text(text), of: .init(element, AttributeForm(element) { _ in enumeration }))
+  }
+
   private static func decode<Element: Decodable>(
     _ text: String, _: Element.Type, _ value: (Element) -> StoredValue
   ) -> [StoredValue]? {

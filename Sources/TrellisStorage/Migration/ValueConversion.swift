@@ -208,7 +208,10 @@ enum AttributeForm: Hashable, Sendable {
   static let exactInDouble: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
   static let exactInFloat: ClosedRange<Int64> = -(1 << 24)...(1 << 24)
 
-  init(_ type: AttributeType, _ model: Model) {
+  init(_ type: AttributeType, _ model: Model) { self.init(type) { model.enumeration(named: $0) } }
+
+  /// - Parameter enumeration: The enum with a name.
+  init(_ type: AttributeType, enumeration: (String) -> EnumDescription?) {
     switch type {
     case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
     case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
@@ -224,8 +227,8 @@ enum AttributeForm: Hashable, Sendable {
     case .data: self = .blob
     case .enumeration(let name):
       // An enum without a description has no values.
-      self = .enumeration(model.enumeration(named: name) ?? EnumDescription(name, rawType: .string, cases: []))
-    case .array(let element): self = .list(ListElement(element, AttributeForm(element, model)))
+      self = .enumeration(enumeration(name) ?? EnumDescription(name, rawType: .string, cases: []))
+    case .array(let element): self = .list(ListElement(element, AttributeForm(element, enumeration: enumeration)))
     case .codable(let name): self = .json(name)
     }
   }

@@ -1,6 +1,7 @@
 import TrellisDynamic
 import TrellisModel
 import TrellisRuntime
+import TrellisStorage
 
 /// A value for a property among the arguments: `name=value`, `tags+=Tag#1,Tag#2`, `tags-=Tag#3`.
 struct Assignment {

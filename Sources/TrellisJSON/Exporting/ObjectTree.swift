@@ -1,0 +1,224 @@
+import TrellisModel
+@_spi(Generated) import TrellisRuntime
+import TrellisStorage
+
+/// Writes objects as JSON by the mapping that an import reads them by.
+struct ObjectTree {
+  private let map: JSONMap
+  /// The relationships whose partners are nested, by the path to them; nil for all mapped ones.
+  private let nested: Set<[Int]>?
+  /// The objects that enclose the present one. An object is not nested in itself.
+  private var enclosing: Set<Int64> = []
+  private var count = 0
+
+  /// So many objects are nested in one element at most.
+  static let mostObjects = 100_000
+
+  init(_ map: JSONMap, nesting nested: Set<[Int]>?) {
+    self.map = map
+    self.nested = nested
+  }
+
+  mutating func element(_ object: ManagedObject) throws -> JSONTree {
+    count = 0
+    enclosing = []
+    let entity = try mapped(object)
+    return try tree(object, entity, [])
+  }
+
+  private func mapped(_ object: ManagedObject) throws -> EntityMap {
+    do throws(JSONMappingFault) { return try map.map(of: type(of: object)._entity) } catch {
+      throw JSONExportError(message: error.message)
+    }
+  }
+
+  private mutating func tree(_ object: ManagedObject, _ entity: EntityMap, _ path: [Int]) throws -> JSONTree {
+    count += 1
+    guard count <= Self.mostObjects, enclosing.count < ElementParser.maximumDepth - 8 else {
+      throw JSONExportError(
+        message:
+          "An object of '\(entity.entity.name)' would have more than \(Self.mostObjects) objects nested in it, or more than \(ElementParser.maximumDepth - 8) levels: let the request prefetch what is to be nested, and export with nesting: .prefetched."
+      )
+    }
+    enclosing.insert(object._key)
+    defer { enclosing.remove(object._key) }
+    object._willRead(-1)
+    let tree = JSONTree()
+    tree.setEmpty(isObject: true)
+    if let path = entity.entityPath {
+      path.reduce(tree) { $0.member($1) }.set(entity.entityValue)
+    }
+    for property in entity.entity.properties {
+      switch property {
+      case .attribute(let attribute):
+        if let field = entity.fields.first(where: { $0.attribute === attribute }) {
+          write(object._value(attribute.index), field, to: tree)
+        }
+      case .relationship(let relationship):
+        if let link = entity.links.first(where: { $0.relationship === relationship }) {
+          try write(link, of: object, to: tree, path + [relationship.index])
+        }
+      }
+    }
+    return tree
+  }
+
+  // MARK: Attributes
+
+  private func write(_ value: StoredValue, _ field: FieldMap, to tree: JSONTree) {
+    guard field.path.isPlural else {
+      if let place = place(at: field.path.steps[...], in: tree) { place.set(field.value.json(value)) }
+      return
+    }
+    let values = field.value.items(value)
+    write(values.map { JSONTree(field.value.json($0)) }, field.path.steps[...], to: tree, keys: nil)
+  }
+
+  /// The value at a path that leads to one value; nil if it leads out of the object.
+  private func place(at steps: ArraySlice<JSONPath.Step>, in tree: JSONTree) -> JSONTree? {
+    var place = tree
+    for step in steps {
+      switch step {
+      case .name(let name): place = place.member(name)
+      case .element(let position): place = place.element(position)
+      case .matching(let names, let text): place = place.element(where: names, is: text)
+      case .elements, .entries, .enclosing, .key, .value: return nil
+      }
+    }
+    return place
+  }
+
+  /// Writes values to a path that leads to several.
+  private func write(
+    _ values: [JSONTree], _ steps: ArraySlice<JSONPath.Step>, to tree: JSONTree, keys: [String]?
+  ) {
+    guard let start = steps.firstIndex(where: { $0 == .elements || $0 == .entries }),
+      let list = place(at: steps[..<start], in: tree)
+    else { return }
+    let rest = steps[(start + 1)...]
+    let isObject = steps[start] == .entries
+    list.setEmpty(isObject: isObject)
+    for (number, value) in values.enumerated() {
+      let slot = isObject ? list.member(keys?[number] ?? "\(number)") : list.element(number)
+      if rest.contains(where: { $0 == .elements || $0 == .entries }) {
+        // A list in a list: one value each.
+        write([value], rest, to: slot, keys: nil)
+      } else {
+        place(at: rest, in: slot)?.take(value)
+      }
+    }
+  }
+
+  // MARK: Relationships
+
+  private mutating func write(_ link: LinkMap, of object: ManagedObject, to tree: JSONTree, _ path: [Int]) throws {
+    if link.relationship.isToMany {
+      let members = try object.members(of: link.relationship.index)
+      var values: [JSONTree] = []
+      var keys: [String] = []
+      for member in link.relationship.isOrdered ? members : members.sorted(by: { $0._key < $1._key }) {
+        guard let value = try value(member, link, path) else { continue }
+        values.append(value)
+        if let entity = map.entities[type(of: member)._entity], let field = entity.keyField {
+          keys.append(entity.fields[field].value.text(member._value(entity.fields[field].attribute.index)))
+        } else {
+          keys.append("\(keys.count)")
+        }
+      }
+      return write(values, link.path.steps[...], to: tree, keys: keys)
+    }
+    guard let place = place(at: link.path.steps[...], in: tree) else { return }
+    let partner = try object.partner(of: link.relationship.index)
+    if let partner, let value = try value(partner, link, path) {
+      place.take(value)
+    } else {
+      place.set(Array("null".utf8))
+    }
+  }
+
+  /// A partner as a nested object, or as its key; nil if it has no key and encloses the object.
+  private mutating func value(_ partner: ManagedObject, _ link: LinkMap, _ path: [Int]) throws -> JSONTree? {
+    let isNested = !link.isReference && !enclosing.contains(partner._key) && nested?.contains(path) != false
+    if isNested || link.reference == nil {
+      if enclosing.contains(partner._key) { return nil }
+      let entity = try mapped(partner)
+      if let number = entity.valueField, entity.root.isLeaf {
+        partner._willRead(-1)
+        let field = entity.fields[number]
+        return JSONTree(field.value.json(partner._value(field.attribute.index)))
+      }
+      return try tree(partner, entity, path)
+    }
+    guard let reference = link.reference else { return nil }
+    partner._willRead(-1)
+    return JSONTree(reference.json(partner._value(reference.attribute.index)))
+  }
+}
+
+/// The reason why an export is given up.
+public struct JSONExportError: Error, Sendable, CustomStringConvertible {
+  /// Why the export was given up; a sentence.
+  public let message: String
+
+  public var description: String { message }
+}
+
+// MARK: - Values
+
+extension ValueMap {
+  /// The JSON text of a value.
+  func json(_ value: StoredValue) -> [UInt8] {
+    var bytes: [UInt8] = []
+    if value.isNull { return Array("null".utf8) }
+    if case .file(let file) = value {
+      // Data that cannot be read any more are absent.
+      guard let content = try? file.origin?.bytes(of: file) else { return Array("null".utf8) }
+      bytes.appendQuoted(Base64Text.text(content))
+      return bytes
+    }
+    switch (type, value) {
+    case (.date, .integer(let microseconds)): date.append(microseconds, to: &bytes)
+    // What is read as the text of a number is written as one.
+    case _ where !take.isEmpty: bytes.appendQuoted(text(value))
+    default: if !bytes.append(value, as: form) { bytes = Array("null".utf8) }
+    }
+    return bytes
+  }
+
+  /// The text of a value, as it is read from one.
+  func text(_ value: StoredValue) -> String {
+    switch (type, value) {
+    case (.bool, .integer(let number)): number == 0 ? "false" : "true"
+    case (.date, .integer(let microseconds)): date.plainText(microseconds)
+    case (.uuid, .blob(let bytes)): UUIDText.text(bytes)
+    case (_, .blob(let bytes)): Base64Text.text(bytes)
+    case (_, .integer(let number)): String(number)
+    case (_, .real(let number)): String(number)
+    case (_, .text(let text)): text
+    case (_, .null), (_, .file): ""
+    }
+  }
+
+  /// The elements of a list, if they are read one by one.
+  func items(_ list: StoredValue) -> [StoredValue] {
+    guard case .text(let text) = list else { return [] }
+    return ListText.values(text, of: type, attribute.enumeration) ?? []
+  }
+}
+
+extension DateFormat {
+  func append(_ microseconds: Int64, to bytes: inout [UInt8]) {
+    switch json(microseconds) {
+    case .text(let text): bytes.appendQuoted(text)
+    case .verbatim(let text): bytes += Array(text.utf8)
+    default: break
+    }
+  }
+
+  func plainText(_ microseconds: Int64) -> String {
+    switch json(microseconds) {
+    case .text(let text), .verbatim(let text): text
+    default: ""
+    }
+  }
+}
