@@ -89,7 +89,7 @@ private struct EntityWriter {
     }
     if !entity.hooks.isEmpty { members.add("hooks", .list(entity.hooks.map { .text($0.rawValue) })) }
     members.add(entity.userInfo)
-    members.add("json", entity.json?.json)
+    members.add("json", entity.json?.canonical)
     return .lines(members.all)
   }
 
@@ -129,7 +129,7 @@ private struct EntityWriter {
     members.add("convert", attribute.isLossy ? "lossy" : nil)
     members.add("doc", attribute.doc)
     members.add(attribute.userInfo)
-    members.add("json", attribute.json?.json(isRelationship: false))
+    members.add("json", attribute.json?.canonical(isRelationship: false))
     let type = CanonicalJSON.text(attribute.type.spelling + (attribute.isOptional ? "?" : ""))
     return members.all.isEmpty ? type : .object([("type", type)] + members.all)
   }
@@ -180,7 +180,7 @@ private struct EntityWriter {
     members.add("convert", relationship.isLossy ? "lossy" : nil)
     members.add("doc", relationship.doc)
     members.add(relationship.userInfo)
-    members.add("json", relationship.json?.json(isRelationship: true))
+    members.add("json", relationship.json?.canonical(isRelationship: true))
     return .object(members.all)
   }
 }
@@ -188,7 +188,8 @@ private struct EntityWriter {
 // MARK: - Mapping of JSON
 
 extension EntityJSON {
-  fileprivate var json: CanonicalJSON {
+  /// The mapping as a model file has it.
+  package var canonical: CanonicalJSON {
     var members = CanonicalMembers()
     members.add("key", key.count == 1 ? .text(key[0]) : key.isEmpty ? nil : .list(key.map { .text($0) }))
     members.add("style", style?.rawValue)
@@ -199,8 +200,10 @@ extension EntityJSON {
 }
 
 extension PropertyJSON {
+  /// The mapping as a model file has it.
+  ///
   /// - Parameter isRelationship: Whether the property is a relationship, which has other words than an attribute.
-  fileprivate func json(isRelationship: Bool) -> CanonicalJSON {
+  package func canonical(isRelationship: Bool) -> CanonicalJSON {
     guard isMapped else { return .verbatim("false") }
     var members = CanonicalMembers()
     members.add("path", path)

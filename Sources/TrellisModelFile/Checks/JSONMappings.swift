@@ -314,11 +314,12 @@ private struct PropertyMappings {
       _ = try JSONDateFormat(text)
     } catch {
       let closest = findings.suggestions.clause(for: text, among: JSONDateFormat.names)
-      let remedy =
-        closest.isEmpty
-        ? "; it is \(JSONDateFormat.names.map { "'\($0)'" }.joined(separator: ", ")) or a pattern such as 'yyyy-MM-dd'."
-        : closest
-      report(json, "date", "The format \(text.quoted) of \(owner) is none: \(error.message)\(remedy)")
+      let names = JSONDateFormat.names.map { "'\($0)'" }.joined(separator: ", ")
+      let others = text.contains("yyyy") ? "." : "; a format is \(names) or a pattern such as 'yyyy-MM-dd'."
+      report(
+        json, "date",
+        "The format \(text.quoted) of \(owner) is none"
+          + (closest.isEmpty ? ": \(error.message)\(others)" : closest))
     }
   }
 
@@ -513,7 +514,10 @@ private struct MappedPaths {
       add("attribute", attribute.name, attribute.json, scope, &all)
     }
     for relationship in entity.relationships where !relationship.description.isTransient {
-      guard let json = relationship.json else { continue }
+      // A path for attributes alone was reported.
+      guard let json = relationship.json, !(json.mapping.path ?? "").contains(where: { "^$".contains($0) }) else {
+        continue
+      }
       add("relationship", relationship.name, json, scope, &all)
     }
     scopes[scope] = all

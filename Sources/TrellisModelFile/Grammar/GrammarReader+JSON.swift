@@ -77,10 +77,9 @@ extension KeyedObject {
   fileprivate func textOrTexts(_ key: String, _ expected: String) -> [Located<String>] {
     guard let node = object[key]?.value else { return [] }
     if let text = node.string { return [Located(text, at: node.offset)] }
-    guard let elements = node.array, !elements.isEmpty, elements.allSatisfy({ $0.string != nil }) else {
-      wrongType(key, node, expected)
-      return []
-    }
+    let elements = node.array ?? []
+    if elements.isEmpty { wrongType(key, node, "\(expected) with at least one of them") }
+    for element in elements where element.string == nil { wrongType(key, element, expected) }
     return elements.compactMap { element in element.string.map { Located($0, at: element.offset) } }
   }
 }
