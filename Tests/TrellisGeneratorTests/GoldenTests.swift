@@ -10,6 +10,7 @@ import TrellisModel
 @Suite("Golden files") struct GoldenTests {
   static let models: [(name: String, description: ModelDescription)] = [
     ("Diary", diaryModel), ("Types", typesModel), ("Shapes", shapesModel), ("Zoo", zooModel),
+    ("Mapped", mappedModel),
   ]
 
   @Test("what is generated is what is recorded", arguments: models.indices)

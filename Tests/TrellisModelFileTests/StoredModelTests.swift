@@ -57,6 +57,23 @@ import TrellisTestSupport
     #expect(description.entities[0].fetchRequests[0].predicate == "no predicate at all ((")
   }
 
+  @Test("a mapping of JSON is read as it is written, even if it does not fit the model")
+  func mappings() throws {
+    let text = """
+      { "model": "M", "entities": {
+        "A": { "attributes": { "a": { "type": "int16", "json": { "path": "a[*", "date": "never", "take": "trimmed" } } },
+          "relationships": { "b": { "destination": "A", "json": { "path": "$key", "reference": "none", "members": "add" } } },
+          "json": { "key": ["none"], "entity": "[", "as": "" } } } }
+      """
+    #expect(parse(text).description == nil)
+    let description = try ModelFile.parseStored(Array(text.utf8))
+    let entity = description.entities[0]
+    #expect(entity.json == EntityJSON(key: ["none"], entityPath: "[", entityValue: ""))
+    #expect(entity.attributes[0].json == PropertyJSON("a[*", date: "never", take: [.trimmed]))
+    #expect(entity.relationships[0].json == PropertyJSON("$key", reference: "none", members: .add))
+    #expect(try ModelFile.parseStored(Array(description.canonicalJSON().utf8)) == description)
+  }
+
   @Test(
     "what only a newer Trellis writes is said to be that",
     arguments: [
@@ -124,7 +141,8 @@ private struct TextChanges {
     "\0", "\u{FEFF}", "커피", "now", "new", "string?", "[string]", "\"parent\": \"A\",", "\"toMany\": true,",
     "\"ordered\": true,", "\"transient\": true,", "\"optional\": true,", "\"abstract\": true,", "\"inverse\": \"a\",",
     "\"default\": [1],", "\"unique\": [[\"a\"]],", "\"backfill\": \"now\",", "\"backfill\": \"a + 'b'\",",
-    "\"convert\": \"lossy\",", "\"renamedFrom\": [\"a\", \"b\"],",
+    "\"convert\": \"lossy\",", "\"renamedFrom\": [\"a\", \"b\"],", "\"json\": true,", "\"json\": \"a[*\",",
+    "\"json\": { \"key\": [\"a\"] },", "\"json\": { \"take\": \"number\", \"null\": \"keep\" },",
   ].map { Array($0.utf8) }
 
   mutating func changed(_ texts: [[UInt8]]) -> [UInt8] {

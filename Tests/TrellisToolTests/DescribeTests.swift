@@ -137,6 +137,49 @@ import TrellisTestSupport
         """)
   }
 
+  @Test("shows how a mapped entity lies in JSON documents, with what it inherits")
+  func mapping() throws {
+    let folder = try ToolFolder()
+    try folder.write(
+      """
+      { "model": "M", "entities": {
+        "Animal": {
+          "json": { "key": "number", "style": "snake_case", "entity": "type" },
+          "attributes": {
+            "number": { "type": "int64", "json": "id" }, "bornAt": { "type": "date?", "json": { "date": "yyyy", "null": "keep" } },
+            "note": { "type": "string?", "json": false } },
+          "relationships": {
+            "friends": { "destination": "Animal", "inverse": "friends", "toMany": true, "json": { "members": "add" } } },
+          "unique": ["number"] },
+        "Dog": { "parent": "Animal", "json": { "as": "dog" } } } }
+      """, to: "M.model.json")
+    #expect(
+      try folder.run("describe", "M.model.json", "Dog").output == """
+        Entity Dog, child of Animal
+        JSON: key number, snake_case, "dog" at type
+
+        Attributes
+          name    of      type    optional  default  rules   json
+          number  Animal  int64                      unique  id
+          bornAt  Animal  date    yes                        born_at, date yyyy, null keep
+          note    Animal  string  yes
+
+        Relationships
+          name     of      destination  count  ordered  inverse  delete rule  json
+          friends  Animal  Animal       many            friends  nullify      friends, members add
+
+        Unique keys
+          number
+
+        """)
+    let object = try JSONSerialization.jsonObject(
+      with: Data(folder.run("describe", "--json", "M.model.json", "Dog").output.utf8))
+    let dog = try #require(object as? [String: Any])
+    #expect(dog["json"] as? [String: String] == ["as": "dog"])
+    let attributes = try #require(dog["attributes"] as? [[String: Any]])
+    #expect(attributes[0]["json"] as? String == "id" && attributes[2]["json"] as? Bool == false)
+  }
+
   @Test("prints JSON in which every key is there")
   func json() throws {
     let folder = try folder()

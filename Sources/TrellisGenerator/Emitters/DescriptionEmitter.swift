@@ -25,6 +25,7 @@ enum DescriptionEmitter {
     arguments.add("removed", entity.removed.map { .string($0) })
     arguments.add("doc", entity.doc)
     arguments.add(entity.userInfo)
+    if let json = entity.json { arguments.add("json", code(of: json)) }
     return .call(TypeName.entityDescription, arguments.codes)
   }
 
@@ -44,6 +45,7 @@ enum DescriptionEmitter {
     arguments.add("lossy", attribute.isLossy)
     arguments.add("doc", attribute.doc)
     arguments.add(attribute.userInfo)
+    if let json = attribute.json { arguments.add("json", code(of: json)) }
     return .filledCall(TypeName.attributeDescription, arguments.codes)
   }
 
@@ -101,7 +103,29 @@ enum DescriptionEmitter {
     arguments.add("lossy", relationship.isLossy)
     arguments.add("doc", relationship.doc)
     arguments.add(relationship.userInfo)
+    if let json = relationship.json { arguments.add("json", code(of: json)) }
     return .filledCall(TypeName.relationshipDescription, arguments.codes)
+  }
+
+  private static func code(of json: EntityJSON) -> Code {
+    var arguments = Arguments()
+    arguments.add("key", json.key.map { .string($0) })
+    if let style = json.style { arguments.add("style", .plain(".\(style)")) }
+    arguments.add("entityPath", json.entityPath)
+    arguments.add("entityValue", json.entityValue)
+    return .filledCall(TypeName.entityJSON, arguments.codes)
+  }
+
+  private static func code(of json: PropertyJSON) -> Code {
+    var arguments = Arguments()
+    if let path = json.path { arguments.add(.string(path)) }
+    if !json.isMapped { arguments.add("mapped", .plain("false")) }
+    arguments.add("date", json.date)
+    arguments.add("take", json.take.map { .plain(".\($0.rawValue)") })
+    arguments.add("keepsOnNull", json.keepsOnNull)
+    arguments.add("reference", json.reference)
+    if json.members != .replace { arguments.add("members", .plain(".\(json.members.rawValue)")) }
+    return .filledCall(TypeName.propertyJSON, arguments.codes)
   }
 
   private static func code(of index: IndexDescription) -> Code {

@@ -89,6 +89,7 @@ private struct EntityWriter {
     }
     if !entity.hooks.isEmpty { members.add("hooks", .list(entity.hooks.map { .text($0.rawValue) })) }
     members.add(entity.userInfo)
+    members.add("json", entity.json?.canonical)
     return .lines(members.all)
   }
 
@@ -128,6 +129,7 @@ private struct EntityWriter {
     members.add("convert", attribute.isLossy ? "lossy" : nil)
     members.add("doc", attribute.doc)
     members.add(attribute.userInfo)
+    members.add("json", attribute.json?.canonical(isRelationship: false))
     let type = CanonicalJSON.text(attribute.type.spelling + (attribute.isOptional ? "?" : ""))
     return members.all.isEmpty ? type : .object([("type", type)] + members.all)
   }
@@ -178,6 +180,41 @@ private struct EntityWriter {
     members.add("convert", relationship.isLossy ? "lossy" : nil)
     members.add("doc", relationship.doc)
     members.add(relationship.userInfo)
+    members.add("json", relationship.json?.canonical(isRelationship: true))
+    return .object(members.all)
+  }
+}
+
+// MARK: - Mapping of JSON
+
+extension EntityJSON {
+  /// The mapping as a model file has it.
+  package var canonical: CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("key", key.count == 1 ? .text(key[0]) : key.isEmpty ? nil : .list(key.map { .text($0) }))
+    members.add("style", style?.rawValue)
+    members.add("entity", entityPath)
+    members.add("as", entityValue)
+    return members.all.isEmpty ? .verbatim("true") : .object(members.all)
+  }
+}
+
+extension PropertyJSON {
+  /// The mapping as a model file has it.
+  ///
+  /// - Parameter isRelationship: Whether the property is a relationship, which has other words than an attribute.
+  package func canonical(isRelationship: Bool) -> CanonicalJSON {
+    guard isMapped else { return .verbatim("false") }
+    var members = CanonicalMembers()
+    members.add("path", path)
+    if isRelationship { members.add("reference", reference) } else { members.add("date", date) }
+    members.add(
+      "take",
+      take.count == 1 ? .text(take[0].rawValue) : take.isEmpty ? nil : .list(take.map { .text($0.rawValue) }))
+    if isRelationship { members.add("members", self.members == .replace ? nil : self.members.rawValue) }
+    members.add("null", keepsOnNull ? "keep" : nil)
+    if members.all.isEmpty { return .verbatim("true") }
+    if members.all.count == 1, let path { return .text(path) }
     return .object(members.all)
   }
 }

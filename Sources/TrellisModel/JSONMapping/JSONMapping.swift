@@ -16,7 +16,8 @@ public struct EntityJSON: Hashable, Sendable {
     case pascalCase = "PascalCase"
   }
 
-  /// The properties of the unique key by which an import finds an object; empty if it always inserts a new one.
+  /// The properties of the unique key by which an import finds an object; empty for the key of the parent entity. Without
+  /// any, an import always inserts new objects.
   public var key: [String]
   /// The spelling of names; nil for that of the parent entity.
   public var style: Style?

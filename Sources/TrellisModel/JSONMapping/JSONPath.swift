@@ -43,6 +43,46 @@ package struct JSONPath: Hashable, Sendable {
   }
 }
 
+// MARK: - Text
+
+extension JSONPath {
+  /// The path as it is written in a model file. Reading it gives an equal path.
+  package var text: String {
+    var text = ""
+    for step in steps {
+      switch step {
+      case .elements: text += "[*]"
+      case .element(let position): text += "[\(position)]"
+      case .matching(let names, let value): text += "[\(Self.spelling(of: names))=\(Self.spelling(ofText: value))]"
+      case .name(let name): text += Self.separator(after: text) + Self.spelling(of: name)
+      case .entries: text += Self.separator(after: text) + "*"
+      case .enclosing: text += Self.separator(after: text) + "^"
+      case .key: text += Self.separator(after: text) + "$key"
+      case .value: text += Self.separator(after: text) + "$value"
+      }
+    }
+    return text
+  }
+
+  private static func separator(after text: String) -> String { text.isEmpty ? "" : "." }
+
+  private static func spelling(of names: [String]) -> String { names.map { spelling(of: $0) }.joined(separator: ".") }
+
+  private static func spelling(of name: String) -> String {
+    name.isEmpty || name.contains(where: JSONPathReader.isSpecial) ? quoted(name) : name
+  }
+
+  private static func spelling(ofText value: String) -> String {
+    value.first == "\"" || value.contains("]") ? quoted(value) : value
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+  }
+}
+
+// MARK: - Reading
+
 /// The reason why a text is no path.
 package struct JSONPathFault: Error, Hashable, Sendable {
   /// What is wrong and how to write it, as a sentence without a full stop.
@@ -69,6 +109,9 @@ private struct JSONPathReader {
   private var place = 0
 
   init(_ text: String) { letters = Array(text) }
+
+  /// Whether a letter has a meaning in a path, so that a key with it stands in quotes.
+  static func isSpecial(_ letter: Character) -> Bool { ".[]\"=^*$".contains(letter) }
 
   private var next: Character? { place < letters.count ? letters[place] : nil }
 
@@ -116,7 +159,7 @@ private struct JSONPathReader {
   private mutating func readName() throws(JSONPathFault) -> String {
     if next == "\"" { return try readQuoted() }
     let start = place
-    while let letter = next, !".[]\"=^*$".contains(letter) { place += 1 }
+    while let letter = next, !Self.isSpecial(letter) { place += 1 }
     guard place > start else {
       throw JSONPathFault(
         message: next.map { "a key is expected where '\($0)' is; a key with such letters stands in double quotes" }

@@ -16,7 +16,10 @@ enum Rulebook {
       AbstractEntities.check,
     ],
     // Checks that rely on matching inverses.
-    [RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check, FetchPredicates.check],
+    [
+      RelationshipShapes.check, DeleteRules.check, KeysAndIndexes.check, FetchRequests.check, FetchPredicates.check,
+      JSONMappings.check,
+    ],
   ]
 
   /// The checks that a stored model must pass, whatever the rules were when it was written.

@@ -64,6 +64,7 @@ struct EntityDraft {
   var removed: [Located<String>] = []
   var doc: String?
   var userInfo: [UserInfoEntry] = []
+  var json: JSONDraft<EntityJSON>?
 
   /// The entity's own properties by name. Of two with the same name, the first.
   var properties: [String: PropertyPlace] = [:]
@@ -91,6 +92,7 @@ struct AttributeDraft {
   /// The description so far: the pass over types sets the type, later passes set rules, default and backfill.
   var description: AttributeDescription
   var renamedFrom: [Located<String>] = []
+  var json: JSONDraft<PropertyJSON>?
   /// Whether the type is valid, so that later passes can use it.
   var hasType = false
 
@@ -103,6 +105,7 @@ struct RelationshipDraft {
   var object: JSONObject
   var description: RelationshipDescription
   var renamedFrom: [Located<String>] = []
+  var json: JSONDraft<PropertyJSON>?
   /// The number of the destination. Set by the pass over destinations.
   var destination = -1
   /// The inverse; nil if there is none or it does not match. Set by the pass over inverses.
@@ -114,6 +117,15 @@ struct RelationshipDraft {
 struct RelationshipPlace: Hashable {
   let entity: Int
   let index: Int
+}
+
+/// What `"json"` says of an entity or a property.
+struct JSONDraft<Mapping> {
+  var mapping: Mapping
+  let node: JSONNode
+
+  /// The offset of a key's value, or of the whole value if the key is absent.
+  func place(of key: String) -> Int { node.object?[key]?.value.offset ?? node.offset }
 }
 
 struct FetchRequestDraft {
@@ -158,7 +170,8 @@ extension EntityDraft {
           index.value.map { IndexDescription.Element($0.value.withoutSign, descending: $0.value.isDescending) })
       },
       fetchRequests: fetchRequests.map(\.description), hooks: hooks, swiftName: swiftName?.value,
-      renamedFrom: renamedFrom.map(\.value), removed: removed.map(\.value), doc: doc, userInfo: userInfo)
+      renamedFrom: renamedFrom.map(\.value), removed: removed.map(\.value), doc: doc, userInfo: userInfo,
+      json: json?.mapping)
   }
 }
 

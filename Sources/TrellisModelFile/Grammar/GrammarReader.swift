@@ -77,7 +77,7 @@ struct GrammarReader {
 extension GrammarReader {
   static let entityKeys = [
     "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
-    "swiftName", "renamedFrom", "removed", "userInfo",
+    "swiftName", "renamedFrom", "removed", "userInfo", "json",
   ]
 
   func readEntities(_ model: KeyedObject) -> [EntityDraft] {
@@ -98,6 +98,7 @@ extension GrammarReader {
     draft.renamedFrom = keyed.formerNames()
     draft.removed = keyed.texts("removed")
     draft.userInfo = keyed.userInfo()
+    draft.json = readEntityJSON(keyed)
     draft.uniqueKeys = keyed.nameLists("unique")
     draft.indexes = keyed.nameLists("indexes")
     draft.hooks = readHooks(keyed)
@@ -168,11 +169,11 @@ extension GrammarReader {
 extension GrammarReader {
   static let attributeKeys = [
     "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
-    "searchable", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName",
+    "searchable", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName", "json",
   ]
   static let relationshipKeys = [
     "destination", "inverse", "deleteRule", "toMany", "ordered", "minCount", "maxCount", "optional", "transient", "doc",
-    "renamedFrom", "convert", "userInfo", "swiftName",
+    "renamedFrom", "convert", "userInfo", "swiftName", "json",
   ]
 
   /// What a migration may do with stored values that do not fit.
@@ -234,6 +235,8 @@ extension GrammarReader {
     draft.description.isLossy = isLossy(keyed)
     draft.description.swiftName = keyed.text("swiftName")?.value
     draft.description.userInfo = keyed.userInfo()
+    draft.json = readAttributeJSON(keyed)
+    draft.description.json = draft.json?.mapping
   }
 
   // MARK: Relationships
@@ -243,6 +246,7 @@ extension GrammarReader {
       object, at: name.offset, owner: "relationship '\(entity.shown).\(name.value.shown)'", keys: Self.relationshipKeys,
       required: ["destination"], findings)
     let renamedFrom = keyed.formerNames()
+    let json = readRelationshipJSON(keyed)
     return RelationshipDraft(
       name: name, object: object,
       description: RelationshipDescription(
@@ -252,8 +256,8 @@ extension GrammarReader {
         optional: keyed.isSet("optional"), transient: keyed.isSet("transient"),
         swiftName: keyed.text("swiftName")?.value,
         renamedFrom: renamedFrom.map(\.value), lossy: isLossy(keyed), doc: keyed.text("doc")?.value,
-        userInfo: keyed.userInfo()),
-      renamedFrom: renamedFrom)
+        userInfo: keyed.userInfo(), json: json?.mapping),
+      renamedFrom: renamedFrom, json: json)
   }
 }
 

@@ -140,6 +140,10 @@ public enum DiagnosticCode: String, Hashable, Sendable, CaseIterable {
   case badPrefetch = "bad-prefetch"
   case badPredicate = "bad-predicate"
 
+  // Mappings of JSON
+  case badJSONPath = "bad-json-path"
+  case jsonMismatch = "json-mismatch"
+
   // Released versions
   case historyEdited = "history-edited"
 }

@@ -42,7 +42,7 @@ struct DescribedModel {
       ("unique", .list(entity.uniqueKeys.map { names($0.properties) })),
       ("indexes", .list(entity.indexes.map { .texts($0.spelling(in: entity)) })),
       ("fetchRequests", .rows(description.fetchRequests.map(json))),
-      ("hooks", .texts(description.hooks.map(\.rawValue))),
+      ("hooks", .texts(description.hooks.map(\.rawValue))), ("json", description.json?.canonical ?? .verbatim("null")),
     ])
   }
 
@@ -59,6 +59,7 @@ struct DescribedModel {
       ("unique", .flag(entity.uniqueKeys.contains { $0.properties == [attribute.index] })),
       ("transient", .flag(description.isTransient)), ("searchable", .flag(description.isSearchable)),
       ("externalStorage", .flag(description.isExternal)), ("doc", .orNull(description.doc)),
+      ("json", description.json?.canonical(isRelationship: false) ?? .verbatim("null")),
     ])
   }
 
@@ -71,6 +72,7 @@ struct DescribedModel {
       ("optional", .flag(description.isOptional)), ("minCount", .orNull(description.minimumCount)),
       ("maxCount", .orNull(description.maximumCount)), ("deleteRule", .text(relationship.deleteRule.rawValue)),
       ("transient", .flag(description.isTransient)), ("doc", .orNull(description.doc)),
+      ("json", description.json?.canonical(isRelationship: true) ?? .verbatim("null")),
     ])
   }
 

@@ -68,12 +68,14 @@ struct EntityTables {
   private let entity: Entity
   private let description: EntityDescription
   private let spelling: ValueSpelling
+  private let mapping: DescribedMapping?
 
   init(_ model: Model, _ entity: Entity) {
     self.model = model
     self.entity = entity
     description = model.description.entities[entity.index]
     spelling = ValueSpelling(model: model)
+    mapping = DescribedMapping(of: entity, in: model)
   }
 
   func text() -> String {
@@ -82,6 +84,7 @@ struct EntityTables {
     if entity.isAbstract { text += ", abstract" }
     text += "\n"
     if let doc = description.doc { text += doc.onOneLine + "\n" }
+    if let mapping { text += "JSON: \(mapping.text.onOneLine)\n" }
     for (title, lines) in [
       ("Attributes", attributes), ("Relationships", relationships),
       ("Unique keys", uniqueKeys), ("Indexes", indexes), ("Full-text search", searchable), ("Fetch requests", requests),
@@ -97,13 +100,14 @@ struct EntityTables {
   // MARK: Properties
 
   private var attributes: [String] {
-    lines(["name", "of", "type", "optional", "default", "rules"], entity.properties.compactMap(\.attribute)) {
-      attribute in
+    lines(
+      ["name", "of", "type", "optional", "default", "rules"] + mappingTitle, entity.properties.compactMap(\.attribute)
+    ) { attribute in
       [
         attribute.name, inherited(attribute.entity), attribute.type.spelling, attribute.isOptional ? "yes" : "",
         attribute.description.defaultValue.map { spelling.text($0, attribute.type) } ?? "",
         attribute.ruleTexts(spelling, isUnique: isUnique(attribute)).joined(separator: ", "),
-      ]
+      ] + mappingCell(.attribute(attribute))
     }
   }
 
@@ -118,20 +122,25 @@ struct EntityTables {
     return table.lines
   }
 
+  /// Only mapped entities have a column for the mapping.
+  private var mappingTitle: [String] { mapping == nil ? [] : ["json"] }
+
+  private func mappingCell(_ property: Property) -> [String] { mapping.map { [$0.text(of: property)] } ?? [] }
+
   private func isUnique(_ attribute: Attribute) -> Bool {
     entity.uniqueKeys.contains { $0.properties == [attribute.index] }
   }
 
   private var relationships: [String] {
     lines(
-      ["name", "of", "destination", "count", "ordered", "inverse", "delete rule"],
+      ["name", "of", "destination", "count", "ordered", "inverse", "delete rule"] + mappingTitle,
       entity.properties.compactMap(\.relationship)
     ) { relationship in
       [
         relationship.name, inherited(relationship.entity), relationship.description.destination,
         relationship.countText, relationship.isOrdered ? "yes" : "", relationship.description.inverse ?? "none",
         relationship.deleteRule.spelling,
-      ]
+      ] + mappingCell(.relationship(relationship))
     }
   }
 
