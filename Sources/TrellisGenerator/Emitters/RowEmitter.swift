@@ -55,7 +55,9 @@ enum RowStructEmitter {
 
   private static func emitValues(_ fields: [Field], modifiers: String, to writer: inout CodeWriter) {
     writer.blank()
-    writer.block("\(modifiers)func _value(_ property: Swift.Int) -> \(TypeName.storedValue)?") { writer in
+    // The row would be copied for a call.
+    let attributes = "@inline(__always) \(modifiers)"
+    writer.block("\(attributes)func _value(_ property: Swift.Int) -> \(TypeName.storedValue)?") { writer in
       writer.line("switch property {")
       for field in fields { writer.line("case \(field.number): \(field.name.member(besides: "property")).storedValue") }
       writer.line("default: nil")

@@ -53,14 +53,18 @@ final class EntityInfo: Sendable {
   let references: [Relationship]
   /// The to-one relationships that are stored and have an inverse.
   let toOnes: [Relationship]
+  /// Whether the entity has to-one relationships, stored or not.
+  let hasToOnes: Bool
   /// The one-to-one relationships that are their own inverse and are stored in the rows of both partners.
   let couples: [Relationship]
   /// The one-way relationships of any entity with this entity as destination.
   let oneWayReferences: [RelationshipNumberedInfo]
   /// The attributes that are validated at a save.
   let checkedAttributes: [CheckedAttribute]
-  /// Whether a property is an attribute without a default, which has a value from the initializer on, by number.
-  let isArgument: [Bool]
+  /// The attributes without a default, which have a value from the initializer on.
+  let arguments: ColumnMask
+  /// The attributes, stored or not.
+  let attributes: ColumnMask
   /// The relationships that a save checks: required ones, and those with rules for their number of members.
   let checkedRelationships: [Relationship]
   /// The checks that a save repeats in the store.
@@ -97,13 +101,13 @@ final class EntityInfo: Sendable {
     allRelationships = relationships.compactMap(\.self)
     references = allRelationships.filter(\.isColumn)
     toOnes = allRelationships.filter { !$0.isToMany && !$0.isTransient && $0.inverse != nil }
+    hasToOnes = allRelationships.contains { !$0.isToMany }
     couples = allRelationships.filter { $0.isOwnInverse && $0.isColumn }
     self.oneWayReferences = oneWayReferences
     self.hooks = hooks
     self.storeChecks = storeChecks
-    isArgument = entity.properties.map { property in
-      property.attribute.map { !$0.isOptional && $0.description.defaultValue == nil } ?? false
-    }
+    attributes = ColumnMask(of: entity.properties.lazy.filter { $0.attribute != nil })
+    arguments = ColumnMask(of: entity.properties.lazy.filter(\.isArgument))
     checkedAttributes = entity.properties.compactMap { $0.attribute.flatMap(CheckedAttribute.init) }
     checkedRelationships = allRelationships.filter { relationship in
       relationship.isRequired || relationship.isCounted
@@ -115,6 +119,17 @@ final class EntityInfo: Sendable {
     transientNumbers = entity.properties.filter { $0.attribute.map { $0.column == nil } == true }.map(\.index)
     transients = ColumnMask(bits: transientNumbers.reduce(0) { $0 | ColumnMask.bit(of: $1) })
     self.entity = entity
+  }
+}
+
+extension Property {
+  /// Whether this is an attribute without a default, which has a value from the initializer on.
+  var isArgument: Bool { attribute.map { !$0.isOptional && $0.description.defaultValue == nil } ?? false }
+}
+
+extension ColumnMask {
+  fileprivate init(of properties: some Sequence<Property>) {
+    self.init(bits: properties.reduce(0) { $0 | ColumnMask.bit(of: $1.index) })
   }
 }
 

@@ -20,8 +20,6 @@ final class ObjectExtras {
   @exclusivity(unchecked) var lists = ListTable()
   /// The known partners of to-one relationships that are not stored in the row; 0 for nil.
   @exclusivity(unchecked) var partners: [KnownPartner] = []
-  /// The key of the object that replaced this one, because a save found that both have the same unique key; 0 for none.
-  @exclusivity(unchecked) var replacement: Int64 = 0
   /// Whether a read and a write after the context's deinitialization were already reported.
   var (hasToldOfRead, hasToldOfWrite) = (false, false)
 }
@@ -153,10 +151,7 @@ extension ManagedObject {
   }
 
   /// The key of the object that replaced this one, because a save found that both have the same unique key; 0 for none.
-  final var replacement: Int64 {
-    get { if case .several(let extras) = notes { extras.replacement } else { 0 } }
-    set { if newValue != replacement { needExtras().replacement = newValue } }
-  }
+  final var replacement: Int64 { state.replacement }
 
   final func removePartners(where isRemoved: (KnownPartner) -> Bool) {
     if case .several(let extras) = notes, !extras.partners.isEmpty { extras.partners.removeAll(where: isRemoved) }

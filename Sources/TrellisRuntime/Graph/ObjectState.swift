@@ -22,7 +22,8 @@ import TrellisStorage
   /// The properties that were set since the last save, as the bits of a ``ColumnMask``; of a new object with unique
   /// keys also those that its initialiser was given.
   @usableFromInline var changed: UInt64 = 0
-  /// The row's version as last read or written; 0 when the object was never saved.
+  /// The row's version as last read or written; 0 when the object was never saved. Of a replaced object the key of the
+  /// one that replaces it.
   private(set) var version: Int64
   /// The number of the fetch that loaded the object; 0 for none. Objects of the same fetch are loaded together.
   var batch: UInt32 = 0
@@ -45,6 +46,7 @@ import TrellisStorage
 
     static let changed = Listings(rawValue: 1)
     static let recorded = Listings(rawValue: 2)
+    static let replaced = Listings(rawValue: 4)
   }
 
   /// Whether the object is among the context's changed ones.
@@ -58,6 +60,9 @@ import TrellisStorage
     get { listings.contains(.recorded) }
     set { if newValue { listings.insert(.recorded) } else { listings.remove(.recorded) } }
   }
+
+  /// The key of the object that replaces this new one, because both have the same unique key; 0 for none.
+  var replacement: Int64 { listings.contains(.replaced) ? version : 0 }
 
   /// A version that no row has, so that a save of the object always finds a conflict.
   private static let versionOfNoRow: Int64 = -1
@@ -119,6 +124,7 @@ import TrellisStorage
 
   /// deleted → persistent, or detached → inserted where the object was new when it was deleted.
   mutating func revive(asInserted isInserted: Bool = false) {
+    replace(by: 0)
     phase = isInserted ? .inserted : .persistent
     flags.subtract([.readOnly, .deleted])
   }
@@ -137,6 +143,19 @@ import TrellisStorage
   mutating func detach(isDeleted: Bool = false) {
     phase = .detached
     flags.insert(isDeleted ? [.readOnly, .deleted] : .readOnly)
+  }
+
+  /// A merge of unique keys puts another object in the place of this new one, or does so no longer.
+  ///
+  /// - Parameter key: The key of the other object; 0 for none.
+  mutating func replace(by key: Int64) {
+    if key != 0 {
+      listings.insert(.replaced)
+      version = key
+    } else if listings.contains(.replaced) {
+      listings.remove(.replaced)
+      version = 0
+    }
   }
 
   /// The context is gone: values that were loaded stay readable.

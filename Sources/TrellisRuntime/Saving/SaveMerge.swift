@@ -256,6 +256,8 @@ final class MergeTrace {
   @exclusivity(unchecked) private var copies: ContiguousArray<ObjectCopy> = []
   /// The objects that were as the store has them.
   @exclusivity(unchecked) private var plain: ContiguousArray<ManagedObject> = []
+  /// New objects that the merge only withdraws: it changes none of their values.
+  @exclusivity(unchecked) private var withdrawn: ContiguousArray<(object: ManagedObject, state: ObjectState)> = []
   private let pending: PendingChanges
   private let deferredLists: DeferredMemberLists
   private let backlog: MergeBacklog
@@ -273,6 +275,8 @@ final class MergeTrace {
     graph.map.forEach { object in
       if object.phase == .persistent && !object.isInChangedList && !object.hasLinkNotes {
         plain.append(object)
+      } else if object.replacement != 0 && object.hasNoLinks(graph.info(of: object)) {
+        withdrawn.append((object, object.state))
       } else {
         copies.append(ObjectCopy(object, graph))
       }
@@ -293,10 +297,10 @@ final class MergeTrace {
   }
 
   /// Separates the changes that the replacement of objects has made. They are undone together with the objects.
-  func close(uniting objects: [ManagedObject]) {
+  func close(uniting objects: @autoclosure () -> [ManagedObject]) {
     guard let recorder else { return }
     unions.append(recorder.take(graph))
-    for object in objects { replaced[object._key] = object }
+    for object in objects() { replaced[object._key] = object }
   }
 
   func finish() {
@@ -310,15 +314,27 @@ final class MergeTrace {
     _ = recorder?.take(graph)
     graph.undo.isMergeRecorded = false
     var loaded: ContiguousArray<ManagedObject> = []
-    let known = Set([plain.map(ObjectIdentifier.init), copies.map { ObjectIdentifier($0.object) }].joined())
+    var known = Set([plain.map(ObjectIdentifier.init), copies.map { ObjectIdentifier($0.object) }].joined())
+    known.formUnion(withdrawn.lazy.map { ObjectIdentifier($0.object) })
     graph.map.forEach { object in if !known.contains(ObjectIdentifier(object)) { loaded.append(object) } }
     for object in plain + loaded { readAgain(object) }
     for copy in copies { copy.restore(in: graph) }
+    for (object, state) in withdrawn { bringBack(object, state) }
     graph.pending = pending
     graph.pending.deferredLists = deferredLists
     graph.backlog = backlog
     graph.hasArrangements = true
     recorder?.forgetInserts(of: graph)
+  }
+
+  private func bringBack(_ object: ManagedObject, _ state: ObjectState) {
+    object.announceAll()
+    object.state = state
+    object.state.replace(by: 0)
+    // The recorder's set was taken.
+    object.state.setRecorded(false)
+    object.forgetLinks()
+    graph.map.insert(object, for: object._key)
   }
 
   /// Makes an object without changes read its row and its lists again, if the merge has touched it.
@@ -360,8 +376,8 @@ private struct ObjectCopy {
     object.state = state
     // The recorder's set was taken.
     object.state.setRecorded(false)
+    object.state.replace(by: 0)
     object.committedRow = committed
-    object.replacement = 0
     for entry in lists { entry.list.restore(entry.content) }
     object.lists = ListTable(lists.map(\.list))
     object.removePartners { _ in true }

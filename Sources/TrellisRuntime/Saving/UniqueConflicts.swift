@@ -7,7 +7,9 @@ struct KeyClash {
   /// The object that stays: the one in the store, otherwise the first one that was saved before, otherwise the first
   /// new one.
   let survivor: ManagedObject
-  let others: [ManagedObject]
+  /// The first of the other objects. Most often it is the only one.
+  let other: ManagedObject
+  var more: ArraySlice<ManagedObject> = []
 }
 
 /// Finds objects with the same unique key among the objects that a save writes and the rows in the store.
@@ -25,7 +27,7 @@ struct UniqueConflictFinder {
     @exclusivity(unchecked) private(set) var first: [ManagedObject] = []
     /// All objects that have the values, where several have them.
     @exclusivity(unchecked) private(set) var several: [Int: [ManagedObject]] = [:]
-    @exclusivity(unchecked) private var numbers: [KeyValues: Int] = [:]
+    @exclusivity(unchecked) private var numbers = HashTable()
 
     init(_ key: UniqueKey) {
       self.key = key
@@ -37,19 +39,24 @@ struct UniqueConflictFinder {
       if values.count == 1 {
         let value = object._value(key.properties[0])
         if value.isNull { return }
-        if isNew(KeyValues(value), object) { values[0].append(value) }
+        var hasher = Hasher()
+        value.hash(into: &hasher)
+        if isNew(hasher.finalize(), object, where: { values[0][$0] == value }) { values[0].append(value) }
       } else {
         let found = key.properties.map(object._value)
         if found.contains(where: \.isNull) { return }
-        if isNew(KeyValues(found), object) { for place in found.indices { values[place].append(found[place]) } }
+        var hasher = Hasher()
+        for value in found { value.hash(into: &hasher) }
+        let isKnown = { (number: Int) in found.indices.allSatisfy { self.values[$0][number] == found[$0] } }
+        if isNew(hasher.finalize(), object, where: isKnown) {
+          for place in found.indices { values[place].append(found[place]) }
+        }
       }
     }
 
-    private func isNew(_ values: KeyValues, _ object: ManagedObject) -> Bool {
-      // One look-up finds the number or notes it.
-      func noted(_ number: inout Int) -> Int { number }
-      let number = noted(&numbers[values, default: first.count])
-      if number < first.count {
+    @inline(__always)
+    private func isNew(_ hash: Int, _ object: ManagedObject, where isKnown: (_ number: Int) -> Bool) -> Bool {
+      if let number = numbers.find(hash, orAdd: first.count, where: isKnown) {
         several[number, default: [first[number]]].append(object)
         return false
       }
@@ -60,6 +67,8 @@ struct UniqueConflictFinder {
 
   private let graph: ObjectGraph
   private var contenders: [UniqueKey: Contenders] = [:]
+  /// The contenders of the keys of the entity whose object was added last.
+  private var latest: (entity: Int, contenders: [Contenders]) = (-1, [])
   /// The written properties of each saved object.
   private var written: [Int64: ColumnMask] = [:]
 
@@ -68,10 +77,20 @@ struct UniqueConflictFinder {
   /// Adds an object with those of its keys that include a written property. Keys with a null value never conflict.
   mutating func add(_ object: ManagedObject, _ mask: ColumnMask) {
     if object.phase == .persistent { written[object._key] = mask }
-    for key in graph.info(of: object).entity.uniqueKeys where key.properties.contains(where: mask.contains) {
-      let known = contenders[key] ?? Contenders(key)
-      contenders[key] = known
+    // Most objects come in runs of one entity.
+    let entity = type(of: object)._entity
+    if latest.entity != entity { latest = (entity, contenders(of: entity)) }
+    for known in latest.contenders where mask.bits == .max || known.key.properties.contains(where: mask.contains) {
       known.add(object)
+    }
+  }
+
+  private mutating func contenders(of entity: Int) -> [Contenders] {
+    graph.runtime.entities[entity].entity.uniqueKeys.map { key in
+      if let known = contenders[key] { return known }
+      let made = Contenders(key)
+      contenders[key] = made
+      return made
     }
   }
 
@@ -89,14 +108,16 @@ struct UniqueConflictFinder {
         guard let several = contender.several[number] else {
           // What most clashes are: one object, and another one in the store.
           if let holder, holder !== first {
-            found.append(KeyClash(key: contender.key, survivor: holder, others: [first]))
+            found.append(KeyClash(key: contender.key, survivor: holder, other: first))
           }
           continue
         }
         let objects = several.filter { $0 !== holder }
         let survivor = holder ?? objects.first { $0.phase == .persistent } ?? first
         let others = objects.filter { $0 !== survivor }
-        if !others.isEmpty { found.append(KeyClash(key: contender.key, survivor: survivor, others: others)) }
+        if let other = others.first {
+          found.append(KeyClash(key: contender.key, survivor: survivor, other: other, more: others.dropFirst()))
+        }
       }
     }
     return found
@@ -123,6 +144,46 @@ struct UniqueConflictFinder {
   }
 }
 
+/// Numbers by the hash values of what they stand for.
+private struct HashTable {
+  /// Pairs of a hash value and a number plus 1; 0 for a free place. Their count is a power of two.
+  private var places: ContiguousArray<(hash: UInt32, next: UInt32)> = HashTable.free(16)
+  private var count = 0
+
+  private static func free(_ size: Int) -> ContiguousArray<(hash: UInt32, next: UInt32)> {
+    ContiguousArray(repeating: (0, 0), count: size)
+  }
+
+  /// The number that a closure accepts among those with a hash value. If it accepts none, another number is added, and
+  /// the result is nil.
+  @inline(__always)
+  mutating func find(_ hash: Int, orAdd number: Int, where isWanted: (_ number: Int) -> Bool) -> Int? {
+    if count * 2 >= places.count { grow() }
+    let hash = UInt32(truncatingIfNeeded: hash)
+    let last = places.count - 1
+    var place = Int(hash) & last
+    while places[place].next != 0 {
+      let known = Int(places[place].next) - 1
+      if places[place].hash == hash && isWanted(known) { return known }
+      place = (place + 1) & last
+    }
+    places[place] = (hash, UInt32(truncatingIfNeeded: number + 1))
+    count += 1
+    return nil
+  }
+
+  private mutating func grow() {
+    var wide = Self.free(places.count * 4)
+    let last = wide.count - 1
+    for entry in places where entry.next != 0 {
+      var place = Int(entry.hash) & last
+      while wide[place].next != 0 { place = (place + 1) & last }
+      wide[place] = entry
+    }
+    places = wide
+  }
+}
+
 // MARK: - Unique key merge
 
 /// Merges objects that have the same unique key into one. The survivor keeps its identity and takes over values and
@@ -133,7 +194,6 @@ struct UniqueKeyMerge {
   private let policy: MergePolicy
   /// New objects and the survivors that replace them.
   private var unions: [(object: ManagedObject, survivor: ManagedObject, key: UniqueKey?)] = []
-  private var survivors: [Int64: ManagedObject] = [:]
   /// Saved objects whose changes of a key are discarded.
   private var yielding: [(object: ManagedObject, key: UniqueKey)] = []
 
@@ -150,17 +210,23 @@ struct UniqueKeyMerge {
   mutating func decide(_ clashes: [KeyClash]) throws {
     var rules = ObjectRules(graph)
     for clash in clashes {
-      for object in clash.others where survivors[object._key] == nil && clash.survivor !== survivor(object) {
-        decide(object, clash, &rules)
-      }
+      decideUnlessReplaced(clash.other, clash, &rules)
+      for object in clash.more { decideUnlessReplaced(object, clash, &rules) }
     }
-    if !rules.failures.isEmpty { throw ValidationError(failures: rules.failures) }
+    if rules.failures.isEmpty { return }
+    for union in unions { union.object.state.replace(by: 0) }
+    throw ValidationError(failures: rules.failures)
+  }
+
+  private mutating func decideUnlessReplaced(_ object: ManagedObject, _ clash: KeyClash, _ rules: inout ObjectRules) {
+    if object.replacement == 0 && clash.survivor !== object { decide(object, clash, &rules) }
   }
 
   private mutating func decide(_ object: ManagedObject, _ clash: KeyClash, _ rules: inout ObjectRules) {
     let survivor = survivor(clash.survivor)
     // Two objects in the store are never merged into one.
     let isNew = object.phase == .inserted
+    guard survivor !== object else { return }
     let yields = policy == .storeTrump || policy == .rollback
     guard policy != .error, isNew ? type(of: object) == type(of: survivor) : yields else {
       let entity = graph.runtime.entities[clash.key.entity].entity
@@ -174,7 +240,8 @@ struct UniqueKeyMerge {
     if isNew {
       // Another survivor than the one that was found need not have the values of this key.
       unions.append((object, survivor, survivor === clash.survivor ? clash.key : nil))
-      survivors[object._key] = survivor
+      // The mark tells what was decided; nothing else looks at it before the objects are united.
+      object.state.replace(by: survivor._key)
     } else {
       yielding.append((object, clash.key))
     }
@@ -183,7 +250,7 @@ struct UniqueKeyMerge {
   /// The object that finally replaces an object; the object itself if it is not replaced.
   private func survivor(_ object: ManagedObject) -> ManagedObject {
     var found = object
-    while let next = survivors[found._key] { found = next }
+    while found.replacement != 0, let next = graph.map[found.replacement] { found = next }
     return found
   }
 
@@ -203,44 +270,51 @@ struct UniqueKeyMerge {
     for union in unions { try unlinkPartners(of: union.survivor, asIn: union.object) }
     for union in unions { try move(union.object, to: union.survivor, sharing: union.key) }
     guard !unions.isEmpty else { return }
-    for union in unions { retire(union.object, for: union.survivor) }
+    for union in unions { retire(union.object) }
     graph.pending.dropFormerInserts()
   }
 
   private func move(_ object: ManagedObject, to survivor: ManagedObject, sharing key: UniqueKey?) throws {
+    let info = graph.info(of: object)
     survivor._willRead(-1)
-    moveValues(of: object, to: survivor, sharing: key)
-    for relationship in graph.info(of: object).allRelationships {
-      try moveLinks(relationship, of: object, to: survivor)
+    moveValues(of: object, to: survivor, sharing: key, info)
+    if !object.hasNoLinks(info) {
+      for relationship in info.allRelationships { try moveLinks(relationship, of: object, to: survivor) }
     }
-    try moveOneWayReferences(from: object, to: survivor)
+    if !info.oneWayReferences.isEmpty { try moveOneWayReferences(from: object, to: survivor) }
   }
 
-  private func retire(_ object: ManagedObject, for survivor: ManagedObject) {
+  private func retire(_ object: ManagedObject) {
     graph.map.remove(object._key)
     object.state.detach()
-    object.replacement = survivor._key
   }
 
   // MARK: Values
 
-  private func moveValues(of object: ManagedObject, to survivor: ManagedObject, sharing key: UniqueKey?) {
-    let info = graph.info(of: object)
-    var mask = ColumnMask(bits: 0)
+  private func moveValues(
+    of object: ManagedObject, to survivor: ManagedObject, sharing key: UniqueKey?, _ info: EntityInfo
+  ) {
+    // The last bit stands for several properties. They are moved together, or none of them.
+    let last = ColumnMask.bit(of: 63)
+    var candidates = movedAttributes(of: object, info)
     // A survivor without changes still has the values by which it was found.
-    let shared = survivor.changedBits == 0 ? key?.properties ?? [] : []
-    for property in info.relationships.indices where info.relationships[property] == nil {
-      // Equal values need not be written. Properties that share the last bit are moved together, or none of them.
-      if property < 63 && shared.contains(property) { continue }
-      if moves(property, of: object, to: survivor),
-        property >= 63 || info.transients.contains(property)
-          || !object._value(property).isSame(as: survivor._value(property))
-      {
-        mask.bits |= ColumnMask.bit(of: property)
-      }
+    if let key, survivor.changedBits == 0 {
+      for property in key.properties where property < 63 { candidates &= ~ColumnMask.bit(of: property) }
+    }
+    var mask = ColumnMask(bits: 0)
+    if candidates & last != 0, policy != .storeTrump || lacksLast(survivor, of: object, info) { mask.bits = last }
+    candidates &= ~last
+    while candidates != 0 {
+      let property = candidates.trailingZeroBitCount
+      let bit = candidates & (~candidates &+ 1)
+      candidates &= ~bit
+      let present = survivor._value(property)
+      if policy == .storeTrump && !present.isNull { continue }
+      // Equal values need not be written.
+      if info.transients.contains(property) || !object._value(property).isSame(as: present) { mask.bits |= bit }
     }
     guard mask.bits != 0 else { return }
-    let references = survivor.references(graph)
+    let references = mask.bits & last != 0 ? survivor.references(graph) : []
     survivor.willChangeValues()
     survivor._restore(mask, from: object._copyRow())
     if let transients = object._copyTransients() { survivor._restoreTransients(mask, from: transients) }
@@ -249,14 +323,22 @@ struct UniqueKeyMerge {
     for (relationship, key) in references { survivor._setReference(relationship.property, key) }
   }
 
-  private func moves(_ property: Int, of object: ManagedObject, to survivor: ManagedObject) -> Bool {
-    let isAssigned =
-      graph.info(of: object).isArgument[property] || ColumnMask(bits: object.changedBits).contains(property)
+  /// Whether a survivor has no value for an attribute of the last bit that may be moved.
+  private func lacksLast(_ survivor: ManagedObject, of object: ManagedObject, _ info: EntityInfo) -> Bool {
+    let isAssigned = ColumnMask(bits: object.changedBits).contains(63)
+    return info.entity.properties.contains { property in
+      property.index >= 63 && property.attribute != nil && (isAssigned || property.isArgument)
+        && survivor._value(property.index).isNull
+    }
+  }
+
+  /// The attributes that may be moved, as the bits of a ``ColumnMask``. Under `storeTrump` only those are that the
+  /// survivor does not have.
+  private func movedAttributes(of object: ManagedObject, _ info: EntityInfo) -> UInt64 {
     switch policy {
-    case .objectTrump: return isAssigned
-    case .overwrite: return true
-    case .storeTrump: return isAssigned && survivor._value(property).isNull
-    case .rollback, .error: return false
+    case .objectTrump, .storeTrump: info.attributes.bits & (info.arguments.bits | object.changedBits)
+    case .overwrite: info.attributes.bits
+    case .rollback, .error: 0
     }
   }
 
@@ -265,7 +347,7 @@ struct UniqueKeyMerge {
   /// Clears the to-one relationships of the survivor that the object sets to nil. This is done before links are moved,
   /// because moving takes partners away.
   private func unlinkPartners(of survivor: ManagedObject, asIn object: ManagedObject) throws {
-    guard policy == .objectTrump || policy == .overwrite else { return }
+    guard policy == .objectTrump || policy == .overwrite, graph.info(of: object).hasToOnes else { return }
     for relationship in graph.info(of: object).allRelationships
     where graph.presentPartners(of: object, relationship).isEmpty && gives(nothingIn: relationship, object) {
       let old = try graph.partnerKey(of: survivor, relationship)
@@ -330,7 +412,6 @@ struct UniqueKeyMerge {
 
   /// Redirects one-way relationships from the object to the survivor.
   private func moveOneWayReferences(from object: ManagedObject, to survivor: ManagedObject) throws {
-    if graph.info(of: object).oneWayReferences.isEmpty { return }
     let references = graph.oneWayReferences(to: [object])
     if references.isEmpty { return }
     for holder in graph.inserted + graph.changed where holder.isAlive {
@@ -342,6 +423,14 @@ struct UniqueKeyMerge {
       }
     }
   }
+}
+
+extension ManagedObject {
+  /// Whether a new object refers to no object, and none is known to refer to it.
+  final func hasNoLinks(_ info: EntityInfo) -> Bool {
+    !hasLinkNotes && info.references.allSatisfy { _reference($0.property) <= 0 }
+  }
+
 }
 
 // MARK: - Replaced by

@@ -289,7 +289,7 @@ nonisolated extension EmotionDiary.Snapshot: TrellisRuntime.EntitySnapshot, Trel
     visitor.visitOptional(&mood, other.mood, "mood")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: id.storedValue
     case 1: emotion.storedValue
@@ -475,7 +475,7 @@ nonisolated extension DiaryImage.Snapshot: TrellisRuntime.EntitySnapshot, Trelli
     visitor.visitOptional(&diary, other.diary, "diary")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: imagePath.storedValue
     case 1: data.storedValue
@@ -591,7 +591,7 @@ nonisolated extension Tag.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntim
     visitor.visit(&name, other.name, "name")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: name.storedValue
     default: nil

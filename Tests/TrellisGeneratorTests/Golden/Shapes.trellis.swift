@@ -585,7 +585,7 @@ nonisolated extension Event.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     visitor.visitOptional(&needed, other.needed, "needed")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: `switch`.storedValue
     case 1: context.storedValue
@@ -748,7 +748,7 @@ nonisolated extension Data.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     visitor.visitOptional(&passport, other.passport, "passport")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 2: passport.storedValue
     default: nil
@@ -839,7 +839,7 @@ nonisolated extension Set.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRuntim
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }
@@ -913,7 +913,7 @@ nonisolated extension Nothing.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRu
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }

@@ -546,7 +546,7 @@ nonisolated extension Long.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     visitor.visit(&uuids, other.uuids, "uuids")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: string.storedValue
     case 1: data.storedValue
@@ -776,7 +776,7 @@ nonisolated extension Migrated.Snapshot: TrellisRuntime.EntitySnapshot, TrellisR
     visitor.visitOptional(&next, other.next, "next")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: name.storedValue
     case 1: count.storedValue
@@ -1654,7 +1654,7 @@ nonisolated extension Plain.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     visitor.visit(&address, other.address, "address")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: string.storedValue
     case 1: bool.storedValue
@@ -2573,7 +2573,7 @@ nonisolated extension Maybe.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     visitor.visitOptional(&address, other.address, "address")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: string.storedValue
     case 1: bool.storedValue
@@ -3090,7 +3090,7 @@ nonisolated extension Preset.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRun
     visitor.visit(&address, other.address, "address")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: string.storedValue
     case 1: bool.storedValue
@@ -3618,7 +3618,7 @@ nonisolated extension MaybePreset.Snapshot: TrellisRuntime.EntitySnapshot, Trell
     visitor.visitOptional(&address, other.address, "address")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: string.storedValue
     case 1: bool.storedValue
@@ -4102,7 +4102,7 @@ nonisolated extension Passing.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRu
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }
@@ -4562,7 +4562,7 @@ nonisolated extension MaybePassing.Snapshot: TrellisRuntime.EntitySnapshot, Trel
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }
@@ -5051,7 +5051,7 @@ nonisolated extension PassingPreset.Snapshot: TrellisRuntime.EntitySnapshot, Tre
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }
@@ -5564,7 +5564,7 @@ nonisolated extension MaybePassingPreset.Snapshot: TrellisRuntime.EntitySnapshot
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }

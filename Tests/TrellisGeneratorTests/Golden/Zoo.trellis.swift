@@ -234,7 +234,7 @@ nonisolated extension Puppy._Fields: TrellisRuntime.StoredFields {
     weeks = .read(row, 11)
   }
 
-  func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 9: weeks.storedValue
     default: nil
@@ -600,7 +600,7 @@ nonisolated extension Animal.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRun
     visitor.visitOptional(&cage, other.cage, "cage")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: name.storedValue
     case 1: legs.storedValue
@@ -928,7 +928,7 @@ nonisolated extension Dog._Fields: TrellisRuntime.StoredFields {
     rival = .read(row, 9)
   }
 
-  func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 6: breed.storedValue
     case 7: master.storedValue
@@ -1957,7 +1957,7 @@ nonisolated extension Keeper.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRun
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }
@@ -2042,7 +2042,7 @@ nonisolated extension Cage.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }
@@ -2160,7 +2160,7 @@ nonisolated extension Plant.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     visitor.visit(&height, other.height, "height")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: height.storedValue
     default: nil
@@ -2307,7 +2307,7 @@ nonisolated extension Tree._Fields: TrellisRuntime.StoredFields {
     id = .read(row, 1)
   }
 
-  func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 1: id.storedValue
     default: nil

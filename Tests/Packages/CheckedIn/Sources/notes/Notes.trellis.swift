@@ -129,7 +129,7 @@ nonisolated extension Note.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunti
     visitor.visit(&writtenAt, other.writtenAt, "writtenAt")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: text.storedValue
     case 1: writtenAt.storedValue
