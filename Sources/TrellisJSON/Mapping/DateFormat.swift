@@ -1,8 +1,7 @@
 import TrellisModel
 
-/// A format of dates in JSON: ISO 8601, seconds or milliseconds since 1970, or a pattern.
+/// Reads and writes dates in a format of a mapping.
 ///
-/// A pattern has the fields `yyyy MM dd HH mm ss SSS Z`, text in single quotes, and any of `- / . : , T` and spaces.
 /// `SSS` reads any number of digits, to the microsecond. `Z` reads `Z`, `+09:00` and `+0900`. Without it a date is in
 /// UTC. Names of months and locales are not known, since they differ between systems.
 struct DateFormat {
@@ -12,26 +11,20 @@ struct DateFormat {
     case number(Int64)
   }
 
-  fileprivate enum Part: Equatable {
-    case year, month, day, hour, minute, second, fraction, zone
-    case literal([UInt8])
-  }
-
   let unit: Unit
   private let name: String
   /// Empty for ISO 8601.
-  private let parts: [Part]
+  private let parts: [JSONDateFormat.Part]
 
   /// - Returns: nil for a text that is no format.
   init?(_ text: String) {
     name = text
-    switch text {
-    case "iso8601": (unit, parts) = (.text, [])
-    case "seconds": (unit, parts) = (.number(1_000_000), [])
-    case "milliseconds": (unit, parts) = (.number(1_000), [])
-    default:
-      guard let parts = Self.parts(of: text) else { return nil }
-      (unit, self.parts) = (.text, parts)
+    guard let format = try? JSONDateFormat(text) else { return nil }
+    switch format {
+    case .iso8601: (unit, parts) = (.text, [])
+    case .seconds: (unit, parts) = (.number(1_000_000), [])
+    case .milliseconds: (unit, parts) = (.number(1_000), [])
+    case .pattern(let parts): (unit, self.parts) = (.text, parts)
     }
   }
 
@@ -41,31 +34,6 @@ struct DateFormat {
     case "seconds", "milliseconds": "a number of \(name) since 1970"
     default: "a date in the format \(name)"
     }
-  }
-
-  private static func parts(of text: String) -> [Part]? {
-    let fields: [(String, Part)] = [
-      ("yyyy", .year), ("MM", .month), ("dd", .day), ("HH", .hour), ("mm", .minute), ("ss", .second),
-      ("SSS", .fraction), ("Z", .zone),
-    ]
-    var parts: [Part] = []
-    var rest = text[...]
-    while let letter = rest.first {
-      if let (field, part) = fields.first(where: { rest.hasPrefix($0.0) }) {
-        guard !parts.contains(part) else { return nil }
-        parts.append(part)
-        rest = rest.dropFirst(field.count)
-      } else if letter == "'" {
-        guard let end = rest.dropFirst().firstIndex(of: "'") else { return nil }
-        parts.append(.literal(Array(rest[..<end].dropFirst().utf8)))
-        rest = rest[rest.index(after: end)...]
-      } else {
-        guard "-/.:,T ".contains(letter) else { return nil }
-        parts.append(.literal(Array(String(letter).utf8)))
-        rest = rest.dropFirst()
-      }
-    }
-    return parts.contains(.year) && parts.contains(.month) && parts.contains(.day) ? parts : nil
   }
 
   // MARK: Reading
@@ -125,15 +93,15 @@ struct DateFormat {
     var bytes: [UInt8] = []
     for part in parts {
       switch part {
-      case .year: bytes += letters[..<(day - 6)]
-      case .month: bytes += digits(day - 5, 2)
-      case .day: bytes += digits(day - 2, 2)
-      case .hour: bytes += digits(day + 1, 2)
-      case .minute: bytes += digits(day + 4, 2)
-      case .second: bytes += digits(day + 7, 2)
-      case .fraction: bytes += fraction.map(Array.init) ?? Array("000".utf8)
-      case .zone: bytes.append(UInt8(ascii: "Z"))
-      case .literal(let text): bytes += text
+      case .field(.year): bytes += letters[..<(day - 6)]
+      case .field(.month): bytes += digits(day - 5, 2)
+      case .field(.day): bytes += digits(day - 2, 2)
+      case .field(.hour): bytes += digits(day + 1, 2)
+      case .field(.minute): bytes += digits(day + 4, 2)
+      case .field(.second): bytes += digits(day + 7, 2)
+      case .field(.millisecond): bytes += fraction.map(Array.init) ?? Array("000".utf8)
+      case .field(.zone): bytes.append(UInt8(ascii: "Z"))
+      case .literal(let text): bytes += Array(text.utf8)
       }
     }
     return String(decoding: bytes, as: UTF8.self)
@@ -170,8 +138,8 @@ extension DateFormat {
       return value
     }
 
-    mutating func date(_ fields: [Part]) -> Int64? {
-      for field in fields { guard read(field) else { return nil } }
+    mutating func date(_ parts: [JSONDateFormat.Part]) -> Int64? {
+      for part in parts { guard read(part) else { return nil } }
       return microseconds
     }
 
@@ -182,31 +150,33 @@ extension DateFormat {
         place = bytes.count
         return DateText.microseconds(String(decoding: bytes, as: UTF8.self))
       }
-      guard read(.year), take("-"), read(.month), take("-"), read(.day) else { return nil }
+      guard read(.field(.year)), take("-"), read(.field(.month)), take("-"), read(.field(.day)) else { return nil }
       if isAtEnd { return microseconds }
-      guard take("T") || take("t") || take(" "), read(.hour), take(":"), read(.minute) else { return nil }
-      if take(":") {
-        guard read(.second) else { return nil }
-        if take(".") || take(",") { guard read(.fraction) else { return nil } }
+      guard take("T") || take("t") || take(" "), read(.field(.hour)), take(":"), read(.field(.minute)) else {
+        return nil
       }
-      if !isAtEnd { guard read(.zone) else { return nil } }
+      if take(":") {
+        guard read(.field(.second)) else { return nil }
+        if take(".") || take(",") { guard read(.field(.millisecond)) else { return nil } }
+      }
+      if !isAtEnd { guard read(.field(.zone)) else { return nil } }
       return microseconds
     }
 
-    private mutating func read(_ field: Part) -> Bool {
-      switch field {
-      case .year: return set(0, 4, in: 0...9999)
-      case .month: return set(1, 2, in: 1...12)
-      case .day: return set(2, 2, in: 1...31)
-      case .hour: return set(3, 2, in: 0...23)
-      case .minute: return set(4, 2, in: 0...59)
+    private mutating func read(_ part: JSONDateFormat.Part) -> Bool {
+      switch part {
+      case .field(.year): return set(0, 4, in: 0...9999)
+      case .field(.month): return set(1, 2, in: 1...12)
+      case .field(.day): return set(2, 2, in: 1...31)
+      case .field(.hour): return set(3, 2, in: 0...23)
+      case .field(.minute): return set(4, 2, in: 0...59)
       // A leap second counts as the one after it.
-      case .second: return set(5, 2, in: 0...60)
-      case .fraction: return readFraction()
-      case .zone: return readZone()
+      case .field(.second): return set(5, 2, in: 0...60)
+      case .field(.millisecond): return readFraction()
+      case .field(.zone): return readZone()
       case .literal(let text):
-        guard bytes[place...].starts(with: text) else { return false }
-        place += text.count
+        guard bytes[place...].starts(with: text.utf8) else { return false }
+        place += text.utf8.count
         return true
       }
     }
