@@ -193,7 +193,7 @@ if !isResolvedDependency {
         "TrellisTestSupport", "Trellis", "TrellisJSON", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
         "TrellisModel", "TrellisModelFile",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisDiagramTests",
       dependencies: ["TrellisTestSupport", "TrellisDiagram", "TrellisModel", "TrellisModelFile"],
