@@ -270,6 +270,7 @@ final class JSONImporter {
     for change in discarded {
       let target = targets[change.object]
       target?.isRefused = true
+      for record in target?.records ?? [] { record.isRejected = true }
       report.rejected += change.failures.map { failure($0, target?.records.last, finder) }
     }
   }

@@ -201,6 +201,27 @@ import TrellisTestSupport
     #expect(try shelf.author(7).works.map(\.isbn) == ["y", "x"])
   }
 
+  @Test("an object that breaks a rule is told once, also if it has a reference to nothing")
+  func toldOnce() throws {
+    let shelf = try Shelf()
+    let report = try shelf.take(
+      #"{"id": 4, "full_name": "", "friend_ids": [9], "works": [{"isbn": "z", "title": "Z", "kind": {"name": "book"}}]}"#
+    )
+    #expect(report.rejected.map { $0.place?.pointer } == ["/full_name", "/works/0"])
+    #expect(try shelf.context.count(Author.all) == 0 && shelf.context.count(Work.all) == 0)
+  }
+
+  @Test("where the store is right, an object keeps its owner", arguments: MergePolicy.allCases)
+  func owners(_ policy: MergePolicy) throws {
+    let shelf = try Shelf()
+    try shelf.take(Self.full)
+    try shelf.take(#"{"id": 9, "full_name": "n", "works": [{"isbn": "x", "title": "New"}]}"#, policy)
+    let isMoved = policy == .objectTrump || policy == .overwrite
+    #expect(try shelf.author(9).works.map(\.isbn) == (isMoved ? ["x"] : []))
+    #expect(try shelf.author(7).works.map(\.isbn) == (isMoved ? ["y"] : ["x", "y"]))
+    #expect(try shelf.context.first(Work.where { $0.isbn == "x" })?.title == (isMoved ? "New" : "X"))
+  }
+
   @Test("rejecting everything tells all problems, and saves nothing", arguments: [false, true])
   func rejectedAsAWhole(_ breaksRule: Bool) throws {
     let shelf = try Shelf()
