@@ -136,7 +136,8 @@ if !isResolvedDependency {
       name: "TrellisDexModel", dependencies: ["Trellis"], path: "Models/Dex", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .executableTarget(
-      name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis"], path: "Sources/dex", swiftSettings: settings),
+      name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis", "TrellisJSON"], path: "Sources/dex",
+      swiftSettings: settings),
 
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(
