@@ -217,9 +217,10 @@ if !isResolvedDependency {
       name: "TrellisStoryTests",
       dependencies: [
         "TrellisJSON",
-        "TrellisTestSupport", "Trellis", "TrellisDexModel", "TrellisInnerInterviewModel", "TrellisReceiptMindModel",
+        "TrellisTestSupport", "Trellis", "TrellisDexModel", "TrellisDiaryModel", "TrellisInnerInterviewModel",
+        "TrellisReceiptMindModel",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisEdgeTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings,
