@@ -57,13 +57,15 @@ struct ElementParser {
     var entity = general
     var problem: ImportProblem?
     if let path = general.entityPath, isObject {
-      let text = try scalarText(at: path, depth: depth)
-      if let text, let number = general.entitiesByValue[text], let found = map.entities[number] {
-        entity = found
-      } else {
-        problem = ImportProblem(
-          .wrongEntity, at: base + start,
-          "'\(path.joined(separator: "."))' must be one of \(general.entitiesByValue.keys.sorted().listed)")
+      // Without the text only properties that all the entities have are read.
+      if let text = try scalarText(at: path, depth: depth) {
+        if let number = general.entitiesByValue[text], let found = map.entities[number] {
+          entity = found
+        } else {
+          problem = ImportProblem(
+            .wrongEntity, at: base + start,
+            "'\(path.joined(separator: "."))' must be one of \(general.entitiesByValue.keys.sorted().listed)")
+        }
       }
     }
     let record = ImportRecord(entity, at: base + start, in: parent, link)

@@ -138,8 +138,8 @@ final class ImportTable {
       case .field(let number):
         guard let value = record.values[number], !value.isNull else {
           let field = record.map.fields[number]
-          // A value that could not be read has a problem already.
-          let isTold = record.problems.contains { $0.field == number }
+          // A value, or an object, that could not be read has a problem already.
+          let isTold = record.problems.contains { $0.field == number || $0.field == nil && $0.property == nil }
           return .incomplete(
             isTold
               ? nil
