@@ -99,7 +99,8 @@ import TrellisTestSupport
   @Test("each value is found where PokeAPI has it", arguments: StoreKind.inPlace)
   func values(kind: StoreKind) throws {
     let (shelf, _) = try world(kind)
-    let pikachu = try #require(try shelf.container.newContext().first(Pokemon.all))
+    let context = shelf.container.newContext()
+    let pikachu = try #require(try context.first(Pokemon.all))
     #expect(pikachu.height == 4 && pikachu.weight == 60 && pikachu.baseExperience == 112)
     #expect(pikachu.types == ["electric", "flying"])
     #expect([pikachu.hp, pikachu.attack, pikachu.defense] == [35, 55, 40])
@@ -115,7 +116,8 @@ import TrellisTestSupport
 
   @Test("an absent name, a null and a changed value of a species", arguments: StoreKind.inPlace)
   func species(kind: StoreKind) throws {
-    let (_, context) = try world(kind)
+    let (shelf, context) = try world(kind)
+    defer { withExtendedLifetime(shelf) {} }
     let pichu = try #require(try context.first(Species.where { $0.number == 172 }))
     #expect(pichu.koreanName == "피츄" && pichu.genus == "Tiny Mouse Pokémon" && pichu.color == "yellow")
     #expect(pichu.isBaby && !pichu.isLegendary && pichu.captureRate == 190 && pichu.habitat == nil)
@@ -127,7 +129,8 @@ import TrellisTestSupport
 
   @Test("an evolution chain is imported link by link, and follows a new document", arguments: StoreKind.inPlace)
   func chain(kind: StoreKind) throws {
-    let (_, context) = try world(kind)
+    let (shelf, context) = try world(kind)
+    defer { withExtendedLifetime(shelf) {} }
     let document = Self.chain(Self.link(172, Self.link(25, Self.link(26))))
     #expect(try context.importJSON(EvolutionChain.self, from: document).inserted.count == 4)
     let chain = try #require(try context.first(EvolutionChain.all))
@@ -163,7 +166,8 @@ import TrellisTestSupport
 
   @Test("a gap is filled, and a null clears", arguments: StoreKind.inPlace)
   func gaps(kind: StoreKind) throws {
-    let (_, context) = try world(kind)
+    let (shelf, context) = try world(kind)
+    defer { withExtendedLifetime(shelf) {} }
     let pikachu = try #require(try context.first(Pokemon.all))
     try context.importJSON(Pokemon.self, from: Self.pikachu(experience: nil))
     #expect(pikachu.baseExperience == nil)
@@ -203,7 +207,8 @@ import TrellisTestSupport
 
   @Test("a live list shows what an import changes", arguments: StoreKind.inPlace)
   func live(kind: StoreKind) async throws {
-    let (_, context) = try world(kind)
+    let (shelf, context) = try world(kind)
+    defer { withExtendedLifetime(shelf) {} }
     let quick = try context.live(Pokemon.where { $0.speed >= 80 }.sorted { $0.speed.descending })
     #expect(quick.map(\.speed) == [90])
     let changes = quick.changes
@@ -227,21 +232,23 @@ import TrellisTestSupport
       Pokemon.self, from: Data("[\(wrong), \(text.replacing("\"id\": 25", with: "\"id\": 26"))]".utf8))
     #expect(
       report.rejected.map(\.description) == [
-        "18:21 /0/stats/0/base_stat: Pokemon.hp: must be a whole number from -32768 to 32767 [bad-value]"
+        "18:20 /0/stats/0/base_stat: Pokemon.hp: must be a whole number from -32768 to 32767 [bad-value]"
       ])
     #expect(try stored(shelf).filter { !$0.contains("/") } == ["25 pikachu 90 Sparky", "26 raichu 95 -"])
   }
 
   @Test("a document that is written is read as the same", arguments: StoreKind.inPlace)
   func exporting(kind: StoreKind) throws {
-    let (_, context) = try world(kind)
+    let (shelf, context) = try world(kind)
     try context.importJSON(EvolutionChain.self, from: Self.chain(Self.link(172, Self.link(25, Self.link(26)))))
     let creatures = try context.exportJSON(Pokemon.all)
     #expect(!String(decoding: creatures, as: UTF8.self).contains("Sparky"))
     let chains = try context.exportJSON(EvolutionChain.all)
     let species = try context.exportJSON(Species.all)
 
-    let empty = try TestContainer(.dex, kind).container.newContext()
+    let other = try TestContainer(.dex, kind)
+    defer { withExtendedLifetime((shelf, other)) {} }
+    let empty = other.container.newContext()
     try empty.importJSON(Species.self, from: species)
     let read = try empty.importJSON(EvolutionChain.self, from: chains)
     #expect(read.inserted.count == 4 && read.rejected.isEmpty)

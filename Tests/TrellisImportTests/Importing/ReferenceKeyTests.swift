@@ -74,7 +74,7 @@ import TrellisRuntime
     let report = try take(2, #"{"title": "a", "notes": [{"text": "n", "tag": {"url": "/tags/7/"}}]}"#)
     #expect(
       report.rejected.map(\.description) == [
-        "1:25 /notes/0/tag/url: Note.tag: leads to no object of the input or the store [missing-partner]"
+        "1:55 /notes/0/tag/url: Note.tag: leads to no object of the input or the store [missing-partner]"
       ])
     #expect(report.inserted.count == 1)
     #expect(try count("Note") == 0)
