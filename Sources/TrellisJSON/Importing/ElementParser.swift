@@ -64,7 +64,8 @@ struct ElementParser {
         } else {
           problem = ImportProblem(
             .wrongEntity, at: base + start,
-            "'\(path.joined(separator: "."))' must be one of \(general.entitiesByValue.keys.sorted().listed)")
+            "'\(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "."))' must be one of \(general.entitiesByValue.keys.sorted().listed)"
+          )
         }
       }
     }
@@ -397,7 +398,7 @@ struct ElementParser {
   // MARK: Looking ahead
 
   /// The text of a scalar at a path of keys from here; nil if there is none. The scanner stays.
-  private mutating func scalarText(at names: [String], depth: Int) throws(DocumentFault) -> String? {
+  private mutating func scalarText(at names: [[UInt8]], depth: Int) throws(DocumentFault) -> String? {
     let start = scanner.offset
     defer { scanner.offset = start }
     var found: String?
@@ -406,7 +407,7 @@ struct ElementParser {
   }
 
   private mutating func find(
-    _ names: ArraySlice<String>, _ depth: Int, _ found: inout String?
+    _ names: ArraySlice<[UInt8]>, _ depth: Int, _ found: inout String?
   ) throws(DocumentFault) {
     guard let name = names.first else {
       found = try scanner.scalarText()
@@ -416,15 +417,45 @@ struct ElementParser {
       return
     }
     repeat {
-      let key = try scanner.key()
-      let start = scanner.offset
-      if TextBytes.areEqual(key, name) {
+      if try scanner.key(is: name) {
+        let start = scanner.offset
         found = nil
         try find(names.dropFirst(), depth + 1, &found)
         scanner.offset = start
       }
       try scanner.skipValue(depth: depth + 1)
     } while try scanner.goOn("}")
+  }
+}
+
+extension JSONScanner {
+  /// Whether bytes are those of a text in UTF-8.
+  @inline(__always) func isText(_ span: Range<Int>, _ text: [UInt8]) -> Bool {
+    guard span.count == text.count else { return false }
+    for place in 0..<text.count where bytes[span.lowerBound + place] != text[place] { return false }
+    return true
+  }
+
+  /// Reads a key and the colon after it.
+  ///
+  /// - Returns: whether the key is a name, in UTF-8.
+  mutating func key(is name: [UInt8]) throws(DocumentFault) -> Bool {
+    guard next == UInt8(ascii: "\"") else { throw expected("a key in double quotes") }
+    let start = offset
+    let (span, hasEscapes) = try stringSpan()
+    var isName = false
+    if hasEscapes {
+      let end = offset
+      offset = start
+      isName = try string().utf8.elementsEqual(name)
+      offset = end
+    } else {
+      isName = isText(span, name)
+    }
+    skipSpace()
+    try expect(":", "after the key")
+    skipSpace()
+    return isName
   }
 }
 
