@@ -266,7 +266,8 @@ struct ElementParser {
   /// Sets what lies below a null to nil.
   private mutating func clear(_ node: PathNode, _ record: ImportRecord, at offset: Int) {
     for target in node.collections { clear(target, record, at: offset) }
-    for (_, next) in node.names {
+    let inList = node.positions.map(\.node) + node.filters.flatMap { $0.nodes.map(\.node) }
+    for next in node.names.map(\.node) + inList {
       for target in next.targets { clear(target, record, at: offset) }
       clear(next, record, at: offset)
     }

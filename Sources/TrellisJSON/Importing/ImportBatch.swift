@@ -177,8 +177,8 @@ final class ImportBatch {
     let records = liveRecords(target)
     guard let map = records.first?.map else { return [] }
     var problems: [ImportProblem] = []
-    for case let relationship? in map.entity.properties.map(\.relationship) where relationship.isRequired {
-      if relationship.isTransient { continue }
+    for case let relationship? in map.entity.properties.map(\.relationship) {
+      if relationship.isTransient || !relationship.isRequired && !isOpenKey(relationship, of: records) { continue }
       if owners.contains(where: { $0.property == relationship.index && ($0.owner.object != nil || $0.owner.isMade) }) {
         continue
       }
@@ -199,6 +199,14 @@ final class ImportBatch {
           isAbsent ? "is needed for a new object, and is absent" : "leads to no object of the input or the store"))
     }
     return problems
+  }
+
+  /// Whether an object is found by a partner, and is given one. Without the partner it cannot be told which object it is.
+  private func isOpenKey(_ relationship: Relationship, of records: [ImportRecord]) -> Bool {
+    guard let map = records.first?.map, map.keyParts.contains(where: { $0.isPartner(relationship.index) }),
+      let number = map.links.firstIndex(where: { $0.relationship === relationship })
+    else { return false }
+    return records.contains { $0.links[number]?.members.isEmpty == false }
   }
 
   /// Keeps an object that cannot be made yet for a later batch, or rejects it after the last one.

@@ -62,6 +62,7 @@ final class ImportTable {
   func resolve(_ records: [ImportRecord]) throws {
     try resolveDone(records)
     var open = records.filter { $0.target == nil }
+    try search(keysInKeys(of: open))
     while !open.isEmpty {
       var keyed: [(record: ImportRecord, target: ImportTarget)] = []
       var keyless: [ImportRecord] = []
@@ -92,12 +93,22 @@ final class ImportTable {
       }
       try resolveKeyless(keyless)
       if later.count == open.count {
-        for record in later {
-          record.note(
-            ImportProblem(.missingKey, at: record.start, "has a key of objects that depend on each other"))
-          record.target = add()
+        let stuck = later.filter(lacksPartnerOfKey)
+        if stuck.isEmpty {
+          for record in later {
+            record.note(
+              ImportProblem(.missingKey, at: record.start, "has a key of objects that depend on each other"))
+            record.target = add()
+          }
+          return
         }
-        return
+        // The partner may come in a later batch; until then the object is not made.
+        for record in stuck {
+          let target = add()
+          target.records.append(record)
+          record.target = target
+        }
+        later.removeAll { $0.target != nil }
       }
       open = later
     }
@@ -181,6 +192,27 @@ final class ImportTable {
       return .known([target.keyPart])
     case .unreadable: return .incomplete(nil)
     }
+  }
+
+  /// The references that keys of records contain.
+  private func references(inKeyOf record: ImportRecord) -> [ImportKey] {
+    record.map.keyParts.compactMap { part in
+      guard case .partner(let property) = part,
+        let number = record.map.links.firstIndex(where: { $0.relationship.index == property }),
+        case .reference(let value, _)? = record.links[number]?.members.first,
+        let key = record.map.links[number].referenceKeyNumber
+      else { return nil }
+      return ImportKey(number: key, values: KeyValues(value))
+    }
+  }
+
+  private func keysInKeys(of records: [ImportRecord]) -> Set<ImportKey> {
+    Set(records.flatMap(references)).subtracting(byKey.keys)
+  }
+
+  /// Whether the key of a record refers to an object that is neither in the store nor among the records.
+  private func lacksPartnerOfKey(_ record: ImportRecord) -> Bool {
+    references(inKeyOf: record).contains { byKey[$0] == nil }
   }
 
   /// Notes the values of a record by which references find it, if they use another key.

@@ -86,6 +86,10 @@ final class EntityMap {
     case field(Int)
     /// The partner in a to-one relationship: a link of the object, or the owner that it is nested in.
     case partner(property: Int)
+
+    func isPartner(_ property: Int) -> Bool {
+      if case .partner(property) = self { true } else { false }
+    }
   }
 
   init(
