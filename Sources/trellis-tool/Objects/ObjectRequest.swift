@@ -16,9 +16,10 @@ struct ObjectRequest {
   private static let lineWidth = 110
   private static let mostLetters = 36
 
+  /// - Parameter isLimited: Whether there is a limit without `--limit`.
   init(
     _ name: String, where format: String?, _ arguments: [String], _ options: ParsedArguments, of command: ToolCommand,
-    in context: ManagedObjectContext
+    isLimited: Bool = true, in context: ManagedObjectContext
   ) throws {
     self.context = context
     entity = try context.model.needEntity(name)
@@ -28,7 +29,7 @@ struct ObjectRequest {
     request = try FormatArguments.trying(arguments) { [entity] arguments in
       try context.request(
         for: entity.index, format: format, arguments: arguments, sort: sort,
-        limit: limit ?? (options.has("json") || options.has("count") ? nil : Self.usualLimit), offset: offset)
+        limit: limit ?? (!isLimited || options.has("json") || options.has("count") ? nil : Self.usualLimit), offset: offset)
     }
   }
 
