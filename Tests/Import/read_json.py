@@ -373,7 +373,9 @@ def walk(value, steps, key=None):
             for element in value:
                 if element is None:
                     continue
-                text = walk(element, [("name", name) for name in step[1]]) if isinstance(element, dict) else ABSENT
+                text = element
+                for name in step[1]:
+                    text = text.get(name, ABSENT) if isinstance(text, dict) else ABSENT
                 if text is not ABSENT and text is not None and not isinstance(text, (dict, list)) \
                         and scalar_text(text) == step[2]:
                     inner = walk(element, steps[place + 1:])
