@@ -636,7 +636,7 @@ class Maker:
         if type.startswith("int"):
             texts = [str(value)] * 4
             if type != "int64" or not attribute.type.startswith("["):
-                texts += [f"{value}.0", f"{value}e0", f"{value}.000E+00", f"{value}0e-1"]
+                texts += [f"{value}.0", f"{value}e0", f"{value}.000E+00"] + ([f"{value}0e-1"] if value else [])
                 if value % 10 == 0 and value:
                     texts.append(f"{value // 10}e1")
             return Token(random.choice(texts))
