@@ -81,6 +81,28 @@ final class ImportRecord {
 
   func note(_ problem: ImportProblem) { problems.append(problem) }
 
+  /// Forgets the value of a field, and what was wrong with it.
+  func forgetField(_ field: Int) {
+    values[field] = nil
+    offsets[field] = -1
+    items[field] = nil
+    forgetProblems(of: field, map.fields[field].attribute.name)
+  }
+
+  /// Forgets the partners of a link, and what was wrong with them.
+  ///
+  /// - Returns: whether there were nested objects or keys.
+  func forgetLink(_ link: Int) -> Bool {
+    forgetProblems(of: nil, map.links[link].relationship.name)
+    defer { links[link] = nil }
+    return links[link]?.members.isEmpty == false
+  }
+
+  private func forgetProblems(of field: Int?, _ property: String) {
+    if problems.isEmpty { return }
+    problems.removeAll { field != nil && $0.field == field || $0.property == property }
+  }
+
   /// Forgets what a value said that the document replaces by another one under the same key.
   func forgetProblems(of field: Int) { problems.removeAll { $0.field == field } }
 

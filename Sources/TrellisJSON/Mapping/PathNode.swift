@@ -82,10 +82,15 @@ final class PathNode {
     }
   }
 
-  /// The node of a key.
-  func node(named key: Slice<UnsafeBufferPointer<UInt8>>) -> PathNode? {
-    for (name, node) in names where name.count == key.count && name.elementsEqual(key) { return node }
-    return nil
+  /// The number of a key among the names.
+  func number(named key: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    names.firstIndex { $0.key.count == key.count && $0.key.elementsEqual(key) }
+  }
+
+  /// The nodes right below this one.
+  var children: [PathNode] {
+    names.map(\.node) + [entries, elements].compactMap(\.self) + positions.map(\.node)
+      + filters.flatMap { $0.nodes.map(\.node) }
   }
 
   /// One node that leads to all that several nodes lead to.
