@@ -59,6 +59,23 @@ import TrellisRuntime
     #expect(!context.hasChanges)
   }
 
+  @Test("a key that comes twice in one entry leaves the others")
+  func entriesTwice() throws {
+    let (context, animal) = try imported(
+      #"{"number": 1, "cubs": {"a": {"data": {"weight": 1}}, "b": {"data": {"weight": "x"}, "data": {"weight": 2}}}}"#)
+    let weights = try animal.members("cubs").map { try $0.value("weight") }
+    #expect(weights == [.real(1), .real(2)])
+    #expect(!context.hasChanges)
+  }
+
+  @Test("a key that comes twice in one element leaves the others")
+  func elementsTwice() throws {
+    let (context, animal) = try imported(
+      #"{"number": 1, "colors": [{"name": "red"}, {"name": 1, "name": "blue"}, {"name": "x", "name": null}]}"#)
+    #expect(try animal.value("colors") == .text(#"["red","blue"]"#))
+    #expect(!context.hasChanges)
+  }
+
   @Test("of an object that comes twice under a key, the last one counts")
   func objectTwice() throws {
     let (context, animal) = try imported(#"{"number": 1, "info": {"name": "old", "age": 3}, "info": {"age": 4}}"#)

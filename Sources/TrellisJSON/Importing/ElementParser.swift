@@ -182,6 +182,7 @@ struct ElementParser {
     // The names that were there, by their number.
     var seen: UInt64 = 0
     var seenBeyond: Set<Int> = []
+    var marks: [Int: Mark] = [:]
     repeat {
       guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a key in double quotes") }
       let start = scanner.offset
@@ -200,7 +201,11 @@ struct ElementParser {
       if let number, let found {
         let isAgain = number < 64 ? seen & (1 << UInt64(number)) != 0 : !seenBeyond.insert(number).inserted
         if number < 64 { seen |= 1 << UInt64(number) }
-        if isAgain { forget(found, record) }
+        if isAgain {
+          forget(found, record, marks[number])
+        } else if !found.collected.isEmpty {
+          marks[number] = Mark(offset: base + start, counts: found.collected.map(record.count))
+        }
       }
       scanner.skipSpace()
       try scanner.expect(":", "after the key")
@@ -286,15 +291,24 @@ struct ElementParser {
     }
   }
 
+  /// How much a record had of the collected targets of a node before the node was reached.
+  private struct Mark {
+    let offset: Int
+    let counts: [Int]
+  }
+
   /// Forgets what was read at a node and below it, because its key comes again and the last value counts.
-  private mutating func forget(_ node: PathNode, _ record: ImportRecord) {
-    for target in node.targets {
-      switch target {
-      case .field(let number), .item(let number): record.forgetField(number)
-      case .link(let number): if record.forgetLink(number) { hasForgotten = true }
-      }
+  private mutating func forget(_ node: PathNode, _ record: ImportRecord, _ mark: Mark?) {
+    if let mark {
+      for (target, count) in zip(node.collected, mark.counts)
+      where record.forget(target, from: count, at: mark.offset) { hasForgotten = true }
     }
-    for next in node.children { forget(next, record) }
+    forget(node, record, except: node.collected)
+  }
+
+  private mutating func forget(_ node: PathNode, _ record: ImportRecord, except kept: [PathNode.Target]) {
+    for target in node.targets where !kept.contains(target) && record.forget(target) { hasForgotten = true }
+    for next in node.children { forget(next, record, except: kept) }
   }
 
   private mutating func clear(_ target: PathNode.Target, _ record: ImportRecord, at offset: Int) {

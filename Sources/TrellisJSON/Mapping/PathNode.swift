@@ -29,6 +29,9 @@ final class PathNode {
   /// The targets with several values of which this node is the first list, or object of entries, on the way. They are
   /// empty where this one is.
   private(set) var collections: [Target] = []
+  /// The targets with several values of which the list, or object of entries, encloses this node, and that lie here or
+  /// below. Each time the node is reached adds to them.
+  private(set) var collected: [Target] = []
   private var unions: [[ObjectIdentifier]: PathNode] = [:]
   private var below: PathNode?
 
@@ -45,6 +48,7 @@ final class PathNode {
         isCollected = true
       }
       node = node.next(step)
+      if isCollected { node.collected.append(target) }
     }
     node.targets.append(target)
   }
@@ -107,6 +111,7 @@ final class PathNode {
   private func include(_ other: PathNode) {
     targets += other.targets
     collections += other.collections
+    collected += other.collected
     for (name, node) in other.names {
       if let place = names.firstIndex(where: { $0.key == name }) {
         names[place].node = Self.joined(names[place].node, node)
