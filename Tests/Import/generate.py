@@ -501,7 +501,8 @@ class Maker:
             return self.put(tree, relationship.path, self.member(members[0], relationship, enclosing))
         if relationship.members == "add":
             members = [member for member in members if self.chance(0.8)]
-        if not relationship.ordered:
+        # Members without a key are told apart by their places.
+        if not relationship.ordered and all(member.entity.key for member in members):
             self.random.shuffle(members)
         values = [(self.entry_key(member), self.member(member, relationship, enclosing)) for member in members]
         self.put_plural(tree, relationship.path, values)
