@@ -59,8 +59,8 @@ struct ImportOutcome {
   // MARK: Output
 
   /// Prints the outcome. Returns the exit code.
-  func show(_ options: ImportJSON.Options) -> ExitStatus {
-    if options.isJSON {
+  func show(asJSON: Bool) -> ExitStatus {
+    if asJSON {
       Console.print(json)
       return status
     }
@@ -73,11 +73,14 @@ struct ImportOutcome {
     if counts.isEmpty {
       Console.print("no objects\n")
     } else {
-      let rows = counts.map { ["\($0.entity)", "\($0.counts.inserted)", "\($0.counts.updated)", "\($0.counts.unchanged)"] }
+      let rows = counts.map { entity, counts in
+        [entity, "\(counts.inserted)", "\(counts.updated)", "\(counts.unchanged)"]
+      }
       Console.print(TextTable([["entity", "inserted", "updated", "unchanged"]] + rows, numbers: [1, 2, 3]).text)
     }
     if !rejected.isEmpty {
-      Console.complain("error: \(rejected.count) \(mistakes); the objects with them \(isWritten ? "were" : "are") left out.\n")
+      let verb = isWritten ? "were" : "are"
+      Console.complain("error: \(rejected.count) \(mistakes); the objects with them \(verb) left out.\n")
     }
     if !isWritten, !changesNothing {
       Console.complain("Nothing was written. The same with --write changes the store.\n")

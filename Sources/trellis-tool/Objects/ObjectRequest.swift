@@ -26,10 +26,11 @@ struct ObjectRequest {
     let limit = try Self.number("limit", options, command)
     let offset = try Self.number("offset", options, command) ?? 0
     let sort = options.value(of: "sort")?.split(separator: ",").map(String.init) ?? []
+    let hasUsualLimit = isLimited && !options.has("json") && !options.has("count")
     request = try FormatArguments.trying(arguments) { [entity] arguments in
       try context.request(
         for: entity.index, format: format, arguments: arguments, sort: sort,
-        limit: limit ?? (!isLimited || options.has("json") || options.has("count") ? nil : Self.usualLimit), offset: offset)
+        limit: limit ?? (hasUsualLimit ? Self.usualLimit : nil), offset: offset)
     }
   }
 

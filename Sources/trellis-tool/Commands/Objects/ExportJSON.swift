@@ -56,7 +56,8 @@ enum ExportJSON {
           let names = place.properties.compactMap { $0.relationship?.name }
           throw ToolFailure(
             .failure,
-            "error: '\(place.name)' has no relationship \(name.inMessage)\(ToolFailure.suggestion(for: name, among: names))")
+            "error: '\(place.name)' has no relationship \(name.inMessage)\(ToolFailure.suggestion(for: name, among: names))"
+          )
         }
         numbers.append(relationship.index)
         paths.insert(numbers)

@@ -15,7 +15,7 @@ enum ImportJSON {
       }
       let container = try StoreFile(path).container(readOnly: !options.isWritten)
       defer { container.close() }
-      return try run(path, container, options).show(options)
+      return try run(path, container, options).show(asJSON: options.isJSON)
     }
     let description = try ModelInput(model).model.description
     let target = try NewStore(path)
@@ -30,16 +30,16 @@ enum ImportJSON {
         }
         outcome = done
         guard done.isGivenUp else { return }
-        _ = done.show(options)
+        _ = done.show(asJSON: options.isJSON)
         throw ToolFailure(.failure, "")
       }
-      return max(status, outcome?.show(options) ?? status)
+      return max(status, outcome?.show(asJSON: options.isJSON) ?? status)
     }
     let container = try ToolFailure.catching(path) {
       try PersistentContainer(model: ObjectModel(dynamic: description), store: .memory, log: nil)
     }
     defer { container.close() }
-    return try run(path, container, options).show(options)
+    return try run(path, container, options).show(asJSON: options.isJSON)
   }
 
   /// Imports into a context, or into a child of it that is not saved to the store.
