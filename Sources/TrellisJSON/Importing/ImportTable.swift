@@ -62,7 +62,7 @@ final class ImportTable {
   func resolve(_ records: [ImportRecord]) throws {
     try resolveDone(records)
     var open = records.filter { $0.target == nil }
-    try search(keysInKeys(of: open))
+    try findPartnersOfKeys(of: open)
     while !open.isEmpty {
       var keyed: [(record: ImportRecord, target: ImportTarget)] = []
       var keyless: [ImportRecord] = []
@@ -206,8 +206,14 @@ final class ImportTable {
     }
   }
 
-  private func keysInKeys(of records: [ImportRecord]) -> Set<ImportKey> {
-    Set(records.flatMap(references)).subtracting(byKey.keys)
+  /// Finds the partners in the store that keys of records contain.
+  private func findPartnersOfKeys(of records: [ImportRecord]) throws {
+    let wanted = Set(records.flatMap(references)).subtracting(byKey.keys)
+    if wanted.isEmpty { return }
+    for key in wanted { _ = target(key.number, key.values.all) }
+    try search()
+    // Others may be found among the records, also by another key.
+    for key in wanted where byKey[key]?.object == nil { byKey[key] = nil }
   }
 
   /// Whether the key of a record refers to an object that is neither in the store nor among the records.
