@@ -1,6 +1,7 @@
 public import Foundation
 import TrellisModel
 @_spi(Generated) public import TrellisRuntime
+package import TrellisStorage
 
 /// Which partners an export nests in objects. The others are written by their key.
 public enum JSONNesting: Hashable, Sendable {
@@ -59,6 +60,25 @@ extension ManagedObjectContext {
     for object in objects { try exporter.append(object) { data.append(contentsOf: $0) } }
     try exporter.finish { data.append(contentsOf: $0) }
     return data
+  }
+
+  /// Writes the objects of a request of an entity by its number, piece by piece.
+  ///
+  /// - Parameter paths: The relationships whose partners are nested, by the numbers on the path to them; nil for all
+  ///   mapped ones.
+  package func exportJSON(
+    _ request: StoreRequest, layout: JSONLayout = .document, nesting paths: Set<[Int]>? = nil,
+    to write: ([UInt8]) throws -> Void
+  ) throws {
+    var exporter = try Exporter(model, layout, paths)
+    var keys = try keys(of: request)[...]
+    while !keys.isEmpty {
+      let batch = Array(keys.prefix(1_000))
+      keys = keys.dropFirst(batch.count)
+      let objects = try objects(batch, entity: request.entity)
+      for key in batch { if let object = objects[key] { try exporter.append(object, to: write) } }
+    }
+    try exporter.finish(to: write)
   }
 }
 

@@ -80,10 +80,24 @@ extension ManagedObjectContext {
     defer { try? file.close() }
     let size = try file.seekToEnd()
     try file.seek(toOffset: 0)
-    let usual: JSONLayout = ["ndjson", "jsonl"].contains(url.pathExtension.lowercased()) ? .lines : .document
+    return try importJSON(
+      entity: entity(of: type), from: file, named: url.lastPathComponent, totalBytes: Int(clamping: size), at: path,
+      layout: layout ?? JSONLayout(ofFile: url.path), mergePolicy: mergePolicy, rejecting: rejection,
+      progress: progress)
+  }
+
+  /// Imports objects of an entity by its number from a file, a pipe or another stream, piece by piece.
+  ///
+  /// - Parameters:
+  ///   - name: How failures name the input.
+  ///   - totalBytes: The number of bytes that will come; nil if it is not known.
+  package func importJSON(
+    entity: Int, from file: FileHandle, named name: String?, totalBytes: Int?, at path: String? = nil,
+    layout: JSONLayout, mergePolicy: MergePolicy = .objectTrump, rejecting rejection: JSONRejection = .objects,
+    progress: ((JSONImportProgress) -> Void)? = nil
+  ) throws -> JSONImportReport {
     let importer = try JSONImporter(
-      entity(of: type), into: self, at: path, layout ?? usual, mergePolicy, rejection, file: url.lastPathComponent,
-      totalBytes: Int(clamping: size), progress)
+      entity, into: self, at: path, layout, mergePolicy, rejection, file: name, totalBytes: totalBytes, progress)
     while let piece = try file.read(upToCount: Self.pieceOfInput), !piece.isEmpty { try importer.feed(piece) }
     return try importer.finish()
   }
@@ -126,5 +140,13 @@ extension ManagedObjectContext {
       throw JSONImportError(message: "The class \(type) belongs to another model than the context.", failures: [])
     }
     return number
+  }
+}
+
+extension JSONLayout {
+  /// How a file of a name usually separates its elements.
+  package init(ofFile name: String) {
+    let name = name.lowercased()
+    self = name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") ? .lines : .document
   }
 }

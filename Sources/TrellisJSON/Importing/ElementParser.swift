@@ -12,6 +12,8 @@ struct ElementParser {
 
   /// Whether a nested object was replaced by another one, because a key comes twice.
   private var hasForgotten = false
+  /// The key among the values of an object whose keys are data, of which the present value is one or lies in one.
+  private var entryKey: String?
 
   static let maximumDepth = DocumentFormat.maximumDepth
 
@@ -71,6 +73,9 @@ struct ElementParser {
     }
     let record = ImportRecord(entity, at: base + start, in: parent, link)
     records.append(record)
+    let outerKey = entryKey
+    entryKey = nil
+    defer { entryKey = outerKey }
     if let problem { record.note(problem) }
     if let number = entity.keyField, let key { setKey(key, number, record) }
     if let number = entity.valueField, !isObject {
@@ -153,7 +158,7 @@ struct ElementParser {
     let start = scanner.offset
     for (number, target) in node.targets.enumerated() {
       if number > 0 { scanner.offset = start }
-      try take(target, record, depth, key: nil)
+      try take(target, record, depth)
     }
     if node.isLeaf { return }
     scanner.offset = start
@@ -177,19 +182,33 @@ struct ElementParser {
   ) throws(DocumentFault) {
     begin(node, record)
     guard try scanner.open("{", "}", "an object") else { return }
+    // The names that were there, by their number.
+    var seen: UInt64 = 0
+    var seenBeyond: Set<Int> = []
+    var marks: [Int: Mark] = [:]
     repeat {
       guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a key in double quotes") }
       let start = scanner.offset
       let (span, hasEscapes) = try scanner.stringSpan()
       let end = scanner.offset
-      var found: PathNode?
+      var number: Int?
       if hasEscapes {
         scanner.offset = start
         var text = try scanner.string()
-        found = text.withUTF8 { bytes in node.node(named: Slice(base: bytes, bounds: bytes.indices)) }
+        number = text.withUTF8 { bytes in node.number(named: Slice(base: bytes, bounds: bytes.indices)) }
         scanner.offset = end
       } else {
-        found = node.node(named: scanner.bytes[span])
+        number = node.number(named: scanner.bytes[span])
+      }
+      let found = number.map { node.names[$0].node }
+      if let number, let found {
+        let isAgain = number < 64 ? seen & (1 << UInt64(number)) != 0 : !seenBeyond.insert(number).inserted
+        if number < 64 { seen |= 1 << UInt64(number) }
+        if isAgain {
+          forget(found, record, marks[number])
+        } else if !found.collected.isEmpty {
+          marks[number] = Mark(offset: base + start, counts: found.collected.map(record.count))
+        }
       }
       scanner.skipSpace()
       try scanner.expect(":", "after the key")
@@ -215,10 +234,13 @@ struct ElementParser {
     _ node: PathNode, _ key: String, _ record: ImportRecord, _ depth: Int
   ) throws(DocumentFault) {
     let start = scanner.offset
+    let outerKey = entryKey
+    entryKey = key
+    defer { entryKey = outerKey }
     var isTaken = false
     for target in node.targets {
       scanner.offset = start
-      try take(target, record, depth, key: key)
+      try take(target, record, depth)
       isTaken = true
     }
     guard !node.isLeaf || !isTaken else { return }
@@ -273,6 +295,26 @@ struct ElementParser {
     }
   }
 
+  /// How much a record had of the collected targets of a node before the node was reached.
+  private struct Mark {
+    let offset: Int
+    let counts: [Int]
+  }
+
+  /// Forgets what was read at a node and below it, because its key comes again and the last value counts.
+  private mutating func forget(_ node: PathNode, _ record: ImportRecord, _ mark: Mark?) {
+    if let mark {
+      for (target, count) in zip(node.collected, mark.counts)
+      where record.forget(target, from: count, at: mark.offset) { hasForgotten = true }
+    }
+    forget(node, record, except: node.collected)
+  }
+
+  private mutating func forget(_ node: PathNode, _ record: ImportRecord, except kept: [PathNode.Target]) {
+    for target in node.targets where !kept.contains(target) && record.forget(target) { hasForgotten = true }
+    for next in node.children { forget(next, record, except: kept) }
+  }
+
   private mutating func clear(_ target: PathNode.Target, _ record: ImportRecord, at offset: Int) {
     switch target {
     case .field(let number): setNull(number, record, at: offset)
@@ -300,12 +342,12 @@ struct ElementParser {
   // MARK: Values
 
   private mutating func take(
-    _ target: PathNode.Target, _ record: ImportRecord, _ depth: Int, key: String?
+    _ target: PathNode.Target, _ record: ImportRecord, _ depth: Int
   ) throws(DocumentFault) {
     switch target {
     case .field(let number): try field(number, record, depth)
     case .item(let number): try item(number, record, depth)
-    case .link(let number): try partner(number, record, depth, key: key)
+    case .link(let number): try partner(number, record, depth, key: entryKey)
     }
   }
 

@@ -84,6 +84,61 @@ final class ImportRecord {
 
   func note(_ problem: ImportProblem) { problems.append(problem) }
 
+  /// The number of values or members of a target with several.
+  func count(_ target: PathNode.Target) -> Int {
+    switch target {
+    case .field: 0
+    case .item(let field): items[field]?.count ?? 0
+    case .link(let link): links[link]?.members.count ?? 0
+    }
+  }
+
+  /// Forgets the value of a target, or its partners, and what was wrong with them.
+  ///
+  /// - Returns: whether there were partners.
+  func forget(_ target: PathNode.Target) -> Bool {
+    switch target {
+    case .field(let field), .item(let field):
+      values[field] = nil
+      offsets[field] = -1
+      items[field] = nil
+      forgetProblems(of: target, from: 0)
+      return false
+    case .link(let link):
+      forgetProblems(of: target, from: 0)
+      defer { links[link] = nil }
+      return links[link]?.members.isEmpty == false
+    }
+  }
+
+  /// Forgets the values or members of a target from a number on, and what was wrong with them.
+  ///
+  /// - Parameter offset: The byte offset from which they were read.
+  /// - Returns: whether there were partners.
+  func forget(_ target: PathNode.Target, from count: Int, at offset: Int) -> Bool {
+    forgetProblems(of: target, from: offset)
+    switch target {
+    case .field: return false
+    case .item(let field):
+      if let values = items[field] { items[field] = Array(values.prefix(count)) }
+      return false
+    case .link(let link):
+      guard let members = links[link]?.members, members.count > count else { return false }
+      links[link]?.members = Array(members.prefix(count))
+      return true
+    }
+  }
+
+  private func forgetProblems(of target: PathNode.Target, from offset: Int) {
+    if problems.isEmpty { return }
+    let (field, property): (Int?, String) =
+      switch target {
+      case .field(let number), .item(let number): (number, map.fields[number].attribute.name)
+      case .link(let number): (nil, map.links[number].relationship.name)
+      }
+    problems.removeAll { $0.offset >= offset && (field != nil && $0.field == field || $0.property == property) }
+  }
+
   /// Forgets what a value said that the document replaces by another one under the same key.
   func forgetProblems(of field: Int) { problems.removeAll { $0.field == field } }
 

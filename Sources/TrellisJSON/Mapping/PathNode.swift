@@ -32,6 +32,9 @@ final class PathNode {
   /// The targets with several values of which this node is the first list, or object of entries, on the way. They are
   /// empty where this one is.
   @exclusivity(unchecked) private(set) var collections: [Target] = []
+  /// The targets with several values of which the list, or object of entries, encloses this node, and that lie here or
+  /// below. Each time the node is reached adds to them.
+  @exclusivity(unchecked) private(set) var collected: [Target] = []
   private var unions: [[ObjectIdentifier]: PathNode] = [:]
   private var below: PathNode?
 
@@ -48,6 +51,7 @@ final class PathNode {
         isCollected = true
       }
       node = node.next(step)
+      if isCollected { node.collected.append(target) }
     }
     node.targets.append(target)
   }
@@ -86,10 +90,15 @@ final class PathNode {
     }
   }
 
-  /// The node of a key.
-  func node(named key: Slice<UnsafeBufferPointer<UInt8>>) -> PathNode? {
-    for (name, node) in names where name.count == key.count && name.elementsEqual(key) { return node }
-    return nil
+  /// The number of a key among the names.
+  func number(named key: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    names.firstIndex { $0.key.count == key.count && $0.key.elementsEqual(key) }
+  }
+
+  /// The nodes right below this one.
+  var children: [PathNode] {
+    names.map(\.node) + [entries, elements].compactMap(\.self) + positions.map(\.node)
+      + filters.flatMap { $0.nodes.map(\.node) }
   }
 
   /// One node that leads to all that several nodes lead to.
@@ -106,6 +115,7 @@ final class PathNode {
   private func include(_ other: PathNode) {
     targets += other.targets
     collections += other.collections
+    collected += other.collected
     for (name, node) in other.names {
       if let place = names.firstIndex(where: { $0.key == name }) {
         names[place].node = Self.joined(names[place].node, node)

@@ -65,12 +65,14 @@ package final class ObjectWriter {
     return true
   }
 
-  /// Loads the partners in a relationship for many objects at once. Objects that are new are passed over.
+  /// Loads the partners in a relationship for many objects at once. Objects that are new are passed over, and one may be
+  /// there several times.
   ///
   /// - Throws: the same errors as ``ManagedObjectContext/fetch(_:)``.
   package func load(_ relationship: Relationship, of owners: [ManagedObject]) throws {
     let path = PropertyPath(variable: 0).appending(relationship.index)
-    let stored = owners.filter { $0.phase == .persistent }
+    var seen: Set<Int64> = []
+    let stored = owners.filter { $0.phase == .persistent && seen.insert($0._key).inserted }
     if !stored.isEmpty { try graph.prefetch([path], for: stored) }
   }
 

@@ -4,6 +4,8 @@ enum ToolCommand: String, CaseIterable {
   case doctor, backup, dump, load, copy, migrate, browse
   case `import`
   case list, show, query, get, set, insert, delete, seed
+  case importJSON = "import-json"
+  case exportJSON = "export-json"
   case completion
 
   var command: Command {
@@ -30,6 +32,8 @@ enum ToolCommand: String, CaseIterable {
     case .insert: Insert.command
     case .delete: Delete.command
     case .seed: Seed.command
+    case .importJSON: ImportJSON.command
+    case .exportJSON: ExportJSON.command
     case .completion: Completion.command
     }
   }

@@ -16,19 +16,21 @@ struct ObjectRequest {
   private static let lineWidth = 110
   private static let mostLetters = 36
 
+  /// - Parameter isLimited: Whether there is a limit without `--limit`.
   init(
     _ name: String, where format: String?, _ arguments: [String], _ options: ParsedArguments, of command: ToolCommand,
-    in context: ManagedObjectContext
+    isLimited: Bool = true, in context: ManagedObjectContext
   ) throws {
     self.context = context
     entity = try context.model.needEntity(name)
     let limit = try Self.number("limit", options, command)
     let offset = try Self.number("offset", options, command) ?? 0
     let sort = options.value(of: "sort")?.split(separator: ",").map(String.init) ?? []
+    let hasUsualLimit = isLimited && !options.has("json") && !options.has("count")
     request = try FormatArguments.trying(arguments) { [entity] arguments in
       try context.request(
         for: entity.index, format: format, arguments: arguments, sort: sort,
-        limit: limit ?? (options.has("json") || options.has("count") ? nil : Self.usualLimit), offset: offset)
+        limit: limit ?? (hasUsualLimit ? Self.usualLimit : nil), offset: offset)
     }
   }
 

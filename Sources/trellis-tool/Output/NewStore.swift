@@ -1,4 +1,6 @@
 import Foundation
+import TrellisJSON
+import TrellisStorage
 
 /// A store that a command makes. What is not complete, or breaks rules, does not stay.
 struct NewStore {
@@ -12,6 +14,15 @@ struct NewStore {
     guard !FileManager.default.fileExists(atPath: path) else {
       throw ToolFailure(
         .failure, "error: \(path) exists already, and a new store is written. Choose another name, or remove the file.")
+    }
+  }
+
+  /// How the store is made and opened.
+  var configuration: StoreConfiguration {
+    let url = URL(fileURLWithPath: path)
+    return switch kind {
+    case .sqlite: .sqlite(at: url)
+    case .document: .json(at: url)
     }
   }
 

@@ -1,9 +1,6 @@
-import Foundation
 import TrellisDynamic
-import TrellisJSON
 import TrellisModel
 import TrellisRuntime
-import TrellisStorage
 
 /// `trellis seed`: a new store with random objects that the model allows.
 enum Seed {
@@ -29,13 +26,8 @@ enum Seed {
   }
 
   private static func fill(_ target: NewStore, _ model: Model, _ count: Int, _ seed: UInt64) throws -> Seeder.Report {
-    let url = URL(fileURLWithPath: target.path)
-    let store: StoreConfiguration =
-      switch target.kind {
-      case .sqlite: .sqlite(at: url)
-      case .document: .json(at: url)
-      }
-    let container = try PersistentContainer(model: ObjectModel(dynamic: model.description), store: store, log: nil)
+    let container = try PersistentContainer(
+      model: ObjectModel(dynamic: model.description), store: target.configuration, log: nil)
     defer { container.close() }
     return try Seeder.fill(container.newContext(), count, seed: seed)
   }

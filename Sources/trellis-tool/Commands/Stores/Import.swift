@@ -15,6 +15,11 @@ enum Import {
     if [".xcdatamodeld", ".xcdatamodel"].contains(where: withoutSlash(path).hasSuffix) {
       return try model(path, arguments)
     }
+    if ["json", "ndjson", "jsonl"].contains(URL(fileURLWithPath: path).pathExtension.lowercased()) {
+      throw ToolFailure(
+        .failure,
+        "error: \(path) is no store of Core Data. Objects of a JSON file are brought into a store by import-json.")
+    }
     guard operands.count > 1 else { throw .usage("import needs the name of a NEW store.", of: .import) }
     return try store(path, to: operands[1], arguments)
   }

@@ -1,0 +1,127 @@
+import TrellisJSON
+import TrellisRuntime
+
+/// What an import of JSON has done, or would do.
+struct ImportOutcome {
+  private struct Counts {
+    var inserted = 0
+    var updated = 0
+    var unchanged = 0
+  }
+
+  private var counts: [(entity: String, counts: Counts)] = []
+  private let rejected: [JSONImportFailure]
+  private let unresolved: [JSONImportFailure]
+  private let isWritten: Bool
+  /// Whether nothing was imported, because of mistakes.
+  let isGivenUp: Bool
+
+  /// So many mistakes are printed for people.
+  private static let mostFailures = 100
+
+  init(_ report: JSONImportReport, isWritten: Bool) {
+    rejected = report.rejected
+    unresolved = report.unresolved
+    self.isWritten = isWritten
+    isGivenUp = false
+    // An object may be met several times: what it was at first counts.
+    var known: Set<Int64> = []
+    add(report.inserted, \.inserted, &known)
+    add(report.updated, \.updated, &known)
+    add(report.unchanged, \.unchanged, &known)
+    counts.sort { $0.entity < $1.entity }
+  }
+
+  init(_ error: JSONImportError) {
+    rejected = error.failures
+    unresolved = []
+    isWritten = false
+    isGivenUp = true
+  }
+
+  private mutating func add(
+    _ objects: ImportedObjects, _ count: WritableKeyPath<Counts, Int>, _ known: inout Set<Int64>
+  ) {
+    for object in objects where known.insert(object.key).inserted {
+      let place = counts.firstIndex { $0.entity == object.entity } ?? counts.count
+      if place == counts.count { counts.append((object.entity, Counts())) }
+      counts[place].counts[keyPath: count] += 1
+    }
+  }
+
+  private var changesNothing: Bool { counts.allSatisfy { $0.counts.inserted == 0 && $0.counts.updated == 0 } }
+
+  private var status: ExitStatus {
+    if !rejected.isEmpty { return .failure }
+    return isWritten || changesNothing ? .success : .asks
+  }
+
+  // MARK: Output
+
+  /// Prints the outcome. Returns the exit code.
+  func show(asJSON: Bool) -> ExitStatus {
+    if asJSON {
+      Console.print(json)
+      return status
+    }
+    show(rejected, "error")
+    show(unresolved, "warning")
+    if isGivenUp {
+      Console.complain("error: \(rejected.count) \(mistakes), so nothing was written.\n")
+      return status
+    }
+    if counts.isEmpty {
+      Console.print("no objects\n")
+    } else {
+      let rows = counts.map { entity, counts in
+        [entity, "\(counts.inserted)", "\(counts.updated)", "\(counts.unchanged)"]
+      }
+      Console.print(TextTable([["entity", "inserted", "updated", "unchanged"]] + rows, numbers: [1, 2, 3]).text)
+    }
+    if !rejected.isEmpty {
+      let verb = isWritten ? "were" : "are"
+      Console.complain("error: \(rejected.count) \(mistakes); the objects with them \(verb) left out.\n")
+    }
+    if !isWritten, !changesNothing {
+      Console.complain("Nothing was written. The same with --write changes the store.\n")
+    }
+    return status
+  }
+
+  private var mistakes: String { "mistake\(rejected.count == 1 ? "" : "s") in the input" }
+
+  private func show(_ failures: [JSONImportFailure], _ severity: String) {
+    for failure in failures.prefix(Self.mostFailures) { Console.complain("\(severity): \(failure)\n") }
+    if failures.count > Self.mostFailures {
+      Console.complain("\(severity): and \(failures.count - Self.mostFailures) more, which --json prints\n")
+    }
+  }
+
+  private var json: String {
+    let entities = counts.map { entry in
+      (
+        key: entry.entity,
+        value: JSONText.object([
+          ("inserted", "\(entry.counts.inserted)"), ("updated", "\(entry.counts.updated)"),
+          ("unchanged", "\(entry.counts.unchanged)"),
+        ])
+      )
+    }
+    return JSONText.object([
+      ("written", "\(isWritten && !isGivenUp)"), ("entities", JSONText.object(entities)),
+      ("rejected", JSONText.list(rejected.map(Self.json))), ("unresolved", JSONText.list(unresolved.map(Self.json))),
+    ]) + "\n"
+  }
+
+  private static func json(_ failure: JSONImportFailure) -> String {
+    let place = failure.place
+    return JSONText.object([
+      ("code", JSONText.quoted(failure.code.rawValue)), ("path", quoted(place?.file)),
+      ("line", place.map { "\($0.line)" } ?? "null"), ("column", place.map { "\($0.column)" } ?? "null"),
+      ("pointer", quoted(place?.pointer)), ("entity", failure.entity.isEmpty ? "null" : quoted(failure.entity)),
+      ("property", quoted(failure.property)), ("message", JSONText.quoted(failure.message)),
+    ])
+  }
+
+  private static func quoted(_ text: String?) -> String { text.map(JSONText.quoted) ?? "null" }
+}

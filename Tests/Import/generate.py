@@ -1,0 +1,804 @@
+#!/usr/bin/env python3
+"""Makes random models with mappings of JSON, and documents for them.
+
+    python3 Tests/Import/generate.py SEED FOLDER
+
+writes Model.model.json and the documents into a folder. The same seed makes the same files.
+"""
+import base64
+import json
+import pathlib
+import random
+import struct
+import sys
+import uuid
+
+from read_json import Model, WIDTHS, canonical_decimal, date_pieces, enum_values, read_path
+
+PATTERNS = ["yyyy-MM-dd", "dd.MM.yyyy", "yyyy/MM/dd HH:mm", "yyyy-MM-dd'T'HH:mm:ss.SSSZ", "dd.MM.yyyy 'at' HH:mm:ss Z",
+            "yyyyMMddHHmmss", "iso8601", "iso8601", "seconds", "milliseconds"]
+NAMES = ["title", "imageURL", "baseExperience", "hp2Max", "isBaby", "flavorTextEntries", "x", "aB", "urlPath", "level",
+         "genderRate", "note", "order2", "capturedIn", "fooBarBaz", "q1", "someHTMLText", "zeta"]
+TEXTS = ["", "plain", "naïve café", "cafe\u0301", "caf\u00e9", "커피 window", "quote \" and \\ back", "line\nbreak\ttab", "🦊 fox",
+         "a/b?c#d", "  spaces  ", "null", "true", "0", "\u0001\u001f", "\u2028", "ß İ", "\U0001F468\u200D\U0001F469"]
+WORDS = ["red", "green", "blue", "sea", "winter", "lamp", "bridge", "naïve", "über", "커피", "x1"]
+
+
+class Token(str):
+    """JSON text."""
+
+
+class Tree:
+    """A JSON object in the making."""
+
+    def __init__(self, keeps_order=False):
+        self.pairs, self.keeps_order = [], keeps_order
+
+    def get(self, key):
+        return next((value for name, value in self.pairs if name == key), None)
+
+    def set(self, key, value):
+        self.pairs = [(name, old) for name, old in self.pairs if name != key] + [(key, value)]
+
+
+class Thing:
+    """An object of the truth that documents tell parts of."""
+
+    def __init__(self, entity):
+        self.entity, self.values, self.links, self.owner = entity, {}, {}, None
+
+
+class Maker:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.conflicts = self.random.random() < 0.25
+        self.has_duplicates = self.random.random() < 0.4
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    # ---- The model
+
+    def make_model(self):
+        self.source = {"model": "Random", "enums": {
+            "Mood": {"type": "string", "cases": ["happy", {"name": "sad", "value": "SAD-ü"}, "calm"]},
+            "Rank": {"type": "int", "cases": {"low": 1, "high": 5, "negative": -3}}}, "entities": {}}
+        self.roots, self.home = [], {}
+        for number in range(self.random.randint(1, 3)):
+            self.roots.append(self.keyed_entity(f"Root{number}"))
+        if self.chance(0.5):
+            self.hierarchy()
+        for name in list(self.roots):
+            for number in range(self.random.randint(0, 3)):
+                self.relationship(name, f"{self.random.choice(NAMES)}L{number}", self.random.choice(self.roots))
+            if self.chance(0.5):
+                self.children(name, "Kid")
+            if self.chance(0.4):
+                self.children(name, "Bit")
+            if self.chance(0.3):
+                self.detail(name)
+        self.text = json.dumps(self.source, ensure_ascii=False, indent=2)
+        self.model = Model(self.text)
+        return self.text
+
+    def keyed_entity(self, name):
+        kind = self.random.choice(["int64", "int64", "int32", "string", "uuid"])
+        key = {"int64": "number", "int32": "number", "string": "slug", "uuid": "code"}[kind]
+        words = self.random.choice([None, "id", {"path": "meta.id"}, {"path": "url", "take": ["lastPathComponent"]}])
+        if kind == "string" and isinstance(words, dict) and self.chance(0.3):
+            words = {"path": "url", "take": ["lastPathComponent", "lowercase"]}
+        if isinstance(words, dict) and "take" in words and kind.startswith("int"):
+            words["take"].append("number")
+        declaration = {"type": kind}
+        if words:
+            declaration["json"] = words
+        style = self.random.choice([None, "camelCase", "snake_case", "kebab-case", "PascalCase"])
+        entity = {"json": {"key": key, **({"style": style} if style else {})}, "unique": [key],
+                  "attributes": {key: declaration}, "relationships": {}}
+        self.source["entities"][name] = entity
+        self.attributes(entity, self.random.randint(1, 7))
+        return name
+
+    def hierarchy(self):
+        name = self.keyed_entity("Base")
+        self.roots.append(name)
+        entity = self.source["entities"][name]
+        entity["json"]["entity"] = self.random.choice(["kind", "meta2.kind", "info.kind"])
+        if self.chance(0.5):
+            entity["abstract"] = True
+        for number in range(2):
+            child = {"parent": name, "attributes": {}}
+            if self.chance(0.5):
+                child["json"] = {"as": f"kind {number} ü"}
+            self.attributes(child, self.random.randint(0, 3), entity["attributes"], f"C{number}")
+            self.source["entities"][f"Child{number}"] = child
+
+    def attributes(self, entity, count, taken=(), suffix=""):
+        names = self.random.sample(NAMES, count)
+        for number, name in enumerate(names):
+            entity["attributes"][name + suffix] = self.attribute(f"{number}{suffix}")
+
+    def attribute(self, number):
+        random = self.random
+        type = random.choice(["string", "string", "int16", "int32", "int64", "int64", "double", "float", "decimal", "bool",
+                              "date", "date", "date", "url", "uuid", "data", "Mood", "Rank", "[string]", "[int64]",
+                              "[double]", "[bool]"])
+        declaration = {"type": type}
+        is_optional = self.chance(0.5)
+        if is_optional:
+            declaration["type" if self.chance(0.5) else "optional"] = type + "?" if declaration.get("optional") else True
+            if declaration["type"] is True:
+                declaration["type"] = type + "?"
+        elif self.chance(0.3):
+            default = {"string": "std", "int16": 7, "int32": -7, "int64": 9007199254740993, "double": 1.5, "bool": True,
+                       "Mood": "sad", "Rank": "high", "[string]": ["d"], "[int64]": [], "float": 0.5}.get(type)
+            if default is not None:
+                declaration["default"] = default
+        if self.chance(0.07) and (is_optional or "default" in declaration):
+            declaration["json"] = False
+            return declaration
+        words = {}
+        path = None
+        is_list = type.startswith("[")
+        kind = random.choice(["name", "name", "plain", "nested", "nested", "quoted", "filter", "filter", "numbered", "position",
+                              "row", "plural", "plural", "entries"])
+        if kind == "plain":
+            path = f"k{number}"
+        elif kind == "nested":
+            path = random.choice(["info", "info.deep", "info.deep.er", "größe"]) + f".n{number}"
+        elif kind == "quoted":
+            path = random.choice(['"a.b"', '"x[*]"', '"q\\"uote"', '"$key"', '"=^"']) + f".n{number}"
+        elif kind == "filter":
+            path = f"stats[stat.name=s{number}].base"
+        elif kind == "numbered":
+            path = f"slots[slot={random.choice(['7', '1', 'true'])}].v.n{number}"
+        elif kind == "position":
+            path = f"rows[{random.randint(0, 2)}].n{number}"
+        elif kind == "row":
+            path = f"row{number}[{random.randint(0, 3)}]"
+        if is_list:
+            if kind == "plural":
+                path = random.choice([f"l{number}[*]", f"l{number}[*].t.n", f"info.l{number}[*].v", f"ll{number}[*][*]"])
+            elif kind == "entries":
+                path = random.choice([f"m{number}.*", f"m{number}.*.v", f"m{number}.*[*]"])
+        if path:
+            words["path"] = path
+        if type == "date":
+            words["date"] = random.choice(PATTERNS)
+        if is_optional and self.chance(0.15):
+            words["null"] = "keep"
+        if self.chance(0.4):
+            if type == "string" or type == "url":
+                words["take"] = random.choice(["lowercase", "uppercase", ["trimmed"], ["text"], ["lastPathComponent"],
+                                               ["trimmed", "lowercase"]]) if type == "string" else ["trimmed"]
+            elif type in ("int16", "int32", "int64", "decimal", "double"):
+                words["take"] = random.choice([["number"], ["lastPathComponent", "number"], ["trimmed", "number"]])
+            elif type == "Mood":
+                words["take"] = ["trimmed"]
+        if words:
+            declaration["json"] = words if len(words) > 1 or "path" not in words or self.chance(0.3) else words["path"]
+        return declaration
+
+    def key_of(self, name):
+        return self.source["entities"][name]["json"]["key"]
+
+    def relationship(self, name, label, destination):
+        random = self.random
+        owner, other = self.source["entities"][name], self.source["entities"][destination]
+        inverse = f"inverse{name}{label[0].upper()}{label[1:]}"
+        kind = random.choice(["one", "one", "many", "many", "own", "own", "pair"])
+        words, path = {}, None
+        if self.chance(0.5):
+            path = random.choice([f"links.{label}", f"r-{label}"])
+        if kind in ("one", "many") and self.chance(0.4):
+            key = self.key_of(destination)
+            words["reference"] = key
+            path = f"refs.{label}" if kind == "one" else f"refs.{label}[*].url"
+            if kind == "one" and self.chance(0.5):
+                path += ".url"
+            take = random.choice([None, ["lastPathComponent"]])
+            if take:
+                if other["attributes"][key]["type"].startswith("int"):
+                    take = take + ["number"]
+                words["take"] = take
+        elif kind in ("many", "own") and path and self.chance(0.3):
+            path += random.choice(["[*].item", "[*]"])
+        if path:
+            words["path"] = path
+        declaration = {"destination": destination, "inverse": inverse, "json": words or True}
+        back = {"destination": name, "inverse": label}
+        if kind in ("many", "own"):
+            declaration["toMany"] = True
+            if self.chance(0.5):
+                declaration["ordered"] = True
+            words["members"] = random.choice(["replace", "replace", "add", "keep"])
+            if words["members"] == "replace" and self.chance(0.5):
+                del words["members"]
+            declaration["json"] = words or True
+        else:
+            declaration["optional"] = True
+            if self.chance(0.15):
+                words["null"] = "keep"
+                declaration["json"] = words
+        if kind in ("one", "many"):
+            back["toMany"] = True
+        else:
+            back["optional"] = True
+            if kind == "own" and "ordered" not in declaration and self.chance(0.3) and words.get("members") is None:
+                back["json"] = {"path": f"back{label}"}
+        if kind == "one" and self.chance(0.2):
+            del declaration["inverse"]
+        else:
+            other["relationships"][inverse] = back
+        owner["relationships"][label] = declaration
+
+    def children(self, name, kind):
+        """Objects with a key that contains their owner, or without any key."""
+        random = self.random
+        child = f"{kind}Of{name}"
+        label = f"{kind.lower()}s"
+        is_keyed = kind == "Kid"
+        is_dictionary = self.chance(0.5)
+        relationship = {"destination": child, "toMany": True, "inverse": "owner"}
+        if self.chance(0.5):
+            relationship["ordered"] = True
+        if self.chance(0.5):
+            relationship["deleteRule"] = "cascade"
+        entity = {"json": {"key": ["owner", "kind"]} if is_keyed else True, "attributes": {},
+                  "relationships": {"owner": {"destination": name, "inverse": label}}}
+        if is_keyed:
+            entity["unique"] = [["owner", "kind"]]
+            entity["attributes"]["kind"] = {"type": "string"}
+        if is_dictionary:
+            relationship["json"] = random.choice([f"{label}.*", f"in.{label}.*", f"{label}.*.obj"])
+            has_key = is_keyed or self.chance(0.5)
+            if has_key:
+                entity["attributes"]["kind"] = {"type": "string", "json": "$key"}
+            if self.chance(0.5) and not relationship["json"].endswith("obj"):
+                entity["attributes"]["value"] = {"type": random.choice(["string", "int64", "double?", "bool"]),
+                                                 "json": "$value"}
+            else:
+                self.attributes(entity, random.randint(1, 3))
+        else:
+            relationship["json"] = random.choice([True, f"in.{label}", f"{label}[*]", f"{label}[*].obj"])
+            self.attributes(entity, random.randint(1, 4))
+        is_scalar = "value" in entity["attributes"]
+        if self.chance(0.3) and not is_scalar:
+            key = self.source["entities"][name]["attributes"][self.key_of(name)]
+            path = key.get("json", {})
+            path = path if isinstance(path, str) else path.get("path")
+            if path:
+                entity["attributes"]["outerKey"] = {
+                    "type": key["type"],
+                    "json": {"path": "^." + path, **({"take": key["json"]["take"]} if "take" in (
+                        key["json"] if isinstance(key["json"], dict) else {}) else {})}}
+        if is_keyed and self.chance(0.3):
+            relationship["json"] = {"path": relationship["json"] if isinstance(relationship["json"], str) else label,
+                                    "members": random.choice(["add", "keep"])}
+            style = self.source["entities"][name]["json"].get("style")
+        self.source["entities"][child] = entity
+        self.source["entities"][name]["relationships"][label] = relationship
+
+    def detail(self, name):
+        child = f"DetailOf{name}"
+        entity = {"json": True, "attributes": {}, "relationships": {"owner": {"destination": name, "inverse": "detail"}}}
+        self.attributes(entity, self.random.randint(1, 3))
+        self.source["entities"][child] = entity
+        self.source["entities"][name]["relationships"]["detail"] = {
+            "destination": child, "inverse": "owner", "optional": True, "json": self.random.choice([True, "info.detail"])}
+
+    # ---- The truth
+
+    def value(self, attribute, number=None):
+        random = self.random
+        type = attribute.type
+        if attribute.enum:
+            return random.choice(sorted(enum_values(attribute.enum).values(), key=str))
+        if type == "string":
+            take = attribute.take
+            if "lastPathComponent" in take or "lowercase" in take or "uppercase" in take or "text" in take:
+                text = random.choice(WORDS) + str(random.randint(0, 99))
+                return text.upper() if "uppercase" in take else text
+            text = random.choice(TEXTS) + random.choice(["", random.choice(WORDS)])
+            return text.strip() if "trimmed" in take else text
+        if type == "url":
+            return "https://x.test/" + random.choice(WORDS[:5]) + f"/{random.randint(0, 9)}?a=b#c"
+        if type.startswith("int"):
+            bits = int(type[3:])
+            edges = [0, 1, -1, 10, 100, 2 ** (bits - 1) - 1, -2 ** (bits - 1), random.randint(-2 ** (bits - 1), 2 ** (bits - 1) - 1)]
+            if bits == 64:
+                edges += [2 ** 53 + 1, -2 ** 53 - 1, 2 ** 60]
+            return random.choice(edges)
+        if type == "double":
+            return random.choice([0.0, 1.0, -2.5, 0.1, 1e300, -1e-300, 123456789.125, random.uniform(-1e6, 1e6), 5e-324])
+        if type == "float":
+            return struct.unpack("f", struct.pack("f", random.choice([0.0, 0.1, -2.5, 1e30, random.uniform(-1e3, 1e3)])))[0]
+        if type == "decimal":
+            digits = str(random.randint(0, 10 ** random.randint(1, 38) - 1))
+            point = random.randint(0, min(len(digits), 20))
+            text = (digits[:len(digits) - point] or "0") + ("." + digits[len(digits) - point:] if point else "")
+            return canonical_decimal(random.choice(["", "-"]) + text)
+        if type == "bool":
+            return self.chance(0.5)
+        if type == "date":
+            fields = set(date_pieces(attribute.date))
+            seconds = random.choice([0, -1, 1_700_000_000, random.randint(-30_000_000_000, 30_000_000_000),
+                                     random.randint(0, 2_000_000_000)])
+            if attribute.date in ("iso8601", "seconds", "milliseconds") or "SSS" in fields:
+                return seconds * 1_000_000 + random.choice([0, 0, 250_000, 1, random.randint(0, 999_999)])
+            if "ss" not in fields:
+                seconds -= seconds % (60 if "mm" in fields else 86400)
+            return seconds * 1_000_000
+        if type == "uuid":
+            return str(uuid.UUID(int=random.getrandbits(128))).upper()
+        if type == "data":
+            return base64.b64encode(random.randbytes(random.randint(0, 20))).decode()
+        element = type[1:-1]
+        count = random.choice([0, 1, 2, 3])
+        makers = {"string": lambda: random.choice(TEXTS), "int64": lambda: random.choice([0, -5, 2 ** 53 + 1, 2 ** 63 - 1]),
+                  "double": lambda: random.choice([0.5, 1.0, -1e10]), "bool": lambda: self.chance(0.5)}
+        return [makers[element]() for _ in range(count)]
+
+    def fill(self, thing, key_number):
+        for attribute in thing.entity.attributes.values():
+            if attribute.name == "outerKey":
+                continue
+            if not attribute.is_mapped:
+                thing.values[attribute.name] = attribute.default()
+            elif attribute.name in thing.entity.key:
+                thing.values[attribute.name] = self.key_value(attribute, key_number)
+            elif attribute.path[0][0] == "$key":
+                thing.values[attribute.name] = f"key {key_number} {self.random.choice(TEXTS[1:5])}"
+            elif attribute.is_optional and self.chance(0.3) and not self.is_plural(attribute) \
+                    and attribute.path[0][0] != "$value":
+                thing.values[attribute.name] = None
+            elif attribute.has_default and self.chance(0.3):
+                thing.values[attribute.name] = attribute.default()
+            else:
+                thing.values[attribute.name] = self.value(attribute)
+
+    def key_value(self, attribute, number):
+        if attribute.type.startswith("int"):
+            return number * 10 if number < 5 else number + (2 ** 53 if attribute.type == "int64" else 0)
+        if attribute.type == "uuid":
+            return str(uuid.UUID(int=self.random.getrandbits(128))).upper()
+        plain = "lastPathComponent" in attribute.take
+        pool = ["red", "green", "naïve", "커피"] if plain else ["cafe\u0301", "caf\u00e9", "a b", "ü\"x\\", "Red", "red"]
+        return (pool[number] if number < len(pool) else f"key{number}")
+
+    @staticmethod
+    def is_plural(property):
+        return any(step[0] in ("*", "[*]") for step in property.path)
+
+    def make_truth(self):
+        self.things = {}
+        for name in self.roots:
+            concrete = [entity for entity in self.model.subtree(name) if not entity.is_abstract]
+            self.things[name] = []
+            for number in range(self.random.randint(1, 7)):
+                thing = Thing(self.random.choice(concrete))
+                self.fill(thing, number)
+                self.things[name].append(thing)
+        for name in self.roots:
+            # The relationships are those of the root, in every child.
+            for relationship in self.model.entities[name].relationships.values():
+                if not relationship.is_mapped or relationship.name in ("kids", "bits", "detail"):
+                    continue
+                if relationship.inverse and relationship.name.startswith("inverse"):
+                    continue
+                self.link(name, relationship)
+            for thing in self.things[name]:
+                for label in ("kids", "bits", "detail"):
+                    relationship = thing.entity.relationships.get(label)
+                    if relationship is None:
+                        continue
+                    count = self.random.randint(0, 4) if relationship.to_many else self.random.randint(0, 1)
+                    members = []
+                    for number in range(count):
+                        member = Thing(self.model.entities[relationship.destination])
+                        member.owner = thing
+                        self.fill(member, number)
+                        members.append(member)
+                    if relationship.to_many:
+                        self.random.shuffle(members)
+                    thing.links[label] = members
+
+    def link(self, name, relationship):
+        things, others = self.things[name], list(self.things[relationship.destination])
+        back = relationship.inverse and self.model.entities[relationship.destination].relationships[relationship.inverse]
+        self.random.shuffle(others)
+        used = set()
+        for place, thing in enumerate(things):
+            pool = others
+            if back is not None and not back.to_many:
+                pool = [other for other in others if id(other) not in used]
+                if name == relationship.destination:
+                    # No circles, so that all can be nested.
+                    pool = [other for other in pool if things.index(other) > place]
+            count = self.random.randint(0, min(len(pool), 4 if relationship.to_many else 1))
+            members = pool[:count] if back is not None and not back.to_many else self.random.sample(pool, count)
+            used.update(map(id, members))
+            thing.links[relationship.name] = members
+            if back is not None and back.is_mapped:
+                for member in members:
+                    member.links[back.name] = [thing]
+        if back is not None and back.is_mapped:
+            for other in others:
+                other.links.setdefault(back.name, [])
+
+    # ---- Documents
+
+    def make_files(self):
+        order = list(self.roots)
+        self.random.shuffle(order)
+        self.told = set()
+        files = []
+        for name in order:
+            elements = []
+            for thing in self.things[name]:
+                elements.append((thing, True))
+            for _ in range(self.random.randint(0, 3)):
+                elements.append((self.random.choice(self.things[name]), False))
+            self.random.shuffle(elements)
+            self.at_home = {id(thing) for thing in self.things[name]} | self.told
+            texts = [self.write(self.record(thing, is_full, [])) for thing, is_full in elements]
+            self.told |= {id(thing) for thing in self.things[name]}
+            files.append({"entity": name, "elements": texts, "form": self.random.choice(
+                ["list", "lines", "results[*]", "data.items[*]", '"odd.key".x[*]', "pages[1][*]", "[*]"])})
+        return files
+
+    def record(self, thing, is_full, enclosing):
+        """The JSON of a thing. All that a new object needs is there if it may be new."""
+        entity = thing.entity
+        if entity.is_scalar:
+            return self.spelled(entity.attributes["value"], thing.values["value"])
+        tree = Tree()
+        needs_all = is_full or id(thing) not in self.at_home
+        if entity.entity_path:
+            place = tree
+            for name in entity.entity_path[:-1]:
+                place = self.inner(place, name)
+            place.set(entity.entity_path[-1], quoted(entity.text, self.random))
+        for attribute in entity.attributes.values():
+            if not attribute.is_mapped or attribute.path[0][0] in ("$key", "^"):
+                continue
+            value = thing.values[attribute.name]
+            is_key = attribute.name in entity.key
+            if not is_full and not is_key and self.chance(0.5) and (
+                    not needs_all or attribute.is_optional or attribute.has_default):
+                if attribute.keeps_on_null and self.chance(0.3) and not self.is_plural(attribute):
+                    self.put(tree, attribute.path, Token("null"))
+                continue
+            if self.conflicts and not is_full and not is_key and self.chance(0.5):
+                value = self.value(attribute)
+            if value is None:
+                if self.chance(0.5):
+                    self.put(tree, attribute.path, Token("null"))
+                continue
+            if attribute.path[0][0] == "$value":
+                continue
+            if is_full and attribute.has_default and value == attribute.default() and self.chance(0.3) and not self.conflicts:
+                continue
+            if self.is_plural(attribute):
+                self.put_list(tree, attribute, value)
+            else:
+                self.put(tree, attribute.path, self.spelled(attribute, value))
+        for relationship in entity.relationships.values():
+            if relationship.is_mapped and relationship.name in thing.links and (is_full or self.chance(0.5)):
+                self.put_link(tree, relationship, thing, enclosing + [thing])
+        self.add_noise(tree)
+        return tree
+
+    def put_link(self, tree, relationship, thing, enclosing):
+        members = list(thing.links[relationship.name])
+        if not relationship.to_many:
+            if not members:
+                if self.chance(0.5):
+                    self.put(tree, relationship.path, Token("null"))
+                return
+            if relationship.keeps_on_null and self.chance(0.2):
+                return self.put(tree, relationship.path, Token("null"))
+            return self.put(tree, relationship.path, self.member(members[0], relationship, enclosing))
+        if relationship.members == "add":
+            members = [member for member in members if self.chance(0.8)]
+        # Members without a key are told apart by their places.
+        if not relationship.ordered and all(member.entity.key for member in members):
+            self.random.shuffle(members)
+        values = [(self.entry_key(member), self.member(member, relationship, enclosing)) for member in members]
+        self.put_plural(tree, relationship.path, values)
+
+    @staticmethod
+    def entry_key(member):
+        for attribute in member.entity.attributes.values():
+            if attribute.is_mapped and attribute.path[0][0] == "$key":
+                return member.values[attribute.name]
+        return None
+
+    def member(self, member, relationship, enclosing):
+        if member.owner is not None:
+            return self.record(member, True, enclosing)
+        is_nested = relationship.reference is None and member not in enclosing and len(enclosing) < 4 and self.chance(0.5)
+        if is_nested:
+            return self.record(member, False, enclosing)
+        key = relationship.reference or member.entity.key[0]
+        attribute = member.entity.attributes[key]
+        return self.spelled(attribute, member.values[key], relationship.take or attribute.take)
+
+    # Paths
+
+    def inner(self, tree, name):
+        found = tree.get(name)
+        if found is None:
+            found = Tree()
+            tree.set(name, found)
+        return found
+
+    def put(self, tree, steps, value):
+        place = tree
+        for number, step in enumerate(steps):
+            is_last = number == len(steps) - 1
+            after = None if is_last else steps[number + 1][0]
+            if step[0] == "name":
+                if is_last:
+                    return place.set(step[1], value)
+                found = place.get(step[1])
+                if found is None:
+                    found = Tree() if after == "name" else []
+                    place.set(step[1], found)
+                place = found
+            elif step[0] == "[n]":
+                while len(place) <= step[1]:
+                    place.append(Token("null"))
+                if is_last:
+                    place[step[1]] = value
+                    return
+                if isinstance(place[step[1]], Token):
+                    place[step[1]] = Tree()
+                place = place[step[1]]
+            else:
+                found = next((element for element in place if isinstance(element, Tree) and element.match == step[1:]), None)
+                if found is None:
+                    found = Tree()
+                    found.match = step[1:]
+                    inner = found
+                    for name in step[1][:-1]:
+                        inner = self.inner(inner, name)
+                    text = step[2]
+                    is_plain = text in ("7", "1", "true") and self.chance(0.5)
+                    inner.set(step[1][-1], Token(text) if is_plain else quoted(text, self.random))
+                    place.insert(self.random.randint(0, len(place)), found)
+                    if self.chance(0.3):
+                        other = Tree()
+                        other.match = None
+                        other.set(step[1][0], self.random.choice([Token("null"), Token("3"), Token('"s"'), Tree()]))
+                        place.append(other)
+                place = found
+
+    def put_plural(self, tree, steps, values):
+        """Pairs of a key, or None, and a value."""
+        start = next(place for place, step in enumerate(steps) if step[0] in ("*", "[*]"))
+        rest = steps[start + 1:]
+        is_entries = steps[start][0] == "*"
+        if any(step[0] == "[*]" for step in rest):
+            # A list of lists.
+            groups = []
+            for pair in values:
+                if not groups or self.chance(0.5):
+                    groups.append([])
+                groups[-1].append(pair[1])
+            values = [(None, group) for group in groups]
+        else:
+            values = [(key, self.wrapped(rest, value)) for key, value in values]
+        if is_entries:
+            collection = Tree(keeps_order=True)
+            for number, (key, value) in enumerate(values):
+                collection.pairs.append((f"e{number}" if key is None else key, value))
+                if self.chance(0.1):
+                    collection.pairs.append((f"null{number}", Token("null")))
+        else:
+            collection = []
+            for _, value in values:
+                if self.chance(0.1):
+                    collection.append(Token("null"))
+                collection.append(value)
+        self.put(tree, steps[:start], collection)
+
+    def wrapped(self, steps, value):
+        for step in reversed(steps):
+            tree = Tree()
+            tree.set(step[1], value)
+            value = tree
+        return value
+
+    def put_list(self, tree, attribute, values):
+        self.put_plural(tree, attribute.path, [
+            (None, self.spelled_scalar(attribute, value, attribute.type[1:-1], attribute.take)) for value in values])
+
+    def add_noise(self, tree):
+        """What no path leads to."""
+        for number in range(self.random.randint(0, 2)):
+            tree.set(f"noise {number}", self.random.choice([
+                Token("null"), Token("[[],{},[1,{\"a\":\"]}\"}]]"), Token('"\\ud83e\\udd8a"'), Token("-1.5E-7"), Tree()]))
+
+    # Values
+
+    def spelled(self, attribute, value, take=None):
+        if attribute.type.startswith("["):
+            inner = attribute.type[1:-1]
+            return [self.spelled_scalar(attribute, element, inner, []) for element in value]
+        return self.spelled_scalar(attribute, value, attribute.type, attribute.take if take is None else take)
+
+    def spelled_scalar(self, attribute, value, type, take):
+        random = self.random
+        if attribute.enum:
+            type = "string" if attribute.enum["type"] == "string" else "int64"
+        if take:
+            return self.spelled_taken(attribute, value, type, take)
+        if type.startswith("int"):
+            texts = [str(value)] * 4
+            if type != "int64" or not attribute.type.startswith("["):
+                texts += [f"{value}.0", f"{value}e0", f"{value}.000E+00"] + ([f"{value}0e-1"] if value else [])
+                if value % 10 == 0 and value:
+                    texts.append(f"{value // 10}e1")
+            return Token(random.choice(texts))
+        if type in ("double", "float"):
+            text = repr(value) if type == "double" else repr(value)
+            if value == int(value) and abs(value) < 1e6 and self.chance(0.5):
+                text = str(int(value))
+            return Token(text)
+        if type == "decimal":
+            zeros = "0" if "." in value and len(value.replace(".", "").replace("-", "")) < 38 else ""
+            text = value + random.choice(["", zeros])
+            return random.choice([Token(text), quoted(text, random)])
+        if type == "bool":
+            return Token("true" if value else "false")
+        if type == "date":
+            return self.spelled_date(value, attribute.date)
+        if type == "uuid":
+            return quoted(random.choice([value, value.lower()]), random)
+        return quoted(value, random)
+
+    def spelled_taken(self, attribute, value, type, take):
+        random = self.random
+        text = canonical_decimal(repr(value)) if type == "double" and abs(value) < 1e15 and abs(value) > 1e-5 else str(value)
+        if type == "double":
+            text = repr(value)
+        if type.startswith("int") and "text" not in take and take == ["number"] and self.chance(0.3):
+            return Token(text)
+        if "lowercase" in take:
+            text = random.choice([text, text.upper()]) if text.upper().lower() == text else text
+        if "uppercase" in take:
+            text = random.choice([text, text.lower()]) if text.lower().upper() == text else text
+        if "lastPathComponent" in take:
+            text = random.choice([text, f"https://x.test/api/v2/{text}/", f"/a/{text}", f"https://x.test/{text}?q=1/2",
+                                  f"a//{text}//#x"])
+        if "trimmed" in take:
+            text = random.choice([text, f"  {text}\n", f"\t{text}"])
+        return quoted(text, random)
+
+    def spelled_date(self, value, pattern):
+        random = self.random
+        if pattern in ("seconds", "milliseconds"):
+            scale = 1_000_000 if pattern == "seconds" else 1_000
+            whole, rest = divmod(abs(value), scale)
+            text = ("-" if value < 0 else "") + str(whole)
+            if rest:
+                text += "." + str(rest).rjust(6 if scale == 1_000_000 else 3, "0").rstrip("0")
+            return Token(text)
+        offset = random.choice([0, 0, 540, -330, 60])
+        pieces = date_pieces(pattern)
+        has_zone = "Z" in pieces or pattern == "iso8601"
+        if not has_zone:
+            offset = 0
+        fields = fields_of(value + offset * 60_000_000)
+        sign = "-" if offset < 0 else "+"
+        hours, minutes = divmod(abs(offset), 60)
+        zone = random.choice(["Z", "+00:00"]) if offset == 0 else random.choice(
+            [f"{sign}{hours:02}:{minutes:02}", f"{sign}{hours:02}{minutes:02}"])
+        fraction = f"{fields['us']:06}"
+        if pattern == "iso8601":
+            text = f"{fields['yyyy']:04}-{fields['MM']:02}-{fields['dd']:02}"
+            if value % 86_400_000_000 == 0 and offset == 0 and self.chance(0.5):
+                return quoted(text, random)
+            text += random.choice("T ") + f"{fields['HH']:02}:{fields['mm']:02}"
+            if fields["ss"] or fields["us"] or self.chance(0.7):
+                text += f":{fields['ss']:02}"
+                if fields["us"]:
+                    text += "." + fraction.rstrip("0")
+            return quoted(text + ("" if offset == 0 and self.chance(0.3) else zone), random)
+        text = ""
+        for piece in pieces:
+            if piece == "SSS":
+                text += fraction if fields["us"] % 1000 else fraction[:3]
+            elif piece == "Z":
+                text += zone
+            elif piece in WIDTHS:
+                text += f"{fields[piece]:0{len(piece)}}"
+            else:
+                text += piece
+        return quoted(text, random)
+
+    # Text
+
+    def write(self, value):
+        if isinstance(value, Token):
+            return value
+        space = self.random.choice(["", "", " ", "  "])
+        if isinstance(value, list):
+            return "[" + space + ("," + space).join(map(self.write, value)) + "]"
+        pairs = list(value.pairs)
+        if not value.keeps_order:
+            self.random.shuffle(pairs)
+            if self.has_duplicates and pairs and self.chance(0.15):
+                place = self.random.randrange(len(pairs))
+                junk = self.random.choice([Token("null"), Token("0"), Token('"x"'), Tree(), [], pairs[place][1]])
+                pairs.insert(self.random.randint(0, place), (pairs[place][0], junk))
+        return "{" + space + ("," + space).join(
+            quoted(key, self.random) + space + ":" + self.write(value) for key, value in pairs) + space + "}"
+
+
+Tree.match = None
+
+
+def fields_of(value):
+    seconds, us = divmod(value, 1_000_000)
+    day, second = divmod(seconds, 86400)
+    # From days to a date, by Howard Hinnant.
+    day += 719468
+    era, of_era = divmod(day, 146097)
+    year = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    month = (5 * of_year + 2) // 153
+    return {"yyyy": year + era * 400 + (month >= 10), "MM": month + 3 if month < 10 else month - 9,
+            "dd": of_year - (153 * month + 2) // 5 + 1, "HH": second // 3600, "mm": second // 60 % 60, "ss": second % 60,
+            "us": us}
+
+
+def quoted(text, random):
+    """A JSON string: as it is, in ASCII, or with needless escapes."""
+    way = random.randint(0, 3)
+    if way == 0:
+        return Token(json.dumps(text))
+    plain = json.dumps(text, ensure_ascii=False)
+    if way == 1 and text:
+        place = random.randrange(len(text))
+        if ord(text[place]) < 0x10000:
+            return Token('"' + json.dumps(text[:place], ensure_ascii=False)[1:-1] + f"\\u{ord(text[place]):04x}"
+                         + json.dumps(text[place + 1:], ensure_ascii=False)[1:-1] + '"')
+    if way == 2:
+        plain = plain.replace("/", "\\/")
+    return Token(plain)
+
+
+def document(form, elements):
+    """The text of a document, and its --at; None without."""
+    if form == "lines":
+        return "\n".join(text.replace("\n", " ") for text in elements) + "\n", None
+    body = "[" + ",\n".join(elements) + "]"
+    if form in ("list", "[*]"):
+        return body, None if form == "list" else form
+    if form == "pages[1][*]":
+        return '{"pages": [["no"], ' + body + ", null]}", form
+    names = [step[1] for step in read_path(form) if step[0] == "name"]
+    for name in reversed(names):
+        body = '{"n": [{"results": 1}], ' + json.dumps(name) + ": " + body + ', "z": {}}'
+    return body, form
+
+
+def make(seed):
+    maker = Maker(seed)
+    maker.make_model()
+    maker.make_truth()
+    return maker, maker.make_files()
+
+
+if __name__ == "__main__":
+    seed, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    maker, files = make(seed)
+    (folder / "Random.model.json").write_text(maker.text)
+    for number, file in enumerate(files):
+        text, at = document(file["form"], file["elements"])
+        (folder / f"{number}-{file['entity']}.json").write_text(text)
+        print(f"{number}-{file['entity']}.json", file["form"])
+    print("seed", seed)

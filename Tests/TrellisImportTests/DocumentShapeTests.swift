@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+import TrellisDynamic
+import TrellisJSON
+import TrellisModel
+import TrellisModelFile
+import TrellisRuntime
+
+/// Documents of odd shapes, as `Tests/Import/compare.py` has found them.
+@Suite("Imports of documents of odd shapes") struct DocumentShapeTests {
+  static let model = """
+    { "model": "Zoo", "entities": {
+      "Animal": {
+        "json": { "key": "number" },
+        "attributes": {
+          "number": "int64",
+          "name": { "type": "string?", "json": "info.name" },
+          "age": { "type": "int16?", "json": "info.age" },
+          "legs": { "type": "int16?", "json": "parts[kind=leg].count" },
+          "colors": { "type": "[string]", "default": [], "json": "colors[*].name" },
+          "nick": { "type": "string?", "json": { "path": "nick", "null": "keep" } }
+        },
+        "relationships": {
+          "cubs": {
+            "destination": "Cub", "inverse": "parent", "toMany": true, "ordered": true, "deleteRule": "cascade",
+            "json": "cubs.*.data"
+          },
+          "friend": { "destination": "Animal", "inverse": "friends", "optional": true, "json": "near.friend" },
+          "friends": { "destination": "Animal", "inverse": "friend", "toMany": true }
+        },
+        "unique": ["number"]
+      },
+      "Cub": {
+        "json": { "key": ["parent", "name"] },
+        "attributes": { "name": { "type": "string", "json": "$key" }, "weight": "double?" },
+        "relationships": { "parent": { "destination": "Animal", "inverse": "cubs" } },
+        "unique": [["parent", "name"]]
+      } } }
+    """
+
+  private func container() throws -> PersistentContainer {
+    let description = try #require(ModelFile.parse(Array(Self.model.utf8), path: "Zoo.model.json").description)
+    return try PersistentContainer(model: ObjectModel(dynamic: description), store: .memory, log: nil)
+  }
+
+  /// Imports a document. The result is the context, and its object with the number 1.
+  private func imported(_ text: String) throws -> (context: ManagedObjectContext, animal: DynamicObject) {
+    let context = try container().newContext()
+    let report = try context.importJSON(entity: 0, from: Data(text.utf8))
+    #expect(report.rejected == [])
+    return (context, try #require(try context.objects("Animal", where: "number == 1").first))
+  }
+
+  @Test("a key of entries reaches objects that lie deeper in them")
+  func deepEntries() throws {
+    let (context, animal) = try imported(#"{"number": 1, "cubs": {"a": {"data": {"weight": 1}}, "b": {"data": {}}}}"#)
+    let names = try animal.members("cubs").map { try $0.value("name") }
+    #expect(names == [.text("a"), .text("b")])
+    #expect(!context.hasChanges)
+  }
+
+  @Test("a key that comes twice in one entry leaves the others")
+  func entriesTwice() throws {
+    let (context, animal) = try imported(
+      #"{"number": 1, "cubs": {"a": {"data": {"weight": 1}}, "b": {"data": {"weight": "x"}, "data": {"weight": 2}}}}"#)
+    let weights = try animal.members("cubs").map { try $0.value("weight") }
+    #expect(weights == [.real(1), .real(2)])
+    #expect(!context.hasChanges)
+  }
+
+  @Test("a key that comes twice in one element leaves the others")
+  func elementsTwice() throws {
+    let (context, animal) = try imported(
+      #"{"number": 1, "colors": [{"name": "red"}, {"name": 1, "name": "blue"}, {"name": "x", "name": null}]}"#)
+    #expect(try animal.value("colors") == .text(#"["red","blue"]"#))
+    #expect(!context.hasChanges)
+  }
+
+  @Test("of an object that comes twice under a key, the last one counts")
+  func objectTwice() throws {
+    let (context, animal) = try imported(#"{"number": 1, "info": {"name": "old", "age": 3}, "info": {"age": 4}}"#)
+    #expect(try animal.value("name") == .null)
+    #expect(try animal.value("age") == .integer(4))
+    #expect(!context.hasChanges)
+  }
+
+  @Test(
+    "what a key had before is forgotten, mistakes too",
+    arguments: [
+      #""info": 5, "info": {"age": 4}"#, #""info": {"age": "x", "name": 7}, "info": {"age": 4}"#,
+      #""info": [], "info": {"age": 4}"#, #""info": {"age": 4}, "parts": {}, "parts": []"#,
+      #""info": {"age": 4}, "parts": [{"kind": "leg", "count": "x"}], "parts": []"#,
+      #""info": {"age": 4}, "colors": 3, "colors": []"#,
+      #""info": {"age": 4}, "near": {"friend": {"number": 2}}, "near": {}"#,
+      #""info": {"age": 4}, "near": {"friend": "x"}, "near": {"friend": null}"#,
+      #""info": {"age": 4}, "nick": "a", "nick": null"#, #""info": {"age": 4}, "colors": [{"name": 1}], "colors": []"#,
+    ])
+  func mistakeTwice(_ members: String) throws {
+    let (context, animal) = try imported("{\"number\": 1, \(members)}")
+    #expect(try animal.value("age") == .integer(4))
+    for name in ["name", "legs", "nick"] { #expect(try animal.value(name) == .null) }
+    #expect(try animal.partner("friend") == nil)
+    #expect(try context.objects("Animal").count == 1)
+  }
+
+  @Test("an object with members that comes twice changes nothing in a child context, either")
+  func twiceInChild() throws {
+    let container = try container()
+    let text = #"[{"number": 1, "cubs": {"a": {"data": {}}}}, {"number": 1, "cubs": {"a": {"data": {}}}}]"#
+    _ = try container.newContext().importJSON(entity: 0, from: Data(text.utf8))
+    let report = try container.newContext().newChildContext().importJSON(entity: 0, from: Data(text.utf8))
+    #expect(report.inserted.isEmpty && report.updated.isEmpty)
+  }
+}
