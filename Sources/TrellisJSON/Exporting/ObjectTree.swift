@@ -70,8 +70,15 @@ struct ObjectTree {
       if let place = place(at: field.path.steps[...], in: tree) { place.set(field.value.json(value)) }
       return
     }
+    let steps = field.path.steps
+    if value.isNull {
+      // The list itself is null, as it is read.
+      let list = steps.prefix { $0 != .elements && $0 != .entries }
+      if !list.isEmpty { place(at: list, in: tree)?.set(Array("null".utf8)) }
+      return
+    }
     let values = field.value.items(value)
-    write(values.map { JSONTree(field.value.json($0)) }, field.path.steps[...], to: tree, keys: nil)
+    write(values.map { JSONTree(field.value.json($0)) }, steps[...], to: tree, keys: nil)
   }
 
   /// The value at a path that leads to one value; nil if it leads out of the object.
