@@ -18,6 +18,10 @@ import TrellisRuntime
           "age": { "type": "int16?", "json": "info.age" },
           "legs": { "type": "int16?", "json": "parts[kind=leg].count" },
           "colors": { "type": "[string]", "default": [], "json": "colors[*].name" },
+          "tags": { "type": "[string]", "default": [], "json": "tags[*].tag.name" },
+          "marks": { "type": "[string]?", "json": "info.marks[*].name" },
+          "bag": { "type": "[string]?", "json": "bag.*" },
+          "first": { "type": "int16?", "json": "parts[0].count" },
           "nick": { "type": "string?", "json": { "path": "nick", "null": "keep" } }
         },
         "relationships": {
@@ -66,6 +70,51 @@ import TrellisRuntime
     let weights = try animal.members("cubs").map { try $0.value("weight") }
     #expect(weights == [.real(1), .real(2)])
     #expect(!context.hasChanges)
+  }
+
+  @Test("of a key of entries that comes twice the last value counts")
+  func sameEntryTwice() throws {
+    let (context, animal) = try imported(
+      #"{"number": 1, "bag": {"x": "1", "y": "2", "x": "3"}, "cubs": {"a": {"data": {"weight": 1}}, "a": {"data": {}}}}"#
+    )
+    #expect(try animal.value("bag") == .text(#"["2","3"]"#))
+    let weights = try animal.members("cubs").map { try $0.value("weight") }
+    #expect(weights == [.null])
+    #expect(!context.hasChanges)
+  }
+
+  @Test("a null on the way to elements leaves those before it")
+  func nullInElement() throws {
+    let lists =
+      #""info": {"marks": [{"name": "a"}, {"name": null}, null]}, "tags": [{"tag": {"name": "b"}}, {"tag": null}]"#
+    let (context, animal) = try imported(
+      #"{"number": 1, \#(lists), "cubs": {"a": {"data": {}}, "b": {"data": null}}}"#)
+    #expect(try animal.value("marks") == .text(#"["a"]"#))
+    #expect(try animal.value("tags") == .text(#"["b"]"#))
+    #expect(try animal.members("cubs").count == 1)
+    #expect(!context.hasChanges)
+  }
+
+  @Test(
+    "a null on the way to values sets them to nil",
+    arguments: [#""info": null, "parts": null"#, #""info": {"marks": null}, "parts": null"#])
+  func nullAbove(_ members: String) throws {
+    let context = try container().newContext()
+    let full = #"{"number": 1, "info": {"marks": [{"name": "a"}]}, "parts": [{"kind": "leg", "count": 4}]}"#
+    for text in [full, "{\"number\": 1, \(members)}"] {
+      let report = try context.importJSON(entity: 0, from: Data(text.utf8))
+      #expect(report.rejected == [])
+    }
+    let animal = try #require(try context.objects("Animal").first)
+    for name in ["marks", "legs", "first"] { #expect(try animal.value(name) == .null) }
+  }
+
+  @Test("a list that is nil is exported as one")
+  func nilList() throws {
+    let (context, animal) = try imported(#"{"number": 1}"#)
+    let text = String(decoding: try context.exportJSON([animal], layout: .lines), as: UTF8.self)
+    #expect(text.contains(#""marks":null"#))
+    #expect(text.contains(#""bag":null"#))
   }
 
   @Test("a key that comes twice in one element leaves the others")

@@ -174,11 +174,16 @@ struct ElementParser {
     }
   }
 
+  /// - Parameter lastEntries: The offsets of the last value of each key, if the keys are data and one comes twice.
   private mutating func walkObject(
-    _ node: PathNode, _ record: ImportRecord, _ depth: Int
+    _ node: PathNode, _ record: ImportRecord, _ depth: Int, _ lastEntries: [[UInt8]: Int]? = nil
   ) throws(DocumentFault) {
+    let object = scanner.offset
+    let counts = node.entries == nil ? [] : node.collected.map(record.count)
     begin(node, record)
     guard try scanner.open("{", "}", "an object") else { return }
+    var entryKeys: Set<[UInt8]> = []
+    var hasRepeatedEntries = false
     // The names that were there, by their number.
     var seen: UInt64 = 0
     var seenBeyond: Set<Int> = []
@@ -215,7 +220,12 @@ struct ElementParser {
         scanner.offset = start
         let key = try scanner.string()
         scanner.offset = value
-        try walkEntry(entries, key, record, depth + 1)
+        if !entryKeys.insert(Array(key.utf8)).inserted { hasRepeatedEntries = true }
+        if let last = lastEntries?[Array(key.utf8)], last != value {
+          try scanner.skipValue(depth: depth + 1)
+        } else {
+          try walkEntry(entries, key, record, depth + 1)
+        }
         if found != nil { scanner.offset = value }
       }
       if let found {
@@ -224,6 +234,27 @@ struct ElementParser {
         try scanner.skipValue(depth: depth + 1)
       }
     } while try scanner.goOn("}")
+    guard hasRepeatedEntries, lastEntries == nil else { return }
+    // The last value of a key counts, so the object is read again without those before.
+    let end = scanner.offset
+    scanner.offset = object
+    let last = try lastValues(depth)
+    scanner.offset = object
+    forget(node, record, Mark(offset: base + object, counts: counts))
+    try walkObject(node, record, depth, last)
+    scanner.offset = end
+  }
+
+  /// The offsets of the last value of each key of an object.
+  private mutating func lastValues(_ depth: Int) throws(DocumentFault) -> [[UInt8]: Int] {
+    var last: [[UInt8]: Int] = [:]
+    guard try scanner.open("{", "}", "an object") else { return last }
+    repeat {
+      let key = Array(try scanner.key().utf8)
+      last[key] = scanner.offset
+      try scanner.skipValue(depth: depth + 1)
+    } while try scanner.goOn("}")
+    return last
   }
 
   /// Reads a value of an object whose keys are data.
@@ -282,11 +313,11 @@ struct ElementParser {
     for target in node.collections where record.begin(target, at: place) { hasForgotten = true }
   }
 
-  /// Sets what lies below a null to nil.
+  /// Sets what lies below a null to nil. A null in one element of a list leaves what the others have.
   private mutating func clear(_ node: PathNode, _ record: ImportRecord, at offset: Int) {
     for target in node.collections { clear(target, record, at: offset) }
-    for (_, next) in node.names {
-      for target in next.targets { clear(target, record, at: offset) }
+    for next in node.inner {
+      for target in next.targets where !next.collected.contains(target) { clear(target, record, at: offset) }
       clear(next, record, at: offset)
     }
   }
@@ -314,7 +345,10 @@ struct ElementParser {
   private mutating func clear(_ target: PathNode.Target, _ record: ImportRecord, at offset: Int) {
     switch target {
     case .field(let number): setNull(number, record, at: offset)
-    case .item(let number): if !record.map.fields[number].keepsOnNull { record.begin(target, at: offset) }
+    case .item(let number):
+      let field = record.map.fields[number]
+      if field.keepsOnNull { return }
+      if field.attribute.isOptional { record.setNull(number, at: offset) } else { record.begin(target, at: offset) }
     case .link(let number):
       if !record.map.links[number].keepsOnNull, record.begin(target, at: offset) { hasForgotten = true }
     }
