@@ -136,7 +136,8 @@ if !isResolvedDependency {
       name: "TrellisDexModel", dependencies: ["Trellis"], path: "Models/Dex", swiftSettings: settings,
       plugins: ["TrellisPlugin"]),
     .executableTarget(
-      name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis"], path: "Sources/dex", swiftSettings: settings),
+      name: "TrellisDex", dependencies: ["TrellisDexModel", "Trellis", "TrellisJSON"], path: "Sources/dex",
+      swiftSettings: settings),
 
     // What several test targets need: places on disk, numbers that a seed brings again.
     .target(
@@ -193,7 +194,7 @@ if !isResolvedDependency {
         "TrellisTestSupport", "Trellis", "TrellisJSON", "TrellisDynamic", "TrellisRuntime", "TrellisStorage",
         "TrellisModel", "TrellisModelFile",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisDiagramTests",
       dependencies: ["TrellisTestSupport", "TrellisDiagram", "TrellisModel", "TrellisModelFile"],
@@ -216,9 +217,10 @@ if !isResolvedDependency {
       name: "TrellisStoryTests",
       dependencies: [
         "TrellisJSON",
-        "TrellisTestSupport", "Trellis", "TrellisDexModel", "TrellisInnerInterviewModel", "TrellisReceiptMindModel",
+        "TrellisTestSupport", "Trellis", "TrellisDexModel", "TrellisDiaryModel", "TrellisInnerInterviewModel",
+        "TrellisReceiptMindModel",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings, plugins: ["TrellisPlugin"]),
     .testTarget(
       name: "TrellisEdgeTests", dependencies: ["TrellisTestSupport", "Trellis", "TrellisModel", "TrellisStorage"],
       swiftSettings: settings,

@@ -192,6 +192,8 @@ extension JSONScanner {
     var hasEscapes = false
     offset = start
     while offset < bytes.count {
+      skipPlainText()
+      guard offset < bytes.count else { break }
       let byte = bytes[offset]
       if byte == UInt8(ascii: "\"") {
         offset += 1
@@ -208,6 +210,31 @@ extension JSONScanner {
     }
     throw DocumentFault("the string that begins here is not closed", at: start - 1)
   }
+
+  /// Skips eight bytes at once as long as none of them is a quote, a backslash or a control character.
+  @inline(__always) private mutating func skipPlainText() { offset = Self.endOfPlainText(bytes, from: offset) }
+
+  /// The offset of the first quote, backslash or control character, or of the last few bytes.
+  @inline(__always) static func endOfPlainText(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    var offset = start
+    while bytes.count - offset >= 8 {
+      let word = UInt64(
+        littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      // In each byte of the masks the highest bit is set where the byte of the word is the one looked for, see "Bit
+      // Twiddling Hacks" by S. E. Anderson. Bits above the lowest one may be wrong.
+      let quotes = word ^ 0x2222_2222_2222_2222
+      let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+      let found =
+        (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes
+        | (word &- 0x2020_2020_2020_2020) & ~word
+      let marks = found & 0x8080_8080_8080_8080
+      if marks != 0 { return offset + marks.trailingZeroBitCount / 8 }
+      offset += 8
+    }
+    return offset
+  }
+
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
 
   /// Reads a string, starting at its opening quote.
   mutating func string() throws(DocumentFault) -> String {
@@ -376,14 +403,8 @@ extension JSONScanner {
 
   private mutating func integer(in range: ClosedRange<Int64>) throws(DocumentFault) -> Int64 {
     let start = offset
-    let what = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-    do throws(DocumentFault) {
-      let value = try integer("")
-      guard range.contains(value) else { throw misfit(what, at: start) }
-      return value
-    } catch {
-      throw misfit(what, at: start)
-    }
+    if let value = try? integer(""), range.contains(value) { return value }
+    throw misfit("a whole number from \(range.lowerBound) to \(range.upperBound)", at: start)
   }
 
   private mutating func real(isFloat: Bool) throws(DocumentFault) -> StoredValue {

@@ -47,6 +47,12 @@ let package = Package(
       name: "first-trellis-200", dependencies: ["FirstFetch", "Workload", "WideModel", trellis], swiftSettings: settings
     ),
 
+    // Reading nested JSON: a decoder, structs and upserts by hand, and an import. Tests/Benchmarks/import runs both.
+    .executableTarget(name: "import-sqlite", dependencies: ["CSQLite3"], swiftSettings: settings),
+    .target(name: "ImportModel", dependencies: [trellis], swiftSettings: settings, plugins: generating),
+    .executableTarget(
+      name: "import-trellis", dependencies: ["ImportModel", trellis, trellisJSON], swiftSettings: settings),
+
     // Runs them in turn. It needs the programs beside it, which `swift run` builds because they are named here.
     .executableTarget(
       name: "bench",

@@ -24,6 +24,21 @@ import Testing
     #expect(try status(old, Self.model(#""b": "string?""#, #""removed": ["a"], "#)) == 3)
   }
 
+  @Test("a mapping of JSON is no change of stored data")
+  func mapping() throws {
+    let old = Self.model(#""a": "string""#, #""json": true, "#)
+    let new = Self.model(#""a": { "type": "string", "json": "b.c" }"#, #""json": { "key": "a" }, "unique": ["a"], "#)
+    let plain = Self.model(#""a": "string""#, #""unique": ["a"], "#)
+    let folder = try ToolFolder()
+    try folder.write(plain, to: "Plain.model.json")
+    try folder.write(new, to: "Mapped.model.json")
+    for names in [["Plain.model.json", "Mapped.model.json"], ["Mapped.model.json", "Plain.model.json"]] {
+      let outcome = try folder.run("diff", names[0], names[1])
+      #expect(outcome.status == 0 && outcome.output == "\(names[0]) → \(names[1])\n  nothing to do\n")
+    }
+    #expect(try status(old, Self.model(#""a": "string""#)) == 0)
+  }
+
   @Test("each version of a history is compared, and the worst of all is the answer")
   func history() throws {
     let folder = try ToolFolder()

@@ -46,7 +46,7 @@ struct ObjectTree {
     let tree = JSONTree()
     tree.setEmpty(isObject: true)
     if let path = entity.entityPath {
-      path.reduce(tree) { $0.member($1) }.set(entity.entityValue)
+      path.reduce(tree) { $0.member(String(decoding: $1, as: UTF8.self)) }.set(entity.entityValue)
     }
     for property in entity.entity.properties {
       switch property {

@@ -240,39 +240,57 @@ private struct ValueSkipper {
 
   /// - Returns: the offset after the value; nil if it is not in the window.
   mutating func end(of window: UnsafeBufferPointer<UInt8>, from start: Int, isWhole: Bool) -> Int? {
-    position = max(position, start)
-    while position < window.count {
-      let byte = window[position]
+    // Local copies, because the loop is run for each byte of the input.
+    var (place, level) = (max(position, start), depth)
+    defer { (position, depth) = (place, level) }
+    while place < window.count {
       if isInText {
-        position += 1
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInText = false
-          if depth == 0 { return position }
+        guard let end = endOfText(window, from: place) else {
+          place = window.count
+          return isWhole ? place : nil
         }
-        continue
+        place = end
+        isInText = false
+        if level == 0 { return place }
       }
-      switch byte {
+      guard place < window.count else { break }
+      switch window[place] {
       case UInt8(ascii: "\""):
         isInText = true
-        position += 1
+        place += 1
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        position += 1
+        level += 1
+        place += 1
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        if depth == 0 { return position }
-        depth -= 1
-        position += 1
-        if depth == 0 { return position }
+        if level == 0 { return place }
+        level -= 1
+        place += 1
+        if level == 0 { return place }
       case UInt8(ascii: ","), 0x20, 0x0A, 0x0D, 0x09:
-        if depth == 0 { return position }
-        position += 1
-      default: position += 1
+        if level == 0 { return place }
+        place += 1
+      default: place += 1
       }
     }
-    return isWhole ? position : nil
+    return isWhole ? place : nil
+  }
+
+  /// The offset after the quote that ends a text; nil if it is not in the window.
+  private mutating func endOfText(_ window: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+    var place = start
+    while place < window.count {
+      if !isEscaped { place = JSONScanner.endOfPlainText(window, from: place) }
+      guard place < window.count else { break }
+      let byte = window[place]
+      place += 1
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if byte == UInt8(ascii: "\"") {
+        return place
+      }
+    }
+    return nil
   }
 }

@@ -59,13 +59,16 @@ struct ElementParser {
     var entity = general
     var problem: ImportProblem?
     if let path = general.entityPath, isObject {
-      let text = try scalarText(at: path, depth: depth)
-      if let text, let number = general.entitiesByValue[text], let found = map.entities[number] {
-        entity = found
-      } else {
-        problem = ImportProblem(
-          .wrongEntity, at: base + start,
-          "'\(path.joined(separator: "."))' must be one of \(general.entitiesByValue.keys.sorted().listed)")
+      // Without the text only properties that all the entities have are read.
+      if let text = try scalarText(at: path, depth: depth) {
+        if let number = general.entitiesByValue[text], let found = map.entities[number] {
+          entity = found
+        } else {
+          problem = ImportProblem(
+            .wrongEntity, at: base + start,
+            "'\(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "."))' must be one of \(general.entitiesByValue.keys.sorted().listed)"
+          )
+        }
       }
     }
     let record = ImportRecord(entity, at: base + start, in: parent, link)
@@ -470,7 +473,7 @@ struct ElementParser {
   // MARK: Looking ahead
 
   /// The text of a scalar at a path of keys from here; nil if there is none. The scanner stays.
-  private mutating func scalarText(at names: [String], depth: Int) throws(DocumentFault) -> String? {
+  private mutating func scalarText(at names: [[UInt8]], depth: Int) throws(DocumentFault) -> String? {
     let start = scanner.offset
     defer { scanner.offset = start }
     var found: String?
@@ -479,7 +482,7 @@ struct ElementParser {
   }
 
   private mutating func find(
-    _ names: ArraySlice<String>, _ depth: Int, _ found: inout String?
+    _ names: ArraySlice<[UInt8]>, _ depth: Int, _ found: inout String?
   ) throws(DocumentFault) {
     guard let name = names.first else {
       found = try scanner.scalarText()
@@ -489,15 +492,45 @@ struct ElementParser {
       return
     }
     repeat {
-      let key = try scanner.key()
-      let start = scanner.offset
-      if TextBytes.areEqual(key, name) {
+      if try scanner.key(is: name) {
+        let start = scanner.offset
         found = nil
         try find(names.dropFirst(), depth + 1, &found)
         scanner.offset = start
       }
       try scanner.skipValue(depth: depth + 1)
     } while try scanner.goOn("}")
+  }
+}
+
+extension JSONScanner {
+  /// Whether bytes are those of a text in UTF-8.
+  @inline(__always) func isText(_ span: Range<Int>, _ text: [UInt8]) -> Bool {
+    guard span.count == text.count else { return false }
+    for place in 0..<text.count where bytes[span.lowerBound + place] != text[place] { return false }
+    return true
+  }
+
+  /// Reads a key and the colon after it.
+  ///
+  /// - Returns: whether the key is a name, in UTF-8.
+  mutating func key(is name: [UInt8]) throws(DocumentFault) -> Bool {
+    guard next == UInt8(ascii: "\"") else { throw expected("a key in double quotes") }
+    let start = offset
+    let (span, hasEscapes) = try stringSpan()
+    var isName = false
+    if hasEscapes {
+      let end = offset
+      offset = start
+      isName = try string().utf8.elementsEqual(name)
+      offset = end
+    } else {
+      isName = isText(span, name)
+    }
+    skipSpace()
+    try expect(":", "after the key")
+    skipSpace()
+    return isName
   }
 }
 

@@ -177,8 +177,8 @@ final class ImportBatch {
     let records = liveRecords(target)
     guard let map = records.first?.map else { return [] }
     var problems: [ImportProblem] = []
-    for case let relationship? in map.entity.properties.map(\.relationship) where relationship.isRequired {
-      if relationship.isTransient { continue }
+    for case let relationship? in map.entity.properties.map(\.relationship) {
+      if relationship.isTransient || !relationship.isRequired && !isOpenKey(relationship, of: records) { continue }
       if owners.contains(where: { $0.property == relationship.index && ($0.owner.object != nil || $0.owner.isMade) }) {
         continue
       }
@@ -199,6 +199,14 @@ final class ImportBatch {
           isAbsent ? "is needed for a new object, and is absent" : "leads to no object of the input or the store"))
     }
     return problems
+  }
+
+  /// Whether an object is found by a partner, and is given one. Without the partner it cannot be told which object it is.
+  private func isOpenKey(_ relationship: Relationship, of records: [ImportRecord]) -> Bool {
+    guard let map = records.first?.map, map.keyParts.contains(where: { $0.isPartner(relationship.index) }),
+      let number = map.links.firstIndex(where: { $0.relationship === relationship })
+    else { return false }
+    return records.contains { $0.links[number]?.members.isEmpty == false }
   }
 
   /// Keeps an object that cannot be made yet for a later batch, or rejects it after the last one.
@@ -314,28 +322,45 @@ final class ImportBatch {
     let map = record.map.links[number]
     guard object.isWritable else { return }
     var partners: [ManagedObject] = []
+    // Objects that are not linked if they are not yet.
+    var reluctant: Set<Int64> = []
     var isOpen = false
     for member in given.members {
-      if let partner = self.target(of: member, map)?.object {
-        if partner.isWritable, partner.isOf(map.relationship.destination, map: self.map) { partners.append(partner) }
-      } else if case .record(let inner) = member, inner.isRejected {
-        continue
+      var isRejected = false
+      if case .record(let inner) = member { isRejected = inner.isRejected }
+      if let partner = self.target(of: member, map) {
+        guard let other = partner.object else {
+          if !isRejected { isOpen = true }
+          continue
+        }
+        guard other.isWritable, other.isOf(map.relationship.destination, map: self.map) else { continue }
+        partners.append(other)
+        if try isRejected || isKept(partner, by: map, from: object) { reluctant.insert(other._key) }
       } else if case .unreadable = member {
         continue
       } else {
-        isOpen = true
+        isOpen = !isRejected || isOpen
       }
     }
     if isOpen {
       if isLast { noteUnresolved(given, map, record) } else { record.openLinks.insert(number) }
     }
     if map.relationship.isToMany {
-      try setMembers(partners, map, of: object, target)
+      try setMembers(partners, except: reluctant, map, of: object, target)
     } else if let partner = partners.last {
+      if reluctant.contains(partner._key) { return }
       try setPartner(partner, map, of: object, target)
     } else if given.members.isEmpty {
       try setPartner(nil, map, of: object, target)
     }
+  }
+
+  /// Whether an object of the store keeps the owner that it has, because the store is right.
+  private func isKept(_ partner: ImportTarget, by map: LinkMap, from object: ManagedObject) throws -> Bool {
+    guard policy == .storeTrump || policy == .rollback, !partner.isNew, let inverse = map.owner,
+      let owner = try partner.object?.partner(of: inverse.index)
+    else { return false }
+    return owner !== object
   }
 
   private(set) var unresolved: [(record: ImportRecord, problem: ImportProblem)] = []
@@ -367,12 +392,16 @@ final class ImportBatch {
   }
 
   private func setMembers(
-    _ members: [ManagedObject], _ map: LinkMap, of object: ManagedObject, _ target: ImportTarget
+    _ members: [ManagedObject], except reluctant: Set<Int64>, _ map: LinkMap, of object: ManagedObject,
+    _ target: ImportTarget
   ) throws {
     let property = map.relationship.index
     let present = try object.keysOfMembers(of: property)
+    let known = reluctant.isEmpty ? [] : Set(present)
     var seen: Set<Int64> = []
-    let wanted = members.filter { seen.insert($0._key).inserted }
+    let wanted = members.filter { member in
+      (!reluctant.contains(member._key) || known.contains(member._key)) && seen.insert(member._key).inserted
+    }
     let adds = map.members == .add || policy == .storeTrump && !target.isNew
     if map.members == .keep, !present.isEmpty { return }
     if adds {

@@ -3,6 +3,9 @@ import TrellisModel
 import TrellisStorage
 
 /// One object as the input has it: its values by field, and its partners by link.
+///
+/// Its properties need no checks of exclusive access: none of its methods calls anything that could reach the record
+/// again.
 final class ImportRecord {
   let map: EntityMap
   /// The record of the enclosing object, and the link that this one is nested in; nil for an element of the input.
@@ -12,21 +15,21 @@ final class ImportRecord {
   let start: Int
 
   /// The given values, and their byte offsets, by field; nil for what is absent.
-  private(set) var values: [StoredValue?]
-  private(set) var offsets: [Int]
+  @exclusivity(unchecked) private(set) var values: [StoredValue?]
+  @exclusivity(unchecked) private(set) var offsets: [Int]
   /// The given values of lists that are read element by element, by field.
-  private var items: [Int: [StoredValue]] = [:]
+  @exclusivity(unchecked) private var items: [Int: [StoredValue]] = [:]
   /// The given partners by link; nil for what is absent.
-  private(set) var links: [ImportedLink?]
-  private(set) var problems: [ImportProblem] = []
+  @exclusivity(unchecked) private(set) var links: [ImportedLink?]
+  @exclusivity(unchecked) private(set) var problems: [ImportProblem] = []
 
   /// The object that the record is about, while a batch is carried out.
-  var target: ImportTarget?
-  var isRejected = false
+  @exclusivity(unchecked) var target: ImportTarget?
+  @exclusivity(unchecked) var isRejected = false
   /// The key of the object, once the record is carried out.
-  var doneKey: Int64?
+  @exclusivity(unchecked) var doneKey: Int64?
   /// The links of which members are not known yet.
-  var openLinks: Set<Int> = []
+  @exclusivity(unchecked) var openLinks: Set<Int> = []
 
   init(_ map: EntityMap, at start: Int, in parent: ImportRecord?, _ link: LinkMap?) {
     self.map = map
@@ -206,19 +209,22 @@ struct ImportProblem {
   }
 }
 
-/// An object of the store, or one to be made, that records and references are about.
+/// An object of the store, or one to be made, that records and references are about. As for records, no access to it
+/// overlaps with another one.
 final class ImportTarget {
   /// The number by which keys of other records refer to a target without an object.
   let number: Int
-  var object: ManagedObject?
-  var records: [ImportRecord] = []
+  @exclusivity(unchecked) var object: ManagedObject?
+  @exclusivity(unchecked) var records: [ImportRecord] = []
+  /// The target that stands for the same object, if another key had found it before.
+  @exclusivity(unchecked) var same: ImportTarget?
   /// Whether the import has made the object.
-  var isNew = false
-  var isChanged = false
+  @exclusivity(unchecked) var isNew = false
+  @exclusivity(unchecked) var isChanged = false
   /// Whether a save has discarded the changes.
-  var isRefused = false
+  @exclusivity(unchecked) var isRefused = false
   /// Whether the object can be made.
-  var isMade = false
+  @exclusivity(unchecked) var isMade = false
 
   init(_ number: Int, _ object: ManagedObject? = nil) {
     self.number = number

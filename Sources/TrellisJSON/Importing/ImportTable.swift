@@ -20,6 +20,15 @@ final class ImportTable {
   private(set) var targets: [ImportTarget] = []
   private var byKey: [ImportKey: ImportTarget] = [:]
   private var byObject: [ObjectIdentifier: ImportTarget] = [:]
+  /// The keys that are to be looked up, by the number of the unique key.
+  private var searches: [Int: Search] = [:]
+
+  private struct Search {
+    /// The values of each property of the key.
+    var values: [[StoredValue]]
+    var keys: [ImportKey] = []
+    var targets: [ImportTarget] = []
+  }
 
   init(_ context: ManagedObjectContext, _ map: JSONMap, _ writer: ObjectWriter) {
     self.context = context
@@ -53,14 +62,15 @@ final class ImportTable {
   func resolve(_ records: [ImportRecord]) throws {
     try resolveDone(records)
     var open = records.filter { $0.target == nil }
+    try findPartnersOfKeys(of: open)
     while !open.isEmpty {
-      var keyed: [(record: ImportRecord, key: ImportKey)] = []
+      var keyed: [(record: ImportRecord, target: ImportTarget)] = []
       var keyless: [ImportRecord] = []
       var later: [ImportRecord] = []
       for record in open {
         if let number = record.map.keyNumber {
           switch key(of: record) {
-          case .known(let values): keyed.append((record, ImportKey(number: number, values: KeyValues(values))))
+          case .known(let values): keyed.append((record, target(number, values)))
           case .needsPartner: later.append(record)
           case .incomplete(let problem):
             if let problem { record.note(problem) }
@@ -74,22 +84,31 @@ final class ImportTable {
           keyless.append(record)
         }
       }
-      try search(Set(keyed.map(\.key)).subtracting(byKey.keys))
-      for (record, key) in keyed {
-        let target = byKey[key] ?? add()
-        byKey[key] = target
+      try search()
+      for (record, found) in keyed {
+        let target = found.same ?? found
         target.records.append(record)
         record.target = target
         noteOtherKeys(of: record, target)
       }
       try resolveKeyless(keyless)
       if later.count == open.count {
-        for record in later {
-          record.note(
-            ImportProblem(.missingKey, at: record.start, "has a key of objects that depend on each other"))
-          record.target = add()
+        let stuck = later.filter(lacksPartnerOfKey)
+        if stuck.isEmpty {
+          for record in later {
+            record.note(
+              ImportProblem(.missingKey, at: record.start, "has a key of objects that depend on each other"))
+            record.target = add()
+          }
+          return
         }
-        return
+        // The partner may come in a later batch; until then the object is not made.
+        for record in stuck {
+          let target = add()
+          target.records.append(record)
+          record.target = target
+        }
+        later.removeAll { $0.target != nil }
       }
       open = later
     }
@@ -127,8 +146,8 @@ final class ImportTable {
       case .field(let number):
         guard let value = record.values[number], !value.isNull else {
           let field = record.map.fields[number]
-          // A value that could not be read has a problem already.
-          let isTold = record.problems.contains { $0.field == number }
+          // A value, or an object, that could not be read has a problem already.
+          let isTold = record.problems.contains { $0.field == number || $0.field == nil && $0.property == nil }
           return .incomplete(
             isTold
               ? nil
@@ -173,6 +192,33 @@ final class ImportTable {
       return .known([target.keyPart])
     case .unreadable: return .incomplete(nil)
     }
+  }
+
+  /// The references that keys of records contain.
+  private func references(inKeyOf record: ImportRecord) -> [ImportKey] {
+    record.map.keyParts.compactMap { part in
+      guard case .partner(let property) = part,
+        let number = record.map.links.firstIndex(where: { $0.relationship.index == property }),
+        case .reference(let value, _)? = record.links[number]?.members.first,
+        let key = record.map.links[number].referenceKeyNumber
+      else { return nil }
+      return ImportKey(number: key, values: KeyValues(value))
+    }
+  }
+
+  /// Finds the partners in the store that keys of records contain.
+  private func findPartnersOfKeys(of records: [ImportRecord]) throws {
+    let wanted = Set(records.flatMap(references)).subtracting(byKey.keys)
+    if wanted.isEmpty { return }
+    for key in wanted { _ = target(key.number, key.values.all) }
+    try search()
+    // Others may be found among the records, also by another key.
+    for key in wanted where byKey[key]?.object == nil { byKey[key] = nil }
+  }
+
+  /// Whether the key of a record refers to an object that is neither in the store nor among the records.
+  private func lacksPartnerOfKey(_ record: ImportRecord) -> Bool {
+    references(inKeyOf: record).contains { byKey[$0] == nil }
   }
 
   /// Notes the values of a record by which references find it, if they use another key.
@@ -243,30 +289,52 @@ final class ImportTable {
 
   /// Finds the targets of references.
   func resolveReferences(of records: [ImportRecord]) throws {
-    var wanted: Set<ImportKey> = []
     for record in records {
       for (number, link) in record.links.enumerated() {
         guard let link, let key = record.map.links[number].referenceKeyNumber else { continue }
-        for case .reference(let value, _) in link.members {
-          let key = ImportKey(number: key, values: KeyValues(value))
-          if byKey[key] == nil { wanted.insert(key) }
-        }
+        for case .reference(let value, _) in link.members { _ = target(key, [value]) }
       }
     }
-    try search(wanted)
+    try search()
   }
 
-  /// Looks keys up in the store, and notes those that are there.
-  func search(_ wanted: Set<ImportKey>) throws {
-    for (number, keys) in Dictionary(grouping: wanted, by: \.number).sortedByKey {
-      let key = map.keys[number]
-      // A key with a partner that is new is in no store.
-      let properties = map.model.entities[key.entity].properties
-      let partners = key.properties.indices.filter { properties[key.properties[$0]].relationship != nil }
-      let found = keys.filter { key in partners.allSatisfy { !key.values.all[$0].isNewObject } }
-      let values = key.properties.indices.map { place in found.map { $0.values.all[place] } }
-      for (key, object) in zip(found, try context.holders(of: key, values: values)) {
-        if let object { byKey[key] = add(object) }
+  // MARK: Looking up
+
+  /// The target of a key. One that the table does not have yet is looked up by the next ``search()``.
+  private func target(_ number: Int, _ values: [StoredValue]) -> ImportTarget {
+    let key = ImportKey(number: number, values: values.count == 1 ? KeyValues(values[0]) : KeyValues(values))
+    if let known = byKey[key] { return known }
+    let target = add()
+    byKey[key] = target
+    let unique = map.keys[number]
+    let properties = map.model.entities[unique.entity].properties
+    // A key with a partner that is new is in no store.
+    for (place, value) in values.enumerated()
+    where value.isNewObject && properties[unique.properties[place]].relationship != nil { return target }
+    var search = searches.removeValue(forKey: number) ?? Search(values: values.map { _ in [] })
+    for place in values.indices { search.values[place].append(values[place]) }
+    search.keys.append(key)
+    search.targets.append(target)
+    searches[number] = search
+    return target
+  }
+
+  /// Looks up the keys that were asked for, in one request for each unique key.
+  private func search() throws {
+    let wanted = searches
+    searches = [:]
+    for (number, search) in wanted.sortedByKey {
+      let found = try context.holders(of: map.keys[number], values: search.values)
+      for (place, object) in found.enumerated() {
+        guard let object else { continue }
+        let target = search.targets[place]
+        if let known = byObject[ObjectIdentifier(object)] {
+          // The object was found by another key before.
+          target.same = known
+          byKey[search.keys[place]] = known
+        } else {
+          note(object, for: target)
+        }
       }
     }
   }

@@ -1,3 +1,4 @@
+import Foundation
 import TrellisStorage
 
 /// The bytes of the input that are not done with, and where they stand in it.
@@ -18,9 +19,17 @@ struct ImportWindow {
   /// Takes bytes out at the front.
   mutating func drop(_ count: Int) {
     guard count > 0 else { return }
-    for byte in bytes[..<count] {
-      if byte == 0x0A { (line, column) = (line + 1, 0) } else { column += 1 }
+    var (lines, last) = (0, -1)
+    bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      var place = start
+      while let found = memchr(place, 0x0A, count - (place - start)) {
+        (lines, last) = (lines + 1, UnsafeRawPointer(found) - start)
+        place = UnsafeRawPointer(found) + 1
+      }
     }
+    line += lines
+    column = last < 0 ? column + count : count - 1 - last
     start += count
     bytes.removeFirst(count)
   }

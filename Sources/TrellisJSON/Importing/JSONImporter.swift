@@ -32,6 +32,8 @@ final class JSONImporter {
   private var cutter: ElementCutter
   private var isAtStart = true
   private var isBroken = false
+  /// Whether the last element was no JSON, so that what follows it need not be told.
+  private var isLastBroken = false
   private var elements = 0
   /// The elements of the batch, in the window, with their first records.
   private var batch: [(element: ElementCutter.Element, records: [ImportRecord])] = []
@@ -120,7 +122,7 @@ final class JSONImporter {
         found = try next(isWhole: isWhole)
       } catch {
         isBroken = true
-        noteSyntax(error, at: window.start + error.offset, in: nil)
+        if !isLastBroken { noteSyntax(error, at: window.start + error.offset, in: nil) }
         return
       }
       guard let found else { return }
@@ -170,6 +172,7 @@ final class JSONImporter {
       }
     }
     elements += 1
+    isLastBroken = fault != nil
     if let fault { noteSyntax(fault, at: base + fault.offset, in: element) }
     batch.append((element, records))
   }
@@ -267,6 +270,7 @@ final class JSONImporter {
     for change in discarded {
       let target = targets[change.object]
       target?.isRefused = true
+      for record in target?.records ?? [] { record.isRejected = true }
       report.rejected += change.failures.map { failure($0, target?.records.last, finder) }
     }
   }

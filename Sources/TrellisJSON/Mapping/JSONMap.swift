@@ -69,7 +69,7 @@ final class EntityMap {
   /// The parts of the key, in the order of the key's properties.
   let keyParts: [KeyPart]
   /// The keys of the path to the text that tells the entity; nil if there is none.
-  let entityPath: [String]?
+  let entityPath: [[UInt8]]?
   /// The text that stands for this entity there.
   let entityValue: String
   /// The entities by their texts.
@@ -86,10 +86,14 @@ final class EntityMap {
     case field(Int)
     /// The partner in a to-one relationship: a link of the object, or the owner that it is nested in.
     case partner(property: Int)
+
+    func isPartner(_ property: Int) -> Bool {
+      if case .partner(property) = self { true } else { false }
+    }
   }
 
   init(
-    _ entity: Entity, fields: [FieldMap], links: [LinkMap], key: UniqueKey?, entityPath: [String]?, entityValue: String
+    _ entity: Entity, fields: [FieldMap], links: [LinkMap], key: UniqueKey?, entityPath: [[UInt8]]?, entityValue: String
   ) {
     self.entity = entity
     self.fields = fields
@@ -226,8 +230,10 @@ private struct MapReader {
     }
     var key: UniqueKey?
     if let names = Self.keyNames(words) { key = try self.key(names, of: entity) }
-    var entityPath: [String]?
-    if let text = words.compactMap(\.entityPath).first { entityPath = try names(in: path(text, entity.name), text) }
+    var entityPath: [[UInt8]]?
+    if let text = words.compactMap(\.entityPath).first {
+      entityPath = try names(in: path(text, entity.name), text).map { Array($0.utf8) }
+    }
     let map = EntityMap(
       entity, fields: fields, links: links, key: key, entityPath: entityPath,
       entityValue: declared[entity.index].json?.entityValue ?? entity.name)

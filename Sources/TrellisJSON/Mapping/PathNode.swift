@@ -3,6 +3,9 @@ import TrellisModel
 /// The paths of an entity as a tree: what is to be read at a place of an object, and below it.
 ///
 /// The tree is walked along the bytes, so that an object is read once whatever the number of its paths.
+///
+/// A node is changed while the mapping is read and not afterwards, so that its properties need no checks of exclusive
+/// access, which would cost more than the walk itself.
 final class PathNode {
   /// What a value is read for.
   enum Target: Hashable {
@@ -16,22 +19,22 @@ final class PathNode {
 
   /// The elements of a list of which the value at a path has one of some texts.
   struct Filter {
-    let names: [String]
+    let names: [[UInt8]]
     var nodes: [(text: String, node: PathNode)]
   }
 
-  private(set) var targets: [Target] = []
-  private(set) var names: [(key: [UInt8], node: PathNode)] = []
-  private(set) var entries: PathNode?
-  private(set) var elements: PathNode?
-  private(set) var positions: [(position: Int, node: PathNode)] = []
-  private(set) var filters: [Filter] = []
+  @exclusivity(unchecked) private(set) var targets: [Target] = []
+  @exclusivity(unchecked) private(set) var names: [(key: [UInt8], node: PathNode)] = []
+  @exclusivity(unchecked) private(set) var entries: PathNode?
+  @exclusivity(unchecked) private(set) var elements: PathNode?
+  @exclusivity(unchecked) private(set) var positions: [(position: Int, node: PathNode)] = []
+  @exclusivity(unchecked) private(set) var filters: [Filter] = []
   /// The targets with several values of which this node is the first list, or object of entries, on the way. They are
   /// empty where this one is.
-  private(set) var collections: [Target] = []
+  @exclusivity(unchecked) private(set) var collections: [Target] = []
   /// The targets with several values of which the list, or object of entries, encloses this node, and that lie here or
   /// below. Each time the node is reached adds to them.
-  private(set) var collected: [Target] = []
+  @exclusivity(unchecked) private(set) var collected: [Target] = []
   private var unions: [[ObjectIdentifier]: PathNode] = [:]
   private var below: PathNode?
 
@@ -75,8 +78,9 @@ final class PathNode {
       positions.append((position, node))
       return node
     case .matching(let path, let text):
-      let place = filters.firstIndex { $0.names == path } ?? filters.count
-      if place == filters.count { filters.append(Filter(names: path, nodes: [])) }
+      let names = path.map { Array($0.utf8) }
+      let place = filters.firstIndex { $0.names == names } ?? filters.count
+      if place == filters.count { filters.append(Filter(names: names, nodes: [])) }
       if let known = filters[place].nodes.first(where: { $0.text == text }) { return known.node }
       let node = PathNode()
       filters[place].nodes.append((text, node))

@@ -110,10 +110,11 @@ final class ValueMap {
   }
 
   static func lastPathComponent(of text: String) -> String {
-    var path = text[...]
-    if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }) { path = path[..<end] }
-    while path.last == "/" { path.removeLast() }
-    return String(path.split(separator: "/").last ?? "")
+    var path = text.utf8[...]
+    if let end = path.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) { path = path[..<end] }
+    while path.last == UInt8(ascii: "/") { path.removeLast() }
+    let start = path.lastIndex(of: UInt8(ascii: "/")).map { path.index(after: $0) } ?? path.startIndex
+    return String(Substring(path[start...]))
   }
 
   /// The value that a text holds.

@@ -151,6 +151,10 @@ extension StoredValue {
   /// hash values do not reflect that.
   package func isSame(as other: StoredValue) -> Bool {
     switch (self, other) {
+    // What most values are comes first.
+    case (.text(let a), .text(let b)): TextBytes.areEqual(a, b)
+    case (.integer(let a), .integer(let b)): a == b
+    case (.real(let a), .real(let b)): a == b
     case (.file(let file), .blob(let bytes)), (.blob(let bytes), .file(let file)): bytes.withUnsafeBytes(file.holds)
     default: self == other
     }

@@ -23,7 +23,7 @@ public struct EntityJSON: Hashable, Sendable {
   public var style: Style?
   /// The path to the text that tells the entity of an object; nil if all objects are of one entity.
   public var entityPath: String?
-  /// The text that stands for this entity there; nil for its name in its style.
+  /// The text that stands for this entity there; nil for its name.
   public var entityValue: String?
 
   /// Creates the mapping of an entity.

@@ -430,7 +430,9 @@ struct DeferredMemberLists {
 
   var lists: [ID: MemberList] = [:]
 
-  func copy() -> DeferredMemberLists { DeferredMemberLists(lists: lists.mapValues { $0.copy() }) }
+  func copy() -> DeferredMemberLists {
+    lists.isEmpty ? self : DeferredMemberLists(lists: lists.mapValues { $0.copy() })
+  }
 }
 
 extension ObjectGraph {

@@ -272,6 +272,7 @@ final class MergeTrace {
     pending = graph.pending
     deferredLists = graph.pending.deferredLists.copy()
     backlog = graph.backlog
+    plain.reserveCapacity(max(0, graph.map.count - pending.inserted.count))
     graph.map.forEach { object in
       if object.phase == .persistent && !object.isInChangedList && !object.hasLinkNotes {
         plain.append(object)
@@ -297,10 +298,10 @@ final class MergeTrace {
   }
 
   /// Separates the changes that the replacement of objects has made. They are undone together with the objects.
-  func close(uniting objects: @autoclosure () -> [ManagedObject]) {
+  func close(uniting objects: some Sequence<ManagedObject>) {
     guard let recorder else { return }
     unions.append(recorder.take(graph))
-    for object in objects() { replaced[object._key] = object }
+    for object in objects { replaced[object._key] = object }
   }
 
   func finish() {

@@ -245,20 +245,30 @@ extension ObjectGraph {
   /// - Throws: ``ValidationError`` with every broken rule.
   func validate(_ plan: SavePlan) throws {
     var rules = ObjectRules(self)
-    var (entity, isChecked) = (-1, false)
-    for object in plan.inserted {
-      // Most new objects come in runs of one entity, and many entities have no rules.
-      if type(of: object)._entity != entity {
-        entity = type(of: object)._entity
-        let info = runtime.entities[entity]
-        isChecked = info.isChecked || info.hooks.contains(.validateInsert)
-      }
-      if isChecked { try rules.checkAll(object, .validateInsert) }
-    }
-    for (object, _) in plan.updated { try rules.checkAll(object, .validateUpdate) }
+    try rules.checkRuns(of: plan.inserted, .validateInsert)
+    try rules.checkRuns(of: plan.updated.lazy.map(\.object), .validateUpdate)
     for object in plan.relinked { try rules.checkLinks(object, .validateUpdate) }
     if !plan.deleted.isEmpty { try rules.checkDeleted(Array(plan.deleted)) }
     guard rules.failures.isEmpty else { throw ValidationError(failures: rules.failures) }
+  }
+}
+
+extension ObjectRules {
+  /// Checks objects against their model and by a hook. Most objects come in runs of one entity, and many entities have
+  /// no rules.
+  @inline(__always)
+  fileprivate mutating func checkRuns(of objects: some Collection<ManagedObject>, _ hook: LifecycleHook) throws {
+    var place = objects.startIndex
+    while place != objects.endIndex {
+      let entity = type(of: objects[place])._entity
+      let info = graph.runtime.entities[entity]
+      let hasHook = info.hooks.contains(hook)
+      while place != objects.endIndex, type(of: objects[place])._entity == entity {
+        if info.isChecked { try check(objects[place], info) }
+        if hasHook { callValidationHook(hook, of: objects[place]) }
+        place = objects.index(after: place)
+      }
+    }
   }
 }
 

@@ -1,15 +1,12 @@
 import TrellisModel
 import TrellisStorage
 
-/// Objects that have the same unique key.
-struct KeyClash {
+/// Objects that have the same values in one unique key.
+struct KeyClashes {
   let key: UniqueKey
-  /// The object that stays: the one in the store, otherwise the first one that was saved before, otherwise the first
-  /// new one.
-  let survivor: ManagedObject
-  /// The first of the other objects. Most often it is the only one.
-  let other: ManagedObject
-  var more: ArraySlice<ManagedObject> = []
+  /// Each object that has the values of another one, and that one, which stays: the one in the store, otherwise the
+  /// first one that was saved before, otherwise the first new one.
+  var pairs: ContiguousArray<(object: ManagedObject, survivor: ManagedObject)> = []
 }
 
 /// Finds objects with the same unique key among the objects that a save writes and the rows in the store.
@@ -66,7 +63,8 @@ struct UniqueConflictFinder {
   }
 
   private let graph: ObjectGraph
-  private var contenders: [UniqueKey: Contenders] = [:]
+  /// Those of each key, few enough for a linear search.
+  private var contenders: [Contenders] = []
   /// The contenders of the keys of the entity whose object was added last.
   private var latest: (entity: Int, contenders: [Contenders]) = (-1, [])
   /// The written properties of each saved object.
@@ -87,9 +85,9 @@ struct UniqueConflictFinder {
 
   private mutating func contenders(of entity: Int) -> [Contenders] {
     graph.runtime.entities[entity].entity.uniqueKeys.map { key in
-      if let known = contenders[key] { return known }
+      if let known = contenders.first(where: { $0.key == key }) { return known }
       let made = Contenders(key)
-      contenders[key] = made
+      contenders.append(made)
       return made
     }
   }
@@ -97,27 +95,27 @@ struct UniqueConflictFinder {
   /// The conflicts, in the order of the model's keys.
   ///
   /// - Complexity: linear in the number of objects that were added, with one search in the store for each.
-  func clashes() throws -> [KeyClash] {
-    var found: [KeyClash] = []
-    for contender in contenders.values.sorted(by: {
+  func clashes() throws -> [KeyClashes] {
+    var found: [KeyClashes] = []
+    for contender in contenders.sorted(by: {
       ($0.key.entity, $0.key.properties[0]) < ($1.key.entity, $1.key.properties[0])
     }) {
-      let holders = try holders(of: contender)
-      for (number, first) in contender.first.enumerated() {
-        let holder = holders[number]
-        guard let several = contender.several[number] else {
-          // What most clashes are: one object, and another one in the store.
-          if let holder, holder !== first {
-            found.append(KeyClash(key: contender.key, survivor: holder, other: first))
-          }
-          continue
-        }
-        let objects = several.filter { $0 !== holder }
-        let survivor = holder ?? objects.first { $0.phase == .persistent } ?? first
-        let others = objects.filter { $0 !== survivor }
-        if let other = others.first {
-          found.append(KeyClash(key: contender.key, survivor: survivor, other: other, more: others.dropFirst()))
-        }
+      let clashes = clashes(of: contender, try holders(of: contender))
+      if !clashes.pairs.isEmpty { found.append(clashes) }
+    }
+    return found
+  }
+
+  private func clashes(of contender: Contenders, _ holders: ContiguousArray<ManagedObject?>) -> KeyClashes {
+    var found = KeyClashes(key: contender.key)
+    for number in contender.first.indices {
+      let holder = holders[number]
+      if let several = contender.several[number] {
+        let survivor = holder ?? several.first { $0.phase == .persistent } ?? several[0]
+        for object in several where object !== survivor { found.pairs.append((object, survivor)) }
+      } else if let holder, holder !== contender.first[number] {
+        // What most clashes are: one object, and another one in the store.
+        found.pairs.append((contender.first[number], holder))
       }
     }
     return found
@@ -192,8 +190,16 @@ private struct HashTable {
 struct UniqueKeyMerge {
   private let graph: ObjectGraph
   private let policy: MergePolicy
+
+  private struct Union {
+    let object: ManagedObject
+    let survivor: ManagedObject
+    /// The properties whose values are known to be equal, as the bits of a ``ColumnMask``.
+    let shared: UInt64
+  }
+
   /// New objects and the survivors that replace them.
-  private var unions: [(object: ManagedObject, survivor: ManagedObject, key: UniqueKey?)] = []
+  private var unions: ContiguousArray<Union> = []
   /// Saved objects whose changes of a key are discarded.
   private var yielding: [(object: ManagedObject, key: UniqueKey)] = []
 
@@ -207,30 +213,30 @@ struct UniqueKeyMerge {
   /// Decides on all conflicts before any change.
   ///
   /// - Throws: ``ValidationError`` with the conflicts that the policy does not settle.
-  mutating func decide(_ clashes: [KeyClash]) throws {
+  mutating func decide(_ clashes: [KeyClashes]) throws {
     var rules = ObjectRules(graph)
     for clash in clashes {
-      decideUnlessReplaced(clash.other, clash, &rules)
-      for object in clash.more { decideUnlessReplaced(object, clash, &rules) }
+      let shared = clash.key.properties.lazy.filter { $0 < 63 }.reduce(0) { $0 | ColumnMask.bit(of: $1) }
+      for index in clash.pairs.indices where clash.pairs[index].object.replacement == 0 {
+        decide(clash.pairs[index].object, clash.pairs[index].survivor, clash.key, shared, &rules)
+      }
     }
     if rules.failures.isEmpty { return }
     for union in unions { union.object.state.replace(by: 0) }
     throw ValidationError(failures: rules.failures)
   }
 
-  private mutating func decideUnlessReplaced(_ object: ManagedObject, _ clash: KeyClash, _ rules: inout ObjectRules) {
-    if object.replacement == 0 && clash.survivor !== object { decide(object, clash, &rules) }
-  }
-
-  private mutating func decide(_ object: ManagedObject, _ clash: KeyClash, _ rules: inout ObjectRules) {
-    let survivor = survivor(clash.survivor)
+  private mutating func decide(
+    _ object: ManagedObject, _ found: ManagedObject, _ key: UniqueKey, _ shared: UInt64, _ rules: inout ObjectRules
+  ) {
+    let survivor = survivor(found)
     // Two objects in the store are never merged into one.
     let isNew = object.phase == .inserted
     guard survivor !== object else { return }
     let yields = policy == .storeTrump || policy == .rollback
     guard policy != .error, isNew ? type(of: object) == type(of: survivor) : yields else {
-      let entity = graph.runtime.entities[clash.key.entity].entity
-      let names = clash.key.properties.map { entity.properties[$0].name }
+      let entity = graph.runtime.entities[key.entity].entity
+      let names = key.properties.map { entity.properties[$0].name }
       rules.fail(
         object, names.joined(separator: ", "), .unique,
         names.count == 1 ? "must differ from every other object's" : "must not all be another object's",
@@ -239,11 +245,11 @@ struct UniqueKeyMerge {
     }
     if isNew {
       // Another survivor than the one that was found need not have the values of this key.
-      unions.append((object, survivor, survivor === clash.survivor ? clash.key : nil))
+      unions.append(Union(object: object, survivor: survivor, shared: survivor === found ? shared : 0))
       // The mark tells what was decided; nothing else looks at it before the objects are united.
       object.state.replace(by: survivor._key)
     } else {
-      yielding.append((object, clash.key))
+      yielding.append((object, key))
     }
   }
 
@@ -257,7 +263,7 @@ struct UniqueKeyMerge {
   // MARK: Doing
 
   /// The new objects that are replaced.
-  var replaced: [ManagedObject] { unions.map(\.object) }
+  var replaced: some Sequence<ManagedObject> { unions.lazy.map(\.object) }
 
   mutating func carryOut() throws {
     for (object, key) in yielding {
@@ -267,17 +273,33 @@ struct UniqueKeyMerge {
         try graph.rollback(object, key.properties)
       }
     }
-    for union in unions { try unlinkPartners(of: union.survivor, asIn: union.object) }
-    for union in unions { try move(union.object, to: union.survivor, sharing: union.key) }
     guard !unions.isEmpty else { return }
-    for union in unions { retire(union.object) }
+    let unlinks = policy == .objectTrump || policy == .overwrite
+    try forEachUnion { union, info in
+      if unlinks && info.hasToOnes { try unlinkPartners(of: union.survivor, asIn: union.object) }
+    }
+    try forEachUnion(carryOut)
+    for index in unions.indices { retire(unions[index].object) }
     graph.pending.dropFormerInserts()
   }
 
-  private func move(_ object: ManagedObject, to survivor: ManagedObject, sharing key: UniqueKey?) throws {
-    let info = graph.info(of: object)
+  /// Visits the unions. Most of them come in runs of one entity.
+  @inline(__always) private func forEachUnion(_ body: (Union, EntityInfo) throws -> Void) rethrows {
+    var place = unions.startIndex
+    while place < unions.endIndex {
+      let entity = type(of: unions[place].object)._entity
+      let info = graph.runtime.entities[entity]
+      while place < unions.endIndex, type(of: unions[place].object)._entity == entity {
+        try body(unions[place], info)
+        place += 1
+      }
+    }
+  }
+
+  private func carryOut(_ union: Union, _ info: EntityInfo) throws {
+    let (object, survivor) = (union.object, union.survivor)
     survivor._willRead(-1)
-    moveValues(of: object, to: survivor, sharing: key, info)
+    moveValues(union, info)
     if !object.hasNoLinks(info) {
       for relationship in info.allRelationships { try moveLinks(relationship, of: object, to: survivor) }
     }
@@ -291,16 +313,13 @@ struct UniqueKeyMerge {
 
   // MARK: Values
 
-  private func moveValues(
-    of object: ManagedObject, to survivor: ManagedObject, sharing key: UniqueKey?, _ info: EntityInfo
-  ) {
+  private func moveValues(_ union: Union, _ info: EntityInfo) {
+    let (object, survivor) = (union.object, union.survivor)
     // The last bit stands for several properties. They are moved together, or none of them.
     let last = ColumnMask.bit(of: 63)
     var candidates = movedAttributes(of: object, info)
     // A survivor without changes still has the values by which it was found.
-    if let key, survivor.changedBits == 0 {
-      for property in key.properties where property < 63 { candidates &= ~ColumnMask.bit(of: property) }
-    }
+    if survivor.changedBits == 0 { candidates &= ~union.shared }
     var mask = ColumnMask(bits: 0)
     if candidates & last != 0, policy != .storeTrump || lacksLast(survivor, of: object, info) { mask.bits = last }
     candidates &= ~last
@@ -347,7 +366,6 @@ struct UniqueKeyMerge {
   /// Clears the to-one relationships of the survivor that the object sets to nil. This is done before links are moved,
   /// because moving takes partners away.
   private func unlinkPartners(of survivor: ManagedObject, asIn object: ManagedObject) throws {
-    guard policy == .objectTrump || policy == .overwrite, graph.info(of: object).hasToOnes else { return }
     for relationship in graph.info(of: object).allRelationships
     where graph.presentPartners(of: object, relationship).isEmpty && gives(nothingIn: relationship, object) {
       let old = try graph.partnerKey(of: survivor, relationship)

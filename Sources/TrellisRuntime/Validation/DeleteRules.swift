@@ -214,10 +214,9 @@ struct ObjectRules {
   init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// Checks a new or changed object.
-  mutating func check(_ object: ManagedObject) throws {
-    let info = graph.info(of: object)
+  mutating func check(_ object: ManagedObject, _ info: EntityInfo) throws {
     guard info.isChecked else { return }
-    for attribute in info.checkedAttributes { checkAttribute(attribute, of: object, info) }
+    for attribute in info.checkedAttributes { checkAttribute(attribute, of: object) }
     if !info.checkedRelationships.isEmpty { try checkRelationships(of: object) }
   }
 
@@ -241,7 +240,7 @@ struct ObjectRules {
 
   // MARK: Attributes
 
-  private mutating func checkAttribute(_ attribute: CheckedAttribute, of object: ManagedObject, _ info: EntityInfo) {
+  private mutating func checkAttribute(_ attribute: CheckedAttribute, of object: ManagedObject) {
     for failure in attribute.failures(of: object._value(attribute.index)) {
       fail(object, attribute.name, ValidationFailure.Rule(failure.rule), failure.message)
     }

@@ -3,7 +3,7 @@ import TrellisModel
 extension ObjectRules {
   /// Checks a new or changed object against its model and by its hook.
   mutating func checkAll(_ object: ManagedObject, _ hook: LifecycleHook) throws {
-    try check(object)
+    try check(object, graph.info(of: object))
     callValidationHook(hook, of: object)
   }
 

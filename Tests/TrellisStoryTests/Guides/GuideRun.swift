@@ -7,7 +7,9 @@ import Testing
 class GuideRun {
   private var printed: [String] = []
 
-  func print(_ items: Any...) { printed.append(items.map { "\($0)" }.joined(separator: " ")) }
+  func print(_ items: Any...) {
+    printed += items.map { "\($0)" }.joined(separator: " ").split(separator: "\n").map(String.init)
+  }
 
   /// - Parameters:
   ///   - guide: the page's name in Docs.

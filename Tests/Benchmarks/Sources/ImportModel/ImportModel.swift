@@ -1,0 +1,2 @@
+/// The types of this module are generated from the model file.
+enum ImportModelFile {}

@@ -1,0 +1,1 @@
+../bench-sqlite/Connection.swift
