@@ -247,8 +247,10 @@ class Trial:
 
     def same(self, store, expected):
         dump = run("dump", store).stdout
-        found = plain(nodes_of_dump(dump, self.model))
-        compare(found, plain(expected.items), "the import differs from the reading by Python")
+        # An object that comes in a later batch than its reference is added at the end.
+        unordered = self.relationships("add") if self.maker.is_large else ()
+        found = plain(nodes_of_dump(dump, self.model), unordered)
+        compare(found, plain(expected.items, unordered), "the import differs from the reading by Python")
         return dump, found
 
     def again(self, store, documents, dump):

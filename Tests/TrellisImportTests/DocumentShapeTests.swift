@@ -160,4 +160,24 @@ import TrellisRuntime
     let report = try container.newContext().newChildContext().importJSON(entity: 0, from: Data(text.utf8))
     #expect(report.inserted.isEmpty && report.updated.isEmpty)
   }
+
+  @Test("a reference that is found later does not win over a later object")
+  func latePartner() throws {
+    let context = try container().newContext()
+    // More elements than a batch has lie between the reference and its object.
+    let others = (10...2_500).map { #"{"number": \#($0)}"# }.joined(separator: ",")
+    let text = """
+      [{"number": 1, "near": {"friend": 9999}}, {"number": 1, "near": {"friend": null}},
+       {"number": 2, "near": {"friend": 9999}}, \(others), {"number": 2, "near": {"friend": 1}},
+       {"number": 3, "near": {"friend": 9999}}, {"number": 9999}]
+      """
+    let report = try context.importJSON(entity: 0, from: Data(text.utf8))
+    #expect(report.rejected == [] && report.unresolved == [])
+    func friend(_ number: Int) throws -> StoredValue? {
+      try context.objects("Animal", where: "number == \(number)").first?.partner("friend")?.value("number")
+    }
+    #expect(try friend(1) == nil)
+    #expect(try friend(2) == .integer(1))
+    #expect(try friend(3) == .integer(9999))
+  }
 }

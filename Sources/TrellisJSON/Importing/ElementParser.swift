@@ -182,7 +182,7 @@ struct ElementParser {
     _ node: PathNode, _ record: ImportRecord, _ depth: Int, _ lastEntries: [[UInt8]: Int]? = nil
   ) throws(DocumentFault) {
     let object = scanner.offset
-    let counts = node.entries == nil ? [] : node.collected.map(record.count)
+    let mark = Mark(node.collected, record, at: base + object)
     begin(node, record)
     guard try scanner.open("{", "}", "an object") else { return }
     var entryKeys: Set<[UInt8]> = []
@@ -190,7 +190,6 @@ struct ElementParser {
     // The names that were there, by their number.
     var seen: UInt64 = 0
     var seenBeyond: Set<Int> = []
-    var marks: [Int: Mark] = [:]
     repeat {
       guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a key in double quotes") }
       let start = scanner.offset
@@ -209,11 +208,7 @@ struct ElementParser {
       if let number, let found {
         let isAgain = number < 64 ? seen & (1 << UInt64(number)) != 0 : !seenBeyond.insert(number).inserted
         if number < 64 { seen |= 1 << UInt64(number) }
-        if isAgain {
-          forget(found, record, marks[number])
-        } else if !found.collected.isEmpty {
-          marks[number] = Mark(offset: base + start, counts: found.collected.map(record.count))
-        }
+        if isAgain { forget(found, record, mark) }
       }
       scanner.skipSpace()
       try scanner.expect(":", "after the key")
@@ -243,7 +238,7 @@ struct ElementParser {
     scanner.offset = object
     let last = try lastValues(depth)
     scanner.offset = object
-    forget(node, record, Mark(offset: base + object, counts: counts))
+    forget(node, record, mark)
     try walkObject(node, record, depth, last)
     scanner.offset = end
   }
@@ -325,17 +320,32 @@ struct ElementParser {
     }
   }
 
-  /// How much a record had of the collected targets of a node before the node was reached.
+  /// How much a record had of the collected targets of a node before an object of the node was read.
+  ///
+  /// Only one key of an object leads to a target, so what came since then came by that key.
   private struct Mark {
     let offset: Int
-    let counts: [Int]
+    private let targets: [PathNode.Target]
+    /// Most nodes have one target, which needs no list.
+    private let first: Int
+    private let others: [Int]
+
+    init(_ targets: [PathNode.Target], _ record: ImportRecord, at offset: Int) {
+      self.offset = offset
+      self.targets = targets
+      first = targets.first.map(record.count) ?? 0
+      others = targets.count > 1 ? targets.dropFirst().map(record.count) : []
+    }
+
+    func count(_ target: PathNode.Target) -> Int? {
+      targets.firstIndex(of: target).map { $0 == 0 ? first : others[$0 - 1] }
+    }
   }
 
   /// Forgets what was read at a node and below it, because its key comes again and the last value counts.
-  private mutating func forget(_ node: PathNode, _ record: ImportRecord, _ mark: Mark?) {
-    if let mark {
-      for (target, count) in zip(node.collected, mark.counts)
-      where record.forget(target, from: count, at: mark.offset) { hasForgotten = true }
+  private mutating func forget(_ node: PathNode, _ record: ImportRecord, _ mark: Mark) {
+    for target in node.collected {
+      if let count = mark.count(target), record.forget(target, from: count, at: mark.offset) { hasForgotten = true }
     }
     forget(node, record, except: node.collected)
   }

@@ -16,6 +16,7 @@ final class ImportBatch {
   private let map: JSONMap
   private let policy: MergePolicy
   private let writer: ObjectWriter
+  private let openLinks: OpenLinks
   let table: ImportTable
   private(set) var records: [ImportRecord]
   /// What waits for objects that have not come yet.
@@ -26,8 +27,9 @@ final class ImportBatch {
 
   init(
     _ records: [ImportRecord], in context: ManagedObjectContext, _ map: JSONMap, _ writer: ObjectWriter,
-    _ policy: MergePolicy, isLast: Bool
+    _ policy: MergePolicy, _ openLinks: OpenLinks, isLast: Bool
   ) {
+    self.openLinks = openLinks
     self.records = records
     self.context = context
     self.map = map
@@ -342,8 +344,17 @@ final class ImportBatch {
         isOpen = !isRejected || isOpen
       }
     }
+    let isAdded = map.relationship.isToMany && map.members == .add
+    if !isAdded { openLinks.close(map.relationship, of: object) }
     if isOpen {
-      if isLast { noteUnresolved(given, map, record) } else { record.openLinks.insert(number) }
+      if isLast {
+        noteUnresolved(given, map, record)
+      } else {
+        record.openLinks.insert(number)
+        if !isAdded { openLinks.note(number, of: record, object) }
+        // Some of the members would keep the others out.
+        if map.relationship.isToMany, map.members == .keep { return }
+      }
     }
     if map.relationship.isToMany {
       try setMembers(partners, except: reluctant, map, of: object, target)
