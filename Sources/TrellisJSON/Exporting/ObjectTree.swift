@@ -34,10 +34,10 @@ struct ObjectTree {
 
   private mutating func tree(_ object: ManagedObject, _ entity: EntityMap, _ path: [Int]) throws -> JSONTree {
     count += 1
-    guard count <= Self.mostObjects, enclosing.count < ElementParser.maximumDepth - 8 else {
+    guard count <= Self.mostObjects, enclosing.count < JSONScanner.maximumDepth - 8 else {
       throw JSONExportError(
         message:
-          "An object of '\(entity.entity.name)' would have more than \(Self.mostObjects) objects nested in it, or more than \(ElementParser.maximumDepth - 8) levels: let the request prefetch what is to be nested, and export with nesting: .prefetched."
+          "An object of '\(entity.entity.name)' would have more than \(Self.mostObjects) objects nested in it, or more than \(JSONScanner.maximumDepth - 8) levels: let the request prefetch what is to be nested, and export with nesting: .prefetched."
       )
     }
     enclosing.insert(object._key)

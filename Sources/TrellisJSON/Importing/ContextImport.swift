@@ -142,11 +142,3 @@ extension ManagedObjectContext {
     return number
   }
 }
-
-extension JSONLayout {
-  /// How a file of a name usually separates its elements.
-  package init(ofFile name: String) {
-    let name = name.lowercased()
-    self = name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") ? .lines : .document
-  }
-}

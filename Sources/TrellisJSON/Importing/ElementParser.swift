@@ -15,8 +15,6 @@ struct ElementParser {
   /// The key among the values of an object whose keys are data, of which the present value is one or lies in one.
   private var entryKey: String?
 
-  static let maximumDepth = DocumentFormat.maximumDepth
-
   init(_ bytes: UnsafeBufferPointer<UInt8>, base: Int, _ map: JSONMap) {
     self.map = map
     self.base = base
@@ -151,9 +149,10 @@ struct ElementParser {
   // MARK: Walking
 
   private mutating func walk(_ node: PathNode, _ record: ImportRecord, _ depth: Int) throws(DocumentFault) {
-    guard depth < Self.maximumDepth else {
+    guard depth < JSONScanner.maximumDepth else {
       throw DocumentFault(
-        "objects and lists lie in each other more than \(Self.maximumDepth) levels deep", at: scanner.offset, .limit)
+        "objects and lists lie in each other more than \(JSONScanner.maximumDepth) levels deep", at: scanner.offset,
+        .limit)
     }
     let start = scanner.offset
     for (number, target) in node.targets.enumerated() {
@@ -498,7 +497,8 @@ struct ElementParser {
       found = try scanner.scalarText()
       return
     }
-    guard scanner.next == UInt8(ascii: "{"), depth < Self.maximumDepth, try scanner.open("{", "}", "an object") else {
+    guard scanner.next == UInt8(ascii: "{"), depth < JSONScanner.maximumDepth, try scanner.open("{", "}", "an object")
+    else {
       return
     }
     repeat {

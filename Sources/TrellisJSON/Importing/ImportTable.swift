@@ -62,7 +62,8 @@ final class ImportTable {
   func resolve(_ records: [ImportRecord]) throws {
     try resolveDone(records)
     var open = records.filter { $0.target == nil }
-    try findPartnersOfKeys(of: open)
+    for key in open.flatMap(references) { _ = target(key.number, key.values.all) }
+    try search()
     while !open.isEmpty {
       var keyed: [(record: ImportRecord, target: ImportTarget)] = []
       var keyless: [ImportRecord] = []
@@ -187,7 +188,7 @@ final class ImportTable {
       guard
         let key = record.map.links[number].referenceKeyNumber.map({
           ImportKey(number: $0, values: KeyValues(value))
-        }), let target = byKey[key]
+        }), let target = knownTarget(key)
       else { return .needsPartner }
       return .known([target.keyPart])
     case .unreadable: return .incomplete(nil)
@@ -206,19 +207,14 @@ final class ImportTable {
     }
   }
 
-  /// Finds the partners in the store that keys of records contain.
-  private func findPartnersOfKeys(of records: [ImportRecord]) throws {
-    let wanted = Set(records.flatMap(references)).subtracting(byKey.keys)
-    if wanted.isEmpty { return }
-    for key in wanted { _ = target(key.number, key.values.all) }
-    try search()
-    // Others may be found among the records, also by another key.
-    for key in wanted where byKey[key]?.object == nil { byKey[key] = nil }
+  /// The target of a key that the store or the input has.
+  private func knownTarget(_ key: ImportKey) -> ImportTarget? {
+    byKey[key].flatMap { $0.object != nil || !$0.records.isEmpty ? $0 : nil }
   }
 
   /// Whether the key of a record refers to an object that is neither in the store nor among the records.
   private func lacksPartnerOfKey(_ record: ImportRecord) -> Bool {
-    references(inKeyOf: record).contains { byKey[$0] == nil }
+    references(inKeyOf: record).contains { knownTarget($0) == nil }
   }
 
   /// Notes the values of a record by which references find it, if they use another key.
@@ -228,7 +224,7 @@ final class ImportTable {
         let value = record.values[field], !value.isNull
       else { continue }
       let key = ImportKey(number: number, values: KeyValues(value))
-      if byKey[key] == nil { byKey[key] = target }
+      if knownTarget(key) == nil { byKey[key] = target }
     }
   }
 

@@ -9,14 +9,6 @@ public enum JSONRejection: Hashable, Sendable {
   case everything
 }
 
-/// How the elements of an input are separated.
-public enum JSONLayout: Hashable, Sendable {
-  /// One JSON document.
-  case document
-  /// One JSON value in each line, as in NDJSON and JSON Lines.
-  case lines
-}
-
 /// How far an import has come.
 public struct JSONImportProgress: Hashable, Sendable {
   /// The number of bytes that are read.

@@ -7,8 +7,6 @@ enum DocumentFormat {
   static let number: Int64 = 1
   /// The maximum number of bytes of a document, for reading and writing.
   static let maximumSize = 1 << 30
-  /// The maximum nesting depth of objects and lists.
-  static let maximumDepth = 128
 
   /// Keys of the document.
   static let format = "trellis"
@@ -34,10 +32,6 @@ enum DocumentFormat {
   /// Keys of each object, in addition to its properties.
   static let key = "_key"
   static let rowVersion = "_version"
-
-  /// Keys of external data.
-  static let file = "file"
-  static let size = "size"
 
   /// Keys of a join table pair.
   static let from = "from"
@@ -109,45 +103,6 @@ final class DocumentLayout: Sendable {
       }
     }
     return places
-  }
-}
-
-/// The written form of a column's values.
-enum ValueForm: Hashable, Sendable {
-  case string, url, decimal, date, data, uuid, bool, float, double
-  /// Data that may lie in a file.
-  case external
-  case integer(ClosedRange<Int64>)
-  /// Lists and structs, as plain JSON.
-  case json
-  /// The key of another object.
-  case reference
-
-  init(_ column: Column, _ property: Property, _ model: Model) {
-    if case .reference = column.content {
-      self = .reference
-    } else {
-      self = property.attribute.map { ValueForm($0) } ?? .integer(Int64.min...Int64.max)
-    }
-  }
-
-  init(_ attribute: Attribute) {
-    switch attribute.type {
-    case .string: self = .string
-    case .bool: self = .bool
-    case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
-    case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
-    case .int64: self = .integer(Int64.min...Int64.max)
-    case .float: self = .float
-    case .double: self = .double
-    case .decimal: self = .decimal
-    case .date: self = .date
-    case .data: self = attribute.description.isExternal ? .external : .data
-    case .uuid: self = .uuid
-    case .url: self = .url
-    case .enumeration: self = attribute.storageClass == .integer ? .integer(Int64.min...Int64.max) : .string
-    case .array, .codable: self = .json
-    }
   }
 }
 

@@ -7,6 +7,9 @@ import TrellisStorage
 /// keeps a tree for its checks. A document of many megabytes is read once instead, directly into rows, up to the first
 /// mistake.
 struct JSONScanner {
+  /// The maximum nesting depth of objects and lists.
+  static let maximumDepth = 128
+
   let bytes: UnsafeBufferPointer<UInt8>
   var offset = 0
 
@@ -137,9 +140,9 @@ struct JSONScanner {
       return false
     }
     let isObject = next == UInt8(ascii: "{")
-    guard start + closers.count < DocumentFormat.maximumDepth else {
+    guard start + closers.count < Self.maximumDepth else {
       throw DocumentFault(
-        "objects and lists lie in each other more than \(DocumentFormat.maximumDepth) levels deep", at: offset, .limit)
+        "objects and lists lie in each other more than \(Self.maximumDepth) levels deep", at: offset, .limit)
     }
     guard try open(isObject ? "{" : "[", isObject ? "}" : "]", "a value") else { return false }
     closers.append(UInt8(ascii: isObject ? "}" : "]"))
@@ -465,9 +468,9 @@ extension JSONScanner {
     if try open("{", "}", "an object") {
       repeat {
         switch try key() {
-        case DocumentFormat.file where digest == nil: digest = ContentDigest(try text("64 hexadecimal digits"))
-        case DocumentFormat.size where size == nil: size = Int(exactly: try integer("a whole number"))
-        default: throw misfit("\"\(DocumentFormat.file)\" and \"\(DocumentFormat.size)\", each once", at: start)
+        case ValueForm.file where digest == nil: digest = ContentDigest(try text("64 hexadecimal digits"))
+        case ValueForm.size where size == nil: size = Int(exactly: try integer("a whole number"))
+        default: throw misfit("\"\(ValueForm.file)\" and \"\(ValueForm.size)\", each once", at: start)
         }
       } while try goOn("}")
     }

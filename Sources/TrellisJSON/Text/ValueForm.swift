@@ -1,0 +1,44 @@
+import TrellisModel
+
+/// The written form of a column's values.
+enum ValueForm: Hashable, Sendable {
+  case string, url, decimal, date, data, uuid, bool, float, double
+  /// Data that may lie in a file.
+  case external
+  case integer(ClosedRange<Int64>)
+  /// Lists and structs, as plain JSON.
+  case json
+  /// The key of another object.
+  case reference
+
+  /// Keys of external data.
+  static let file = "file"
+  static let size = "size"
+
+  init(_ column: Column, _ property: Property, _ model: Model) {
+    if case .reference = column.content {
+      self = .reference
+    } else {
+      self = property.attribute.map { ValueForm($0) } ?? .integer(Int64.min...Int64.max)
+    }
+  }
+
+  init(_ attribute: Attribute) {
+    switch attribute.type {
+    case .string: self = .string
+    case .bool: self = .bool
+    case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
+    case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
+    case .int64: self = .integer(Int64.min...Int64.max)
+    case .float: self = .float
+    case .double: self = .double
+    case .decimal: self = .decimal
+    case .date: self = .date
+    case .data: self = attribute.description.isExternal ? .external : .data
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .enumeration: self = attribute.storageClass == .integer ? .integer(Int64.min...Int64.max) : .string
+    case .array, .codable: self = .json
+    }
+  }
+}
