@@ -360,7 +360,7 @@ class Maker:
 
     def key_value(self, attribute, number):
         if attribute.type.startswith("int"):
-            return number * 10 if number < 5 else number + (2 ** 53 if attribute.type == "int64" else 0)
+            return number * 10 if number < 5 or attribute.type != "int64" else number + 2 ** 53
         if attribute.type == "uuid":
             return str(uuid.UUID(int=self.random.getrandbits(128))).upper()
         plain = "lastPathComponent" in attribute.take
