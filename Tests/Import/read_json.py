@@ -240,9 +240,8 @@ def whole(text):
 
 
 def canonical_decimal(text):
-    with decimal.localcontext(prec=100):
-        number = decimal.Decimal(text)
-        text = format(number.normalize(), "f")
+    context = decimal.Context(prec=100)
+    text = format(context.create_decimal(text).normalize(context), "f")
     return "0" if text in ("-0", "0") else text
 
 

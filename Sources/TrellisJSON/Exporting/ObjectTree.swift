@@ -37,8 +37,8 @@ struct ObjectTree {
     guard count <= Self.mostObjects, enclosing.count < JSONScanner.maximumDepth - 8 else {
       throw JSONExportError(
         message:
-          "An object of '\(entity.entity.name)' would have more than \(Self.mostObjects) objects nested in it, or more than \(JSONScanner.maximumDepth - 8) levels: let the request prefetch what is to be nested, and export with nesting: .prefetched."
-      )
+          "An object of '\(entity.entity.name)' would have more than \(Self.mostObjects) objects nested in it, or more than \(JSONScanner.maximumDepth - 8) levels: let the request prefetch what is to be nested, and export with nesting: .prefetched.",
+        isTooLarge: true)
     }
     enclosing.insert(object._key)
     defer { enclosing.remove(object._key) }
@@ -166,6 +166,8 @@ struct ObjectTree {
 public struct JSONExportError: Error, Sendable, CustomStringConvertible {
   /// Why the export was given up; a sentence.
   public let message: String
+  /// Whether too much would be nested.
+  package var isTooLarge = false
 
   public var description: String { message }
 }
