@@ -30,6 +30,10 @@ import TrellisRuntime
             "json": "cubs.*.data"
           },
           "friend": { "destination": "Animal", "inverse": "friends", "optional": true, "json": "near.friend" },
+          "rivals": {
+            "destination": "Animal", "inverse": "rivalsBack", "toMany": true, "json": { "path": "rivals", "members": "keep" }
+          },
+          "rivalsBack": { "destination": "Animal", "inverse": "rivals", "toMany": true },
           "friends": { "destination": "Animal", "inverse": "friend", "toMany": true }
         },
         "unique": ["number"]
@@ -179,5 +183,33 @@ import TrellisRuntime
     #expect(try friend(1) == nil)
     #expect(try friend(2) == .integer(1))
     #expect(try friend(3) == .integer(9999))
+  }
+
+  @Test("of members that are kept the first ones count, even if they come later")
+  func lateMembers() throws {
+    let context = try container().newContext()
+    let others = (10...2_500).map { #"{"number": \#($0)}"# }.joined(separator: ",")
+    let text = """
+      [{"number": 1, "rivals": [10, 9999]}, {"number": 1, "rivals": [11, 9998]}, {"number": 1, "rivals": [12]}, \(others),
+       {"number": 9998}, {"number": 9999}]
+      """
+    _ = try context.importJSON(entity: 0, from: Data(text.utf8))
+    let animal = try #require(try context.objects("Animal", where: "number == 1").first)
+    let rivals = try animal.members("rivals").map { try $0.value("number") }
+    #expect(Set(rivals) == [.integer(10), .integer(9999)])
+  }
+
+  @Test("objects in an element with a key that comes twice have the order of the document")
+  func orderAfterForgetting() throws {
+    let (context, animal) = try imported(
+      #"{"number": 2, "rivals": [{"number": 1, "nick": "x"}], "near": {"friend": 3}, "near": {"friend": {"number": 1, "nick": "y"}}}"#
+    )
+    #expect(try animal.value("nick") == .text("y"))
+    #expect(!context.hasChanges)
+    let (other, same) = try imported(
+      #"{"number": 2, "near": {"friend": 3}, "near": {"friend": {"number": 1, "nick": "y"}}, "rivals": [{"number": 1, "nick": "x"}]}"#
+    )
+    #expect(try same.value("nick") == .text("x"))
+    #expect(!other.hasChanges)
   }
 }

@@ -35,6 +35,7 @@ struct ElementParser {
     if hasForgotten {
       records = []
       record?.appendAll(to: &records)
+      records.sort { $0.start < $1.start }
     }
     for record in records where !record.map.enclosingFields.isEmpty { try readEnclosing(record) }
     return record

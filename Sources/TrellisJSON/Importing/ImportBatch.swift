@@ -344,16 +344,21 @@ final class ImportBatch {
         isOpen = !isRejected || isOpen
       }
     }
-    let isAdded = map.relationship.isToMany && map.members == .add
-    if !isAdded { openLinks.close(map.relationship, of: object) }
+    switch map.relationship.isToMany ? map.members : .replace {
+    case .replace: openLinks.close(map.relationship, of: object)
+    case .keep:
+      // The first members count, and some of them would keep the others out.
+      guard !isLast, isOpen || openLinks.contains(map.relationship, of: object) else { break }
+      record.openLinks.insert(number)
+      return openLinks.note(number, of: record, object)
+    case .add: break
+    }
     if isOpen {
       if isLast {
         noteUnresolved(given, map, record)
       } else {
         record.openLinks.insert(number)
-        if !isAdded { openLinks.note(number, of: record, object) }
-        // Some of the members would keep the others out.
-        if map.relationship.isToMany, map.members == .keep { return }
+        if map.members == .replace { openLinks.note(number, of: record, object) }
       }
     }
     if map.relationship.isToMany {

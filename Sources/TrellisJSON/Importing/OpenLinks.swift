@@ -13,6 +13,12 @@ final class OpenLinks {
 
   private var records: [Place: (record: ImportRecord, link: Int)] = [:]
 
+  /// Whether a link of an object is open.
+  func contains(_ relationship: Relationship, of object: ManagedObject) -> Bool {
+    !records.isEmpty
+      && records[Place(object: object._key, relationship: ObjectIdentifier(relationship))] != nil
+  }
+
   /// Notes that a link of a record is open.
   func note(_ link: Int, of record: ImportRecord, _ object: ManagedObject) {
     let relationship = record.map.links[link].relationship
