@@ -247,8 +247,10 @@ class Trial:
 
     def same(self, store, expected):
         dump = run("dump", store).stdout
-        found = plain(nodes_of_dump(dump, self.model))
-        compare(found, plain(expected.items), "the import differs from the reading by Python")
+        # An object that comes in a later batch than its reference is added at the end.
+        unordered = self.relationships("add") if self.maker.is_large else ()
+        found = plain(nodes_of_dump(dump, self.model), unordered)
+        compare(found, plain(expected.items, unordered), "the import differs from the reading by Python")
         return dump, found
 
     def again(self, store, documents, dump):
@@ -289,10 +291,12 @@ class Trial:
         names = [file["entity"] for file in self.files]
         target = self.folder / "exported.sqlite"
         lines = self.random.choice([[], ["--lines"]])
+        # All that hangs together would be nested in one object.
+        nesting = ["--nest", "none"] if self.maker.is_large else self.random.choice([[], [], ["--nest", "none"]])
         for turn in range(2):
             for name in names:
-                first = run("export-json", store, name, *lines).stdout
-                if turn == 0 and run("export-json", store, name, *lines).stdout != first:
+                first = run("export-json", store, name, *lines, *nesting).stdout
+                if turn == 0 and run("export-json", store, name, *lines, *nesting).stdout != first:
                     raise Difference(f"two exports of {name} differ")
                 path = self.folder / f"exported-{name}.json"
                 path.write_bytes(first)

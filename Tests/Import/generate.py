@@ -53,6 +53,8 @@ class Maker:
         self.random = random.Random(seed)
         self.conflicts = self.random.random() < 0.25
         self.has_duplicates = self.random.random() < 0.4
+        # More elements than a batch of an import has.
+        self.is_large = self.random.random() < 0.03
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -349,8 +351,7 @@ class Maker:
                 thing.values[attribute.name] = self.key_value(attribute, key_number)
             elif attribute.path[0][0] == "$key":
                 thing.values[attribute.name] = f"key {key_number} {self.random.choice(TEXTS[1:5])}"
-            elif attribute.is_optional and self.chance(0.3) and not self.is_plural(attribute) \
-                    and attribute.path[0][0] != "$value":
+            elif attribute.is_optional and self.chance(0.3) and attribute.path[0][0] != "$value":
                 thing.values[attribute.name] = None
             elif attribute.has_default and self.chance(0.3):
                 thing.values[attribute.name] = attribute.default()
@@ -359,7 +360,7 @@ class Maker:
 
     def key_value(self, attribute, number):
         if attribute.type.startswith("int"):
-            return number * 10 if number < 5 else number + (2 ** 53 if attribute.type == "int64" else 0)
+            return number * 10 if number < 5 or attribute.type != "int64" else number + 2 ** 53
         if attribute.type == "uuid":
             return str(uuid.UUID(int=self.random.getrandbits(128))).upper()
         plain = "lastPathComponent" in attribute.take
@@ -375,10 +376,15 @@ class Maker:
         for name in self.roots:
             concrete = [entity for entity in self.model.subtree(name) if not entity.is_abstract]
             self.things[name] = []
-            for number in range(self.random.randint(1, 7)):
+            count = self.random.randint(1, 7)
+            if self.is_large and name == self.roots[0]:
+                count = self.random.randint(900, 1500)
+            for number in range(count):
                 thing = Thing(self.random.choice(concrete))
                 self.fill(thing, number)
                 self.things[name].append(thing)
+        # The relationships of which documents may say anything.
+        self.free = set()
         for name in self.roots:
             # The relationships are those of the root, in every child.
             for relationship in self.model.entities[name].relationships.values():
@@ -404,6 +410,9 @@ class Maker:
                     thing.links[label] = members
 
     def link(self, name, relationship):
+        if not relationship.inverse or self.model.entities[relationship.destination].relationships[
+                relationship.inverse].to_many:
+            self.free.add(relationship.name)
         things, others = self.things[name], list(self.things[relationship.destination])
         back = relationship.inverse and self.model.entities[relationship.destination].relationships[relationship.inverse]
         self.random.shuffle(others)
@@ -473,7 +482,10 @@ class Maker:
                 value = self.value(attribute)
             if value is None:
                 if self.chance(0.5):
-                    self.put(tree, attribute.path, Token("null"))
+                    steps = attribute.path
+                    if self.is_plural(attribute):
+                        steps = steps[:next(place for place, step in enumerate(steps) if step[0] in ("*", "[*]"))]
+                    self.put(tree, steps, Token("null"))
                 continue
             if attribute.path[0][0] == "$value":
                 continue
@@ -486,11 +498,27 @@ class Maker:
         for relationship in entity.relationships.values():
             if relationship.is_mapped and relationship.name in thing.links and (is_full or self.chance(0.5)):
                 self.put_link(tree, relationship, thing, enclosing + [thing])
+        if self.conflicts and not needs_all:
+            self.put_nulls(tree, entity)
         self.add_noise(tree)
         return tree
 
+    def put_nulls(self, tree, entity):
+        """A null in the place of an object or a list with values that may be nil."""
+        for name, value in list(tree.pairs):
+            below = [property for property in [*entity.attributes.values(), *entity.relationships.values()]
+                     if property.is_mapped and property.path[0] == ("name", name)]
+            if isinstance(value, (Tree, list)) and below and self.chance(0.1) and all(
+                    property.is_optional and property.name not in entity.key if property.is_attribute
+                    else property.name in self.free for property in below) and (
+                        not entity.entity_path or entity.entity_path[0] != name):
+                tree.set(name, Token("null"))
+
     def put_link(self, tree, relationship, thing, enclosing):
         members = list(thing.links[relationship.name])
+        if self.conflicts and relationship.name in self.free and self.chance(0.4):
+            pool = self.things[relationship.destination]
+            members = self.random.sample(pool, self.random.randint(0, min(len(pool), 3 if relationship.to_many else 1)))
         if not relationship.to_many:
             if not members:
                 if self.chance(0.5):
@@ -592,16 +620,28 @@ class Maker:
         if is_entries:
             collection = Tree(keeps_order=True)
             for number, (key, value) in enumerate(values):
-                collection.pairs.append((f"e{number}" if key is None else key, value))
+                key = f"e{number}" if key is None else key
+                if self.has_duplicates and self.chance(0.1):
+                    junk = [Token("null"), value] + [other for _, other in values]
+                    collection.pairs.append((key, self.random.choice(junk)))
+                collection.pairs.append((key, value))
                 if self.chance(0.1):
-                    collection.pairs.append((f"null{number}", Token("null")))
+                    collection.pairs.append((f"null{number}", self.nothing(rest)))
         else:
             collection = []
             for _, value in values:
                 if self.chance(0.1):
-                    collection.append(Token("null"))
+                    collection.append(self.nothing(rest))
                 collection.append(value)
         self.put(tree, steps[:start], collection)
+
+    def nothing(self, steps):
+        """An element without a value: a null, or an object with a null or nothing on the way to the value."""
+        if any(step[0] == "[*]" for step in steps):
+            return Token("null")
+        count = self.random.randint(0, len(steps))
+        is_short = 0 < count < len(steps)
+        return self.wrapped(steps[:count], Tree() if is_short and self.chance(0.3) else Token("null"))
 
     def wrapped(self, steps, value):
         for step in reversed(steps):

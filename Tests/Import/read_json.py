@@ -16,9 +16,25 @@ class Number(str):
     """A number of a document, as it is spelled."""
 
 
+def members(pairs):
+    """An object. Of several values under one key the last counts, at its place."""
+    found = {}
+    for key, value in pairs:
+        found.pop(key, None)
+        found[key] = value
+    return found
+
+
 def parse(text):
-    """A document. Of several values under one key the last counts."""
-    return json.loads(text, parse_int=Number, parse_float=Number)
+    return json.loads(text, parse_int=Number, parse_float=Number, object_pairs_hook=members)
+
+
+def order_of(value, order):
+    """Notes the places of objects in a document, outer ones before inner ones."""
+    if isinstance(value, dict):
+        order[id(value)] = len(order)
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        order_of(inner, order)
 
 
 # ---- The model
@@ -224,9 +240,8 @@ def whole(text):
 
 
 def canonical_decimal(text):
-    with decimal.localcontext(prec=100):
-        number = decimal.Decimal(text)
-        text = format(number.normalize(), "f")
+    context = decimal.Context(prec=100)
+    text = format(context.create_decimal(text).normalize(context), "f")
     return "0" if text in ("-0", "0") else text
 
 
@@ -490,8 +505,12 @@ class Store:
                     if member[0] == "record":
                         flatten(member[1])
 
+        order = {}
         for element in elements:
+            order_of(element, order)
             flatten(read_record(self.model, element, entity))
+        # Values that are no objects come right after the object around them.
+        records.sort(key=lambda record: order.get(id(record.source), order.get(record.parent and id(record.parent.source))))
         former = set(map(id, self.items))
         self.find(records, former)
         for record in records:

@@ -18,6 +18,10 @@ import TrellisRuntime
           "age": { "type": "int16?", "json": "info.age" },
           "legs": { "type": "int16?", "json": "parts[kind=leg].count" },
           "colors": { "type": "[string]", "default": [], "json": "colors[*].name" },
+          "tags": { "type": "[string]", "default": [], "json": "tags[*].tag.name" },
+          "marks": { "type": "[string]?", "json": "info.marks[*].name" },
+          "bag": { "type": "[string]?", "json": "bag.*" },
+          "first": { "type": "int16?", "json": "parts[0].count" },
           "nick": { "type": "string?", "json": { "path": "nick", "null": "keep" } }
         },
         "relationships": {
@@ -26,6 +30,10 @@ import TrellisRuntime
             "json": "cubs.*.data"
           },
           "friend": { "destination": "Animal", "inverse": "friends", "optional": true, "json": "near.friend" },
+          "rivals": {
+            "destination": "Animal", "inverse": "rivalsBack", "toMany": true, "json": { "path": "rivals", "members": "keep" }
+          },
+          "rivalsBack": { "destination": "Animal", "inverse": "rivals", "toMany": true },
           "friends": { "destination": "Animal", "inverse": "friend", "toMany": true }
         },
         "unique": ["number"]
@@ -66,6 +74,51 @@ import TrellisRuntime
     let weights = try animal.members("cubs").map { try $0.value("weight") }
     #expect(weights == [.real(1), .real(2)])
     #expect(!context.hasChanges)
+  }
+
+  @Test("of a key of entries that comes twice the last value counts")
+  func sameEntryTwice() throws {
+    let (context, animal) = try imported(
+      #"{"number": 1, "bag": {"x": "1", "y": "2", "x": "3"}, "cubs": {"a": {"data": {"weight": 1}}, "a": {"data": {}}}}"#
+    )
+    #expect(try animal.value("bag") == .text(#"["2","3"]"#))
+    let weights = try animal.members("cubs").map { try $0.value("weight") }
+    #expect(weights == [.null])
+    #expect(!context.hasChanges)
+  }
+
+  @Test("a null on the way to elements leaves those before it")
+  func nullInElement() throws {
+    let lists =
+      #""info": {"marks": [{"name": "a"}, {"name": null}, null]}, "tags": [{"tag": {"name": "b"}}, {"tag": null}]"#
+    let (context, animal) = try imported(
+      #"{"number": 1, \#(lists), "cubs": {"a": {"data": {}}, "b": {"data": null}}}"#)
+    #expect(try animal.value("marks") == .text(#"["a"]"#))
+    #expect(try animal.value("tags") == .text(#"["b"]"#))
+    #expect(try animal.members("cubs").count == 1)
+    #expect(!context.hasChanges)
+  }
+
+  @Test(
+    "a null on the way to values sets them to nil",
+    arguments: [#""info": null, "parts": null"#, #""info": {"marks": null}, "parts": null"#])
+  func nullAbove(_ members: String) throws {
+    let context = try container().newContext()
+    let full = #"{"number": 1, "info": {"marks": [{"name": "a"}]}, "parts": [{"kind": "leg", "count": 4}]}"#
+    for text in [full, "{\"number\": 1, \(members)}"] {
+      let report = try context.importJSON(entity: 0, from: Data(text.utf8))
+      #expect(report.rejected == [])
+    }
+    let animal = try #require(try context.objects("Animal").first)
+    for name in ["marks", "legs", "first"] { #expect(try animal.value(name) == .null) }
+  }
+
+  @Test("a list that is nil is exported as one")
+  func nilList() throws {
+    let (context, animal) = try imported(#"{"number": 1}"#)
+    let text = String(decoding: try context.exportJSON([animal], layout: .lines), as: UTF8.self)
+    #expect(text.contains(#""marks":null"#))
+    #expect(text.contains(#""bag":null"#))
   }
 
   @Test("a key that comes twice in one element leaves the others")
@@ -110,5 +163,53 @@ import TrellisRuntime
     _ = try container.newContext().importJSON(entity: 0, from: Data(text.utf8))
     let report = try container.newContext().newChildContext().importJSON(entity: 0, from: Data(text.utf8))
     #expect(report.inserted.isEmpty && report.updated.isEmpty)
+  }
+
+  @Test("a reference that is found later does not win over a later object")
+  func latePartner() throws {
+    let context = try container().newContext()
+    // More elements than a batch has lie between the reference and its object.
+    let others = (10...2_500).map { #"{"number": \#($0)}"# }.joined(separator: ",")
+    let text = """
+      [{"number": 1, "near": {"friend": 9999}}, {"number": 1, "near": {"friend": null}},
+       {"number": 2, "near": {"friend": 9999}}, \(others), {"number": 2, "near": {"friend": 1}},
+       {"number": 3, "near": {"friend": 9999}}, {"number": 9999}]
+      """
+    let report = try context.importJSON(entity: 0, from: Data(text.utf8))
+    #expect(report.rejected == [] && report.unresolved == [])
+    func friend(_ number: Int) throws -> StoredValue? {
+      try context.objects("Animal", where: "number == \(number)").first?.partner("friend")?.value("number")
+    }
+    #expect(try friend(1) == nil)
+    #expect(try friend(2) == .integer(1))
+    #expect(try friend(3) == .integer(9999))
+  }
+
+  @Test("of members that are kept the first ones count, even if they come later")
+  func lateMembers() throws {
+    let context = try container().newContext()
+    let others = (10...2_500).map { #"{"number": \#($0)}"# }.joined(separator: ",")
+    let text = """
+      [{"number": 1, "rivals": [10, 9999]}, {"number": 1, "rivals": [11, 9998]}, {"number": 1, "rivals": [12]}, \(others),
+       {"number": 9998}, {"number": 9999}]
+      """
+    _ = try context.importJSON(entity: 0, from: Data(text.utf8))
+    let animal = try #require(try context.objects("Animal", where: "number == 1").first)
+    let rivals = try animal.members("rivals").map { try $0.value("number") }
+    #expect(Set(rivals) == [.integer(10), .integer(9999)])
+  }
+
+  @Test("objects in an element with a key that comes twice have the order of the document")
+  func orderAfterForgetting() throws {
+    let (context, animal) = try imported(
+      #"{"number": 2, "rivals": [{"number": 1, "nick": "x"}], "near": {"friend": 3}, "near": {"friend": {"number": 1, "nick": "y"}}}"#
+    )
+    #expect(try animal.value("nick") == .text("y"))
+    #expect(!context.hasChanges)
+    let (other, same) = try imported(
+      #"{"number": 2, "near": {"friend": 3}, "near": {"friend": {"number": 1, "nick": "y"}}, "rivals": [{"number": 1, "nick": "x"}]}"#
+    )
+    #expect(try same.value("nick") == .text("x"))
+    #expect(!other.hasChanges)
   }
 }

@@ -37,8 +37,8 @@ struct ObjectTree {
     guard count <= Self.mostObjects, enclosing.count < JSONScanner.maximumDepth - 8 else {
       throw JSONExportError(
         message:
-          "An object of '\(entity.entity.name)' would have more than \(Self.mostObjects) objects nested in it, or more than \(JSONScanner.maximumDepth - 8) levels: let the request prefetch what is to be nested, and export with nesting: .prefetched."
-      )
+          "An object of '\(entity.entity.name)' would have more than \(Self.mostObjects) objects nested in it, or more than \(JSONScanner.maximumDepth - 8) levels: let the request prefetch what is to be nested, and export with nesting: .prefetched.",
+        isTooLarge: true)
     }
     enclosing.insert(object._key)
     defer { enclosing.remove(object._key) }
@@ -70,8 +70,15 @@ struct ObjectTree {
       if let place = place(at: field.path.steps[...], in: tree) { place.set(field.value.json(value)) }
       return
     }
+    let steps = field.path.steps
+    if value.isNull {
+      // The list itself is null, as it is read.
+      let list = steps.prefix { $0 != .elements && $0 != .entries }
+      if !list.isEmpty { place(at: list, in: tree)?.set(Array("null".utf8)) }
+      return
+    }
     let values = field.value.items(value)
-    write(values.map { JSONTree(field.value.json($0)) }, field.path.steps[...], to: tree, keys: nil)
+    write(values.map { JSONTree(field.value.json($0)) }, steps[...], to: tree, keys: nil)
   }
 
   /// The value at a path that leads to one value; nil if it leads out of the object.
@@ -159,6 +166,8 @@ struct ObjectTree {
 public struct JSONExportError: Error, Sendable, CustomStringConvertible {
   /// Why the export was given up; a sentence.
   public let message: String
+  /// Whether too much would be nested.
+  package var isTooLarge = false
 
   public var description: String { message }
 }

@@ -35,6 +35,7 @@ struct ElementParser {
     if hasForgotten {
       records = []
       record?.appendAll(to: &records)
+      records.sort { $0.start < $1.start }
     }
     for record in records where !record.map.enclosingFields.isEmpty { try readEnclosing(record) }
     return record
@@ -176,15 +177,19 @@ struct ElementParser {
     }
   }
 
+  /// - Parameter lastEntries: The offsets of the last value of each key, if the keys are data and one comes twice.
   private mutating func walkObject(
-    _ node: PathNode, _ record: ImportRecord, _ depth: Int
+    _ node: PathNode, _ record: ImportRecord, _ depth: Int, _ lastEntries: [[UInt8]: Int]? = nil
   ) throws(DocumentFault) {
+    let object = scanner.offset
+    let mark = Mark(node.collected, record, at: base + object)
     begin(node, record)
     guard try scanner.open("{", "}", "an object") else { return }
+    var entryKeys: Set<[UInt8]> = []
+    var hasRepeatedEntries = false
     // The names that were there, by their number.
     var seen: UInt64 = 0
     var seenBeyond: Set<Int> = []
-    var marks: [Int: Mark] = [:]
     repeat {
       guard scanner.next == UInt8(ascii: "\"") else { throw scanner.expected("a key in double quotes") }
       let start = scanner.offset
@@ -203,11 +208,7 @@ struct ElementParser {
       if let number, let found {
         let isAgain = number < 64 ? seen & (1 << UInt64(number)) != 0 : !seenBeyond.insert(number).inserted
         if number < 64 { seen |= 1 << UInt64(number) }
-        if isAgain {
-          forget(found, record, marks[number])
-        } else if !found.collected.isEmpty {
-          marks[number] = Mark(offset: base + start, counts: found.collected.map(record.count))
-        }
+        if isAgain { forget(found, record, mark) }
       }
       scanner.skipSpace()
       try scanner.expect(":", "after the key")
@@ -217,7 +218,12 @@ struct ElementParser {
         scanner.offset = start
         let key = try scanner.string()
         scanner.offset = value
-        try walkEntry(entries, key, record, depth + 1)
+        if !entryKeys.insert(Array(key.utf8)).inserted { hasRepeatedEntries = true }
+        if let last = lastEntries?[Array(key.utf8)], last != value {
+          try scanner.skipValue(depth: depth + 1)
+        } else {
+          try walkEntry(entries, key, record, depth + 1)
+        }
         if found != nil { scanner.offset = value }
       }
       if let found {
@@ -226,6 +232,27 @@ struct ElementParser {
         try scanner.skipValue(depth: depth + 1)
       }
     } while try scanner.goOn("}")
+    guard hasRepeatedEntries, lastEntries == nil else { return }
+    // The last value of a key counts, so the object is read again without those before.
+    let end = scanner.offset
+    scanner.offset = object
+    let last = try lastValues(depth)
+    scanner.offset = object
+    forget(node, record, mark)
+    try walkObject(node, record, depth, last)
+    scanner.offset = end
+  }
+
+  /// The offsets of the last value of each key of an object.
+  private mutating func lastValues(_ depth: Int) throws(DocumentFault) -> [[UInt8]: Int] {
+    var last: [[UInt8]: Int] = [:]
+    guard try scanner.open("{", "}", "an object") else { return last }
+    repeat {
+      let key = Array(try scanner.key().utf8)
+      last[key] = scanner.offset
+      try scanner.skipValue(depth: depth + 1)
+    } while try scanner.goOn("}")
+    return last
   }
 
   /// Reads a value of an object whose keys are data.
@@ -284,27 +311,41 @@ struct ElementParser {
     for target in node.collections where record.begin(target, at: place) { hasForgotten = true }
   }
 
-  /// Sets what lies below a null to nil.
+  /// Sets what lies below a null to nil. A null in one element of a list leaves what the others have.
   private mutating func clear(_ node: PathNode, _ record: ImportRecord, at offset: Int) {
     for target in node.collections { clear(target, record, at: offset) }
-    let inList = node.positions.map(\.node) + node.filters.flatMap { $0.nodes.map(\.node) }
-    for next in node.names.map(\.node) + inList {
-      for target in next.targets { clear(target, record, at: offset) }
+    for next in node.inner {
+      for target in next.targets where !next.collected.contains(target) { clear(target, record, at: offset) }
       clear(next, record, at: offset)
     }
   }
 
-  /// How much a record had of the collected targets of a node before the node was reached.
+  /// How much a record had of the collected targets of a node before an object of the node was read.
+  ///
+  /// Only one key of an object leads to a target, so what came since then came by that key.
   private struct Mark {
     let offset: Int
-    let counts: [Int]
+    private let targets: [PathNode.Target]
+    /// Most nodes have one target, which needs no list.
+    private let first: Int
+    private let others: [Int]
+
+    init(_ targets: [PathNode.Target], _ record: ImportRecord, at offset: Int) {
+      self.offset = offset
+      self.targets = targets
+      first = targets.first.map(record.count) ?? 0
+      others = targets.count > 1 ? targets.dropFirst().map(record.count) : []
+    }
+
+    func count(_ target: PathNode.Target) -> Int? {
+      targets.firstIndex(of: target).map { $0 == 0 ? first : others[$0 - 1] }
+    }
   }
 
   /// Forgets what was read at a node and below it, because its key comes again and the last value counts.
-  private mutating func forget(_ node: PathNode, _ record: ImportRecord, _ mark: Mark?) {
-    if let mark {
-      for (target, count) in zip(node.collected, mark.counts)
-      where record.forget(target, from: count, at: mark.offset) { hasForgotten = true }
+  private mutating func forget(_ node: PathNode, _ record: ImportRecord, _ mark: Mark) {
+    for target in node.collected {
+      if let count = mark.count(target), record.forget(target, from: count, at: mark.offset) { hasForgotten = true }
     }
     forget(node, record, except: node.collected)
   }
@@ -317,7 +358,10 @@ struct ElementParser {
   private mutating func clear(_ target: PathNode.Target, _ record: ImportRecord, at offset: Int) {
     switch target {
     case .field(let number): setNull(number, record, at: offset)
-    case .item(let number): if !record.map.fields[number].keepsOnNull { record.begin(target, at: offset) }
+    case .item(let number):
+      let field = record.map.fields[number]
+      if field.keepsOnNull { return }
+      if field.attribute.isOptional { record.setNull(number, at: offset) } else { record.begin(target, at: offset) }
     case .link(let number):
       if !record.map.links[number].keepsOnNull, record.begin(target, at: offset) { hasForgotten = true }
     }

@@ -16,6 +16,7 @@ final class ImportBatch {
   private let map: JSONMap
   private let policy: MergePolicy
   private let writer: ObjectWriter
+  private let openLinks: OpenLinks
   let table: ImportTable
   private(set) var records: [ImportRecord]
   /// What waits for objects that have not come yet.
@@ -26,8 +27,9 @@ final class ImportBatch {
 
   init(
     _ records: [ImportRecord], in context: ManagedObjectContext, _ map: JSONMap, _ writer: ObjectWriter,
-    _ policy: MergePolicy, isLast: Bool
+    _ policy: MergePolicy, _ openLinks: OpenLinks, isLast: Bool
   ) {
+    self.openLinks = openLinks
     self.records = records
     self.context = context
     self.map = map
@@ -342,8 +344,22 @@ final class ImportBatch {
         isOpen = !isRejected || isOpen
       }
     }
+    switch map.relationship.isToMany ? map.members : .replace {
+    case .replace: openLinks.close(map.relationship, of: object)
+    case .keep:
+      // The first members count, and some of them would keep the others out.
+      guard !isLast, isOpen || openLinks.contains(map.relationship, of: object) else { break }
+      record.openLinks.insert(number)
+      return openLinks.note(number, of: record, object)
+    case .add: break
+    }
     if isOpen {
-      if isLast { noteUnresolved(given, map, record) } else { record.openLinks.insert(number) }
+      if isLast {
+        noteUnresolved(given, map, record)
+      } else {
+        record.openLinks.insert(number)
+        if map.members == .replace { openLinks.note(number, of: record, object) }
+      }
     }
     if map.relationship.isToMany {
       try setMembers(partners, except: reluctant, map, of: object, target)

@@ -84,6 +84,12 @@ final class ImportRecord {
 
   func note(_ problem: ImportProblem) { problems.append(problem) }
 
+  /// Sets a list that is read element by element to nil.
+  func setNull(_ field: Int, at offset: Int) {
+    items[field] = nil
+    set(field, .null, at: offset)
+  }
+
   /// The number of values or members of a target with several.
   func count(_ target: PathNode.Target) -> Int {
     switch target {

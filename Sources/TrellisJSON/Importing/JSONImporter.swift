@@ -41,6 +41,7 @@ final class JSONImporter {
   private var waiting: [ImportKey: [ImportRecord]] = [:]
   /// The elements of which records wait, or have links to objects that have not come yet. An element holds its records.
   private var open: [ImportRecord] = []
+  private let openLinks = OpenLinks()
   /// The places of values that may be needed after their bytes are gone, by offset.
   private var keptPlaces: [Int: JSONPlace] = [:]
   /// The records of objects that are not saved yet, by the keys of the objects.
@@ -198,7 +199,7 @@ final class JSONImporter {
 
   private func run(_ records: [ImportRecord], _ elements: [ElementCutter.Element], isLast: Bool) throws {
     if records.isEmpty { return }
-    let batch = ImportBatch(records, in: context, map, writer, policy, isLast: isLast)
+    let batch = ImportBatch(records, in: context, map, writer, policy, openLinks, isLast: isLast)
     let finder = PlaceFinder(window, elements)
     // Records and targets refer to each other.
     defer { for record in batch.records { record.target = nil } }

@@ -96,10 +96,10 @@ final class PathNode {
   }
 
   /// The nodes right below this one.
-  var children: [PathNode] {
-    names.map(\.node) + [entries, elements].compactMap(\.self) + positions.map(\.node)
-      + filters.flatMap { $0.nodes.map(\.node) }
-  }
+  var children: [PathNode] { inner + [entries, elements].compactMap(\.self) }
+
+  /// The nodes right below this one that stand for one value.
+  var inner: [PathNode] { names.map(\.node) + positions.map(\.node) + filters.flatMap { $0.nodes.map(\.node) } }
 
   /// One node that leads to all that several nodes lead to.
   func union(_ nodes: [PathNode]) -> PathNode {

@@ -30,7 +30,8 @@ enum ExportJSON {
             progress.show(count)
           }
         } catch let error as JSONExportError {
-          throw ToolFailure(.failure, "error: \(error.message)")
+          let remedy = "An object would have too many others nested in it: name those to be nested by --nest."
+          throw ToolFailure(.failure, "error: \(error.isTooLarge ? remedy : error.message)")
         }
       }
       guard let output = arguments.value(of: "output") else {
