@@ -237,7 +237,7 @@ nonisolated extension Creature.Snapshot: TrellisRuntime.EntitySnapshot, TrellisR
     visitor.visitOptional(&next, other.next, "next")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     case 0: number.storedValue
     case 1: bornAt.storedValue
@@ -459,7 +459,7 @@ nonisolated extension Stone.Snapshot: TrellisRuntime.EntitySnapshot, TrellisRunt
     visitor.visit(&objectID, other.objectID, "objectID")
   }
 
-  @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
+  @inline(__always) @_spi(Generated) public func _value(_ property: Swift.Int) -> TrellisModel.StoredValue? {
     switch property {
     default: nil
     }
