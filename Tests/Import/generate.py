@@ -177,6 +177,9 @@ class Maker:
                 words["take"] = random.choice([["number"], ["lastPathComponent", "number"], ["trimmed", "number"]])
             elif type == "Mood":
                 words["take"] = ["trimmed"]
+        if "uppercase" in words.get("take", []) and "default" in declaration:
+            # An import of the default would change it.
+            declaration["default"] = declaration["default"].upper()
         if words:
             declaration["json"] = words if len(words) > 1 or "path" not in words or self.chance(0.3) else words["path"]
         return declaration

@@ -43,7 +43,13 @@ import TrellisRuntime
         "attributes": { "name": { "type": "string", "json": "$key" }, "weight": "double?" },
         "relationships": { "parent": { "destination": "Animal", "inverse": "cubs" } },
         "unique": [["parent", "name"]]
-      } } }
+      },
+      "Keeper": {
+        "json": { "key": "number", "entity": "kind" }, "abstract": true, "attributes": { "number": "int64" },
+        "unique": ["number"]
+      },
+      "Vet": { "parent": "Keeper", "attributes": { "degree": "string?", "since": "int16?", "room": "string?" } },
+      "Cook": { "parent": "Keeper", "attributes": {} } } }
     """
 
   private func container() throws -> PersistentContainer {
@@ -211,5 +217,18 @@ import TrellisRuntime
     )
     #expect(try same.value("nick") == .text("x"))
     #expect(!other.hasChanges)
+  }
+
+  @Test("of objects of several entities with one key those of the first entity are imported")
+  func oneKeyOfTwoEntities() throws {
+    let context = try container().newContext()
+    let text = """
+      [{"kind": "Cook", "number": 1}, {"kind": "Vet", "number": 1, "room": "a"}, {"kind": "Vet", "number": 1, "room": "b"},
+       {"kind": "Cook", "number": 1}]
+      """
+    let report = try context.importJSON(entity: 2, from: Data(text.utf8))
+    #expect(report.inserted.map(\.entity) == ["Cook"])
+    #expect(report.rejected.map(\.code) == [.wrongEntity, .wrongEntity])
+    #expect(report.rejected.map(\.place?.pointer) == ["/1", "/2"])
   }
 }

@@ -103,15 +103,16 @@ final class ImportBatch {
                 .wrongEntity, at: record.start, "is abstract, and nothing tells of which entity the object is")
             ])
         }
-      } else if let other = records.first(where: { $0.map !== first.map }) {
-        reject(
-          other,
-          [
-            ImportProblem(
-              .wrongEntity, at: other.start, "has the key of an object of '\(first.map.entity.name)' in the same input")
-          ])
-        candidates.append(target)
       } else {
+        for record in records where record.map !== first.map && !record.isRejected {
+          reject(
+            record,
+            [
+              ImportProblem(
+                .wrongEntity, at: record.start,
+                "has the key of an object of '\(first.map.entity.name)' in the same input")
+            ])
+        }
         candidates.append(target)
       }
     }
