@@ -6,20 +6,24 @@ package import TrellisModel
 /// let svg = Diagram(model).svg()
 /// ```
 ///
-/// The picture depends on the model only, so that it can be compared and committed.
+/// The picture depends on the model and the details only, so that it can be compared and committed.
 package struct Diagram: Sendable {
   private let model: Model
   /// The numbers of the entities to show.
   private let entities: Set<Int>
+  private let details: [[String]]?
 
   /// - Parameter entities: the numbers of the entities to show; nil for all. Relationships with others have a row and no
   ///   line.
-  package init(_ model: Model, entities: Set<Int>? = nil) {
+  /// - Parameter details: what rows show instead of types and destinations, by the numbers of the entity and the property;
+  ///   an empty text changes nothing.
+  package init(_ model: Model, entities: Set<Int>? = nil, details: [[String]]? = nil) {
     self.model = model
+    self.details = details
     self.entities = entities ?? Set(model.entities.indices)
   }
 
-  package var content: DiagramContent { DiagramContent(model, entities: entities) }
+  package var content: DiagramContent { DiagramContent(model, entities: entities, details: details) }
 
   /// The picture as an SVG document, without scripts and without fonts of its own.
   ///
@@ -38,7 +42,7 @@ package struct Diagram: Sendable {
   }
 
   /// The picture's content for Mermaid, an `erDiagram`.
-  package func mermaid() -> String { MermaidText.text(model, entities: entities) }
+  package func mermaid() -> String { MermaidText.text(model, entities: entities, details: details) }
 
   /// The picture's content for Graphviz.
   package func dot() -> String { DotText.text(content, title: model.name) }

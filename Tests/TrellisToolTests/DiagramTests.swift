@@ -45,6 +45,25 @@ import TrellisStorage
     #expect(dot.status == 0 && dot.output.hasPrefix("digraph \"M\" {\n"))
   }
 
+  @Test("shows where properties lie in JSON, if asked for")
+  func mapping() throws {
+    let folder = try ToolFolder()
+    try folder.write(
+      """
+      { "model": "M", "entities": { "A": { "json": { "style": "snake_case" },
+        "attributes": { "fullName": "string", "hp": { "type": "int16", "json": "stats[stat.name=hp].base_stat" },
+          "own": { "type": "string?", "json": false } },
+        "relationships": { "b": { "destination": "A", "inverse": "b", "optional": true, "json": "b.c" } } } } }
+      """, to: "M.model.json")
+    let text = try folder.run("diagram", "--mermaid", "--mapping", "M.model.json").output
+    #expect(text.contains("string fullName \"full_name\"\n"))
+    #expect(text.contains("int16 hp \"stats[stat.name=hp].base_stat\"\n"))
+    #expect(text.contains("string own \"optional\"\n"))
+    let picture = try folder.run("diagram", "--mapping", "M.model.json").output
+    #expect(picture.contains(">stats[stat.name=hp].base_stat<") && picture.contains(">b.c<"))
+    #expect(try !folder.run("diagram", "M.model.json").output.contains("base_stat"))
+  }
+
   @Test("what cannot be meant is named")
   func refused() throws {
     let folder = try folder()

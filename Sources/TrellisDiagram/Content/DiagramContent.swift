@@ -37,8 +37,9 @@ package struct DiagramContent: Sendable {
   package private(set) var lines: [Line] = []
 
   /// - Parameter shown: the numbers of the entities to show; lines lead only to these.
-  package init(_ model: Model, entities shown: Set<Int>) {
-    var builder = ContentBuilder(model, shown)
+  /// - Parameter details: what rows show instead of types and destinations, by the numbers of the entity and the property.
+  package init(_ model: Model, entities shown: Set<Int>, details: [[String]]? = nil) {
+    var builder = ContentBuilder(model, shown, details)
     builder.build()
     cards = builder.cards
     lines = builder.lines
@@ -68,8 +69,11 @@ private struct ContentBuilder {
     let height: Int
   }
 
-  init(_ model: Model, _ shown: Set<Int>) {
+  private let details: [[String]]?
+
+  init(_ model: Model, _ shown: Set<Int>, _ details: [[String]]?) {
     self.model = model
+    self.details = details
     self.shown = model.entities.indices.filter(shown.contains)
     cardNumbers = Dictionary(uniqueKeysWithValues: self.shown.enumerated().map { ($1, $0) })
   }
@@ -94,6 +98,14 @@ private struct ContentBuilder {
     return incoming
   }
 
+  private func detail(_ property: Int, of entity: Entity) -> String? {
+    guard let details, details.indices.contains(entity.index), details[entity.index].indices.contains(property) else {
+      return nil
+    }
+    let detail = details[entity.index][property]
+    return detail.isEmpty ? nil : detail
+  }
+
   private mutating func addCard(of entity: Entity, arriving: [Relationship]) {
     var builder = CardBuilder(title: entity.name)
     for attribute in entity.ownAttributes {
@@ -101,7 +113,8 @@ private struct ContentBuilder {
       builder.add(
         .attribute(
           isUnique: entity.isUnique(attribute), isTransient: attribute.description.isTransient, isEnum: isEnum),
-        attribute.name, detail: attribute.type.spelling + (attribute.isOptional ? "?" : ""))
+        attribute.name,
+        detail: detail(attribute.index, of: entity) ?? attribute.type.spelling + (attribute.isOptional ? "?" : ""))
     }
     let relationships = entity.ownRelationships
     if !relationships.isEmpty || !arriving.isEmpty { builder.divide() }
@@ -109,7 +122,7 @@ private struct ContentBuilder {
     for relationship in relationships {
       let row = builder.add(
         .relationship(relationship.deleteRule, isTransient: relationship.isTransient), relationship.name,
-        detail: relationship.destinationText,
+        detail: detail(relationship.index, of: entity) ?? relationship.destinationText,
         // The line leaves and comes back in one row.
         height: relationship.isOwnInverse ? 2 * Measure.row : Measure.row)
       places.append((PropertyKey(entity: entity.index, property: relationship.index), row, false))

@@ -9,15 +9,19 @@ struct MermaidText {
   private var text = "erDiagram\n"
 
   /// - Parameter shown: the numbers of the entities to write.
-  static func text(_ model: Model, entities shown: Set<Int>) -> String {
-    var writer = MermaidText(model: model, shown: shown)
+  /// - Parameter details: what is noted at attributes, by the numbers of the entity and the property.
+  static func text(_ model: Model, entities shown: Set<Int>, details: [[String]]? = nil) -> String {
+    var writer = MermaidText(model: model, shown: shown, details: details)
     for entity in writer.entities { writer.add(entity) }
     for entity in writer.entities { writer.addLines(of: entity) }
     return writer.text
   }
 
-  private init(model: Model, shown: Set<Int>) {
+  private let details: [[String]]?
+
+  private init(model: Model, shown: Set<Int>, details: [[String]]?) {
     self.model = model
+    self.details = details
     self.shown = shown
   }
 
@@ -34,6 +38,10 @@ struct MermaidText {
       var notes: [String] = []
       if attribute.isOptional { notes.append("optional") }
       if attribute.description.isTransient { notes.append("transient") }
+      if let details, details.indices.contains(entity.index), details[entity.index].indices.contains(attribute.index) {
+        let detail = details[entity.index][attribute.index]
+        if !detail.isEmpty { notes.append(Self.quotable(detail)) }
+      }
       let key = entity.isUnique(attribute) ? " UK" : ""
       text += "    \(Self.type(attribute.type)) \(Self.attributeName(attribute.name))\(key)"
       text += notes.isEmpty ? "\n" : " \"\(notes.joined(separator: ", "))\"\n"

@@ -11,7 +11,9 @@ enum DiagramCommand {
     }
     let theme = try theme(arguments, format: formats.first ?? "svg")
     let model = try ModelInput.modelOfAny(arguments.operands[0])
-    let diagram = Diagram(model, entities: try entities(arguments.value(of: "entities"), of: model))
+    let diagram = Diagram(
+      model, entities: try entities(arguments.value(of: "entities"), of: model),
+      details: arguments.has("mapping") ? mapping(of: model) : nil)
     let text =
       switch formats.first {
       case "mermaid": diagram.mermaid()
@@ -24,6 +26,14 @@ enum DiagramCommand {
     }
     try OutputFile.replace(output, with: Array(text.utf8))
     return .success
+  }
+
+  /// Where each property lies in JSON documents, by the numbers of the entity and the property.
+  private static func mapping(of model: Model) -> [[String]] {
+    model.entities.map { entity in
+      let mapping = DescribedMapping(of: entity, in: model)
+      return entity.properties.map { mapping?.text(of: $0) ?? "" }
+    }
   }
 
   private static func theme(_ arguments: ParsedArguments, format: String) throws(ToolFailure) -> DiagramTheme {
@@ -65,6 +75,7 @@ extension DiagramCommand {
       .init(name: "dot", value: nil, summary: "write a graph for Graphviz"),
       .init(name: "output", value: "FILE", summary: "write to a file, instead of the output"),
       .init(name: "entities", value: "A,B", summary: "show only these entities"),
+      .init(name: "mapping", value: nil, summary: "show where properties lie in JSON, instead of their types"),
       .init(name: "light", value: nil, summary: "use light colors, whatever the reader's system uses"),
       .init(name: "dark", value: nil, summary: "use dark colors, whatever the reader's system uses"),
     ], summary: "draw the entities of a model and their relationships",
