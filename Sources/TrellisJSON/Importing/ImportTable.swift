@@ -269,9 +269,18 @@ final class ImportTable {
         link.relationship.isToMany
         ? try object.members(of: property) : try object.partner(of: property).map { [$0] } ?? []
     }
+    // Members that are kept are not those of the document.
+    let isPassedOver = link.members == .keep && link.relationship.isToMany && !present.isEmpty
     // An unordered relationship has the order in which its members were made.
     if link.relationship.isToMany, !link.relationship.isOrdered { present.sort { $0._key < $1._key } }
     for (place, record) in records.enumerated() {
+      if isPassedOver, record.doneKey == nil {
+        var nested: [ImportRecord] = []
+        record.appendAll(to: &nested)
+        for inner in nested { inner.isRejected = true }
+        record.target = add()
+        continue
+      }
       let known = place < present.count ? present[place] : nil
       let isSame = known.map { type(of: $0)._entity == record.map.entity.index } ?? false
       let target = add(isSame ? known : nil)

@@ -42,9 +42,9 @@ import TrellisTestSupport
     let data = try shelf.context.exportJSON(Author.where { $0.number == 2 }, layout: .lines)
     let nulls = #""life":{"born":null},"seen":null,"contact":{"e-mail":null"#
     let one =
-      #"{"id":1,"full_name":"a",\#(nulls),"address":null},"labels":[{"text":"x"}],"scores":[],"marks":[{"source":{"name":"press"},"value":2.0}],"prizes":[{"name":null}],"genre":null,"active":true,"fee":null,"site":null,"token":null,"photo":null,"works":[],"phones":{},"friend_ids":[],"mentor":null}"#
+      #"{"id":1,"full_name":"a",\#(nulls),"address":null},"labels":[{"text":"x"}],"scores":[],"marks":[{"source":{"name":"press"},"value":2.0}],"prizes":[{"name":null}],"genre":null,"active":true,"fee":null,"site":null,"token":null,"photo":null,"works":[],"phones":{},"friend_ids":[],"mentor":null,"notes":[]}"#
     let two =
-      #"{"id":2,"full_name":"b",\#(nulls),"address":null},"labels":[],"scores":[],"marks":[{"source":{"name":"press"},"value":null}],"prizes":[{"name":null}],"genre":null,"active":true,"fee":null,"site":null,"token":null,"photo":null,"works":[{"kind":{"name":"poem"},"isbn":"i","title":"t","publisher":{"url":null},"lines":null}],"phones":{"home":"5"},"friend_ids":[],"mentor":\#(one)}"#
+      #"{"id":2,"full_name":"b",\#(nulls),"address":null},"labels":[],"scores":[],"marks":[{"source":{"name":"press"},"value":null}],"prizes":[{"name":null}],"genre":null,"active":true,"fee":null,"site":null,"token":null,"photo":null,"works":[{"kind":{"name":"poem"},"isbn":"i","title":"t","publisher":{"url":null},"lines":null}],"phones":{"home":"5"},"friend_ids":[],"mentor":\#(one),"notes":[]}"#
     #expect(String(decoding: data, as: UTF8.self) == two + "\n")
   }
 

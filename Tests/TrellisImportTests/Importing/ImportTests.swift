@@ -97,6 +97,20 @@ import TrellisTestSupport
     #expect(try shelf.context.count(Address.all) == 0)
   }
 
+  @Test("members without a key that are kept stay as they are, and come if there are none")
+  func keptMembers() throws {
+    let shelf = try Shelf()
+    try shelf.take(#"{"id": 7, "full_name": "k", "notes": [{"text": "a"}, {"text": "b"}]}"#)
+    let report = try shelf.take(#"{"id": 7, "notes": [{"text": "c"}, {"text": "d"}, {"text": "e"}]}"#)
+    #expect(report.inserted.isEmpty && report.updated.isEmpty && report.rejected.isEmpty)
+    #expect(try shelf.author(7).notes.map(\.text).sorted() == ["a", "b"])
+    try shelf.take(#"{"id": 7, "notes": null}"#)
+    #expect(try shelf.author(7).notes.map(\.text).sorted() == ["a", "b"])
+    try shelf.take(#"[{"id": 8, "full_name": "l"}]"#)
+    try shelf.take(#"[{"id": 8, "notes": [{"text": "x"}]}]"#)
+    #expect(try shelf.author(8).notes.map(\.text) == ["x"])
+  }
+
   @Test("the policy says what the input may change")
   func policies() throws {
     let change = #"{"id": 7, "full_name": "New", "life": {"born": "01.01.2000"}, "active": true}"#
