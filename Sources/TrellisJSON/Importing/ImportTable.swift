@@ -39,9 +39,6 @@ final class ImportTable {
   /// The target of a key; nil if the table has none.
   func target(_ key: ImportKey) -> ImportTarget? { byKey[key] }
 
-  /// The target of an object of the context.
-  func target(of object: ManagedObject) -> ImportTarget? { byObject[ObjectIdentifier(object)] }
-
   private func add(_ object: ManagedObject? = nil) -> ImportTarget {
     if let object, let known = byObject[ObjectIdentifier(object)] { return known }
     let target = ImportTarget(targets.count, object)

@@ -114,11 +114,6 @@ final class EntityMap {
     enclosingFields = fields.indices.filter { fields[$0].path.steps.first == .enclosing }
   }
 
-  /// Whether objects are found by the value of one attribute.
-  var singleKeyField: Int? {
-    if keyParts.count == 1, case .field(let number) = keyParts[0] { number } else { nil }
-  }
-
   /// Whether objects are values that are no JSON objects.
   var isScalar: Bool { valueField != nil && root.isLeaf }
 }

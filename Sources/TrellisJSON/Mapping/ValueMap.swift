@@ -31,7 +31,9 @@ final class ValueMap {
       throw JSONMappingFault("'\(words.date ?? "")' of '\(name)' is no format of dates.")
     }
     date = format
-    form = ValueForm(type, attribute)
+    let form = ValueForm(type, attribute)
+    // A document of others does not refer to files of the store.
+    self.form = form == .external ? .data : form
   }
 
   /// What is expected, as the end of a sentence.
@@ -144,30 +146,6 @@ final class ValueMap {
 extension AttributeType {
   fileprivate var isList: Bool {
     if case .array = self { true } else { false }
-  }
-}
-
-extension ValueForm {
-  /// - Parameter type: the type of the attribute, or of an element of its list.
-  init(_ type: AttributeType, _ attribute: Attribute) {
-    switch type {
-    case attribute.type: self = attribute.description.isExternal ? .data : ValueForm(attribute)
-    case .string: self = .string
-    case .bool: self = .bool
-    case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
-    case .int32: self = .integer(Int64(Int32.min)...Int64(Int32.max))
-    case .int64: self = .integer(Int64.min...Int64.max)
-    case .float: self = .float
-    case .double: self = .double
-    case .decimal: self = .decimal
-    case .date: self = .date
-    case .data: self = .data
-    case .uuid: self = .uuid
-    case .url: self = .url
-    case .enumeration:
-      self = attribute.enumeration?.rawType == .integer ? .integer(Int64.min...Int64.max) : .string
-    case .array, .codable: self = .json
-    }
   }
 }
 

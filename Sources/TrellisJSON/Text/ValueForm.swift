@@ -23,8 +23,11 @@ enum ValueForm: Hashable, Sendable {
     }
   }
 
-  init(_ attribute: Attribute) {
-    switch attribute.type {
+  init(_ attribute: Attribute) { self.init(attribute.type, attribute) }
+
+  /// - Parameter type: The type of the attribute, or of an element of its list.
+  init(_ type: AttributeType, _ attribute: Attribute) {
+    switch type {
     case .string: self = .string
     case .bool: self = .bool
     case .int16: self = .integer(Int64(Int16.min)...Int64(Int16.max))
@@ -37,7 +40,8 @@ enum ValueForm: Hashable, Sendable {
     case .data: self = attribute.description.isExternal ? .external : .data
     case .uuid: self = .uuid
     case .url: self = .url
-    case .enumeration: self = attribute.storageClass == .integer ? .integer(Int64.min...Int64.max) : .string
+    case .enumeration:
+      self = attribute.enumeration?.rawType == .integer ? .integer(Int64.min...Int64.max) : .string
     case .array, .codable: self = .json
     }
   }

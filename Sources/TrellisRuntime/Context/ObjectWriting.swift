@@ -76,9 +76,6 @@ package final class ObjectWriter {
     if !stored.isEmpty { try graph.prefetch([path], for: stored) }
   }
 
-  /// Removes an object that was inserted and never saved.
-  package func withdraw(_ object: ManagedObject) throws { try graph.withdraw(object) }
-
   /// An object that belongs to nothing yet, with the values of a row.
   private func object(
     _ info: EntityInfo, _ key: Int64, _ version: Int64, _ value: (Column) -> StoredValue
