@@ -17,27 +17,36 @@ final class JSONTree {
 
   init(_ text: [UInt8]) { content = .text(text) }
 
-  /// The value at a key, made if there is none.
+  /// The value at a key. An absent one is added.
   func member(_ key: String) -> JSONTree {
     var members: [(key: String, value: JSONTree)] = []
-    if case .object(let known) = content { members = known }
-    if let known = members.first(where: { TextBytes.areEqual($0.key, key) }) { return known.value }
+    if case .object(let present) = content {
+      if let found = present.first(where: { TextBytes.areEqual($0.key, key) }) { return found.value }
+      members = present
+    }
+    // Without another reference to the members the next line copies none of them.
+    content = .nothing
     let value = JSONTree()
     members.append((key, value))
     content = .object(members)
     return value
   }
 
-  /// The element at a position, made with those before it if there is none.
+  /// The element at a position. An absent one is added, with those before it.
   func element(_ position: Int) -> JSONTree {
     var elements: [JSONTree] = []
-    if case .list(let known) = content { elements = known }
+    if case .list(let present) = content {
+      if position < present.count { return present[position] }
+      elements = present
+    }
+    content = .nothing
     while elements.count <= position { elements.append(JSONTree()) }
+    let element = elements[position]
     content = .list(elements)
-    return elements[position]
+    return element
   }
 
-  /// The element of which the value at some keys is a text, made if there is none.
+  /// The element of which the value at some keys is a text. An absent one is added.
   func element(where names: [String], is text: String) -> JSONTree {
     var count = 0
     if case .list(let known) = content {
@@ -73,18 +82,6 @@ final class JSONTree {
 
   func setEmpty(isObject: Bool) {
     if case .nothing = content { content = isObject ? .object([]) : .list([]) }
-  }
-
-  func append(_ value: JSONTree) {
-    var elements: [JSONTree] = []
-    if case .list(let known) = content { elements = known }
-    content = .list(elements + [value])
-  }
-
-  func append(_ value: JSONTree, key: String) {
-    var members: [(key: String, value: JSONTree)] = []
-    if case .object(let known) = content { members = known }
-    content = .object(members + [(key, value)])
   }
 
   /// Takes over what another tree has.
