@@ -26,6 +26,7 @@ enum DescriptionEmitter {
     arguments.add("doc", entity.doc)
     arguments.add(entity.userInfo)
     if let json = entity.json { arguments.add("json", code(of: json)) }
+    if let history = entity.history { arguments.add("history", .plain(".\(history)")) }
     return .call(TypeName.entityDescription, arguments.codes)
   }
 
@@ -46,6 +47,7 @@ enum DescriptionEmitter {
     arguments.add("doc", attribute.doc)
     arguments.add(attribute.userInfo)
     if let json = attribute.json { arguments.add("json", code(of: json)) }
+    arguments.add("keptInHistory", attribute.isKeptInHistory)
     return .filledCall(TypeName.attributeDescription, arguments.codes)
   }
 

@@ -114,6 +114,7 @@ enum TypeName {
   static let entityJSON = "TrellisModel.EntityJSON"
   static let enumDescription = "TrellisModel.EnumDescription"
   static let fetchRequestDescription = "TrellisModel.FetchRequestDescription"
+  static let historyLimit = "TrellisModel.HistoryLimit"
   static let indexDescription = "TrellisModel.IndexDescription"
   static let modelDescription = "TrellisModel.ModelDescription"
   static let propertyJSON = "TrellisModel.PropertyJSON"

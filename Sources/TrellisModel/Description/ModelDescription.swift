@@ -18,12 +18,16 @@ public struct ModelDescription: Hashable, Sendable {
   public var removed: [String]
   /// Notes for other programs, which Trellis only stores.
   public var userInfo: [UserInfoEntry]
+  /// What the store records about changes, for each entity that does not say otherwise.
+  public var history: HistoryContent
+  /// How much of the history the store keeps; nil for all.
+  public var keepHistory: HistoryLimit?
 
   /// Creates the description of a model.
   public init(
     name: String, version: String? = nil, doc: String? = nil, enums: [EnumDescription] = [],
     codableTypes: [String] = [], entities: [EntityDescription] = [], removed: [String] = [],
-    userInfo: [UserInfoEntry] = []
+    userInfo: [UserInfoEntry] = [], history: HistoryContent = .none, keepHistory: HistoryLimit? = nil
   ) {
     self.name = name
     self.version = version
@@ -33,6 +37,8 @@ public struct ModelDescription: Hashable, Sendable {
     self.entities = entities
     self.removed = removed
     self.userInfo = userInfo
+    self.history = history
+    self.keepHistory = keepHistory
   }
 }
 
@@ -84,6 +90,9 @@ public struct EntityDescription: Hashable, Sendable {
   public var userInfo: [UserInfoEntry]
   /// How objects are read from JSON and written to it; nil if the parent's mapping applies, or none.
   public var json: EntityJSON?
+  /// What the store records about changes of the objects; nil if the model's word applies. A child entity has none, and
+  /// its root's applies.
+  public var history: HistoryContent?
 
   /// Creates the description of an entity.
   public init(
@@ -91,7 +100,7 @@ public struct EntityDescription: Hashable, Sendable {
     relationships: [RelationshipDescription] = [], uniqueKeys: [[String]] = [], indexes: [IndexDescription] = [],
     fetchRequests: [FetchRequestDescription] = [], hooks: [LifecycleHook] = [], swiftName: String? = nil,
     renamedFrom: [String] = [], removed: [String] = [], doc: String? = nil, userInfo: [UserInfoEntry] = [],
-    json: EntityJSON? = nil
+    json: EntityJSON? = nil, history: HistoryContent? = nil
   ) {
     self.name = name
     self.parent = parent
@@ -108,6 +117,7 @@ public struct EntityDescription: Hashable, Sendable {
     self.doc = doc
     self.userInfo = userInfo
     self.json = json
+    self.history = history
   }
 }
 
@@ -216,13 +226,16 @@ public struct AttributeDescription: Hashable, Sendable {
   public var userInfo: [UserInfoEntry]
   /// How the property is read from JSON and written to it; nil for the rule of ``EntityJSON``.
   public var json: PropertyJSON?
+  /// Whether the history keeps the value of a deleted object.
+  public var isKeptInHistory: Bool
 
   /// Creates the description of an attribute.
   public init(
     _ name: String, _ type: AttributeType, optional: Bool = false, transient: Bool = false,
     default defaultValue: DefaultValue? = nil, rules: AttributeRules = AttributeRules(), external: Bool = false,
     searchable: Bool = false, swiftName: String? = nil, renamedFrom: [String] = [], backfill: Backfill? = nil,
-    lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil
+    lossy: Bool = false, doc: String? = nil, userInfo: [UserInfoEntry] = [], json: PropertyJSON? = nil,
+    keptInHistory: Bool = false
   ) {
     self.name = name
     self.type = type
@@ -239,6 +252,7 @@ public struct AttributeDescription: Hashable, Sendable {
     self.doc = doc
     self.userInfo = userInfo
     self.json = json
+    isKeptInHistory = keptInHistory
   }
 
   /// Creates the description of an attribute without options.

@@ -11,6 +11,8 @@ extension ModelDescription {
     members.add("version", version)
     members.add("doc", doc)
     members.add(userInfo)
+    if history != .none { members.add("history", history.json) }
+    members.add("keepHistory", keepHistory?.json)
     if !enums.isEmpty { members.add("enums", .lines(enums.map { ($0.name, $0.json) })) }
     members.add("codableTypes", codableTypes)
     let writer = EntityWriter(enums: Dictionary(enums.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }))
@@ -89,6 +91,7 @@ private struct EntityWriter {
     }
     if !entity.hooks.isEmpty { members.add("hooks", .list(entity.hooks.map { .text($0.rawValue) })) }
     members.add(entity.userInfo)
+    members.add("history", entity.history?.json)
     members.add("json", entity.json?.canonical)
     return .lines(members.all)
   }
@@ -123,6 +126,7 @@ private struct EntityWriter {
     members.add("pattern", attribute.rules.pattern)
     members.add("externalStorage", attribute.isExternal)
     members.add("searchable", attribute.isSearchable)
+    members.add("keepInHistory", attribute.isKeptInHistory)
     members.add("swiftName", attribute.swiftName)
     members.add(formerNames: attribute.renamedFrom)
     members.add("backfill", attribute.backfill.map { json($0, attribute.type) })
@@ -181,6 +185,27 @@ private struct EntityWriter {
     members.add("doc", relationship.doc)
     members.add(relationship.userInfo)
     members.add("json", relationship.json?.canonical(isRelationship: true))
+    return .object(members.all)
+  }
+}
+
+// MARK: - History
+
+extension HistoryContent {
+  fileprivate var json: CanonicalJSON {
+    switch self {
+    case .none: .verbatim("false")
+    case .changes: .verbatim("true")
+    case .values: .text("values")
+    }
+  }
+}
+
+extension HistoryLimit {
+  fileprivate var json: CanonicalJSON {
+    var members = CanonicalMembers()
+    members.add("days", days)
+    members.add("transactions", transactions)
     return .object(members.all)
   }
 }

@@ -44,6 +44,17 @@ public final class Model: Sendable {
     description.entities.contains { $0.attributes.contains { $0.isExternal && !$0.isTransient } }
   }
 
+  /// What a store records about the changes of an entity's objects.
+  package func history(of entity: Int) -> HistoryContent {
+    let root = description.entities[entities[entity].root]
+    return root.history ?? description.history
+  }
+
+  /// Whether a store records the changes of any entity.
+  package var hasHistory: Bool {
+    description.entities.contains { $0.parent == nil && ($0.history ?? description.history) != .none }
+  }
+
   /// The entity of this name; nil if there is none.
   public func entity(named name: String) -> Entity? {
     entityNumbers[name].map { entities[$0] }

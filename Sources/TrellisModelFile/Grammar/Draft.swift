@@ -17,6 +17,8 @@ struct Draft {
   var version: String?
   var doc: String?
   var userInfo: [UserInfoEntry] = []
+  var history: Located<HistoryContent>?
+  var keepHistory: Located<HistoryLimit>?
   var enums: [EnumDraft] = []
   var codableTypes: [Located<String>] = []
   var entities: [EntityDraft] = []
@@ -65,6 +67,7 @@ struct EntityDraft {
   var doc: String?
   var userInfo: [UserInfoEntry] = []
   var json: JSONDraft<EntityJSON>?
+  var history: Located<HistoryContent>?
 
   /// The entity's own properties by name. Of two with the same name, the first.
   var properties: [String: PropertyPlace] = [:]
@@ -144,7 +147,7 @@ extension Draft {
     ModelDescription(
       name: name.value, version: version, doc: doc, enums: enums.map(\.description),
       codableTypes: codableTypes.map(\.value), entities: entities.map(\.description), removed: removed.map(\.value),
-      userInfo: userInfo)
+      userInfo: userInfo, history: history?.value ?? .none, keepHistory: keepHistory?.value)
   }
 }
 
@@ -171,7 +174,7 @@ extension EntityDraft {
       },
       fetchRequests: fetchRequests.map(\.description), hooks: hooks, swiftName: swiftName?.value,
       renamedFrom: renamedFrom.map(\.value), removed: removed.map(\.value), doc: doc, userInfo: userInfo,
-      json: json?.mapping)
+      json: json?.mapping, history: history?.value)
   }
 }
 

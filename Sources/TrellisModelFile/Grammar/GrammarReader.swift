@@ -17,7 +17,7 @@ struct GrammarReader {
       object, at: root.offset, owner: "the model",
       keys: [
         "$schema", "model", "version", "doc", "userInfo", "enums", "codableTypes", "entities", "removed",
-        "foundationPredicates", "migrates",
+        "foundationPredicates", "migrates", "history", "keepHistory",
       ],
       required: ["model"],
       findings)
@@ -25,6 +25,8 @@ struct GrammarReader {
     draft.version = keyed.text("version")?.value
     draft.doc = keyed.text("doc")?.value
     draft.userInfo = keyed.userInfo()
+    draft.history = readHistory(keyed)
+    draft.keepHistory = readHistoryLimit(keyed)
     draft.codableTypes = keyed.texts("codableTypes")
     draft.foundationPredicates = keyed.isSet("foundationPredicates")
     draft.migrates = keyed.list("migrates").compactMap(readVersion)
@@ -77,7 +79,7 @@ struct GrammarReader {
 extension GrammarReader {
   static let entityKeys = [
     "doc", "parent", "abstract", "attributes", "relationships", "unique", "indexes", "fetchRequests", "hooks",
-    "swiftName", "renamedFrom", "removed", "userInfo", "json",
+    "swiftName", "renamedFrom", "removed", "userInfo", "json", "history",
   ]
 
   func readEntities(_ model: KeyedObject) -> [EntityDraft] {
@@ -99,6 +101,7 @@ extension GrammarReader {
     draft.removed = keyed.texts("removed")
     draft.userInfo = keyed.userInfo()
     draft.json = readEntityJSON(keyed)
+    draft.history = readHistory(keyed)
     draft.uniqueKeys = keyed.nameLists("unique")
     draft.indexes = keyed.nameLists("indexes")
     draft.hooks = readHooks(keyed)
@@ -169,7 +172,7 @@ extension GrammarReader {
 extension GrammarReader {
   static let attributeKeys = [
     "type", "optional", "default", "transient", "min", "max", "minLength", "maxLength", "pattern", "externalStorage",
-    "searchable", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName", "json",
+    "searchable", "keepInHistory", "doc", "renamedFrom", "backfill", "convert", "userInfo", "swiftName", "json",
   ]
   static let relationshipKeys = [
     "destination", "inverse", "deleteRule", "toMany", "ordered", "minCount", "maxCount", "optional", "transient", "doc",
@@ -226,6 +229,7 @@ extension GrammarReader {
     draft.description.isTransient = keyed.isSet("transient")
     draft.description.isExternal = keyed.isSet("externalStorage")
     draft.description.isSearchable = keyed.isSet("searchable")
+    draft.description.isKeptInHistory = keyed.isSet("keepInHistory")
     draft.description.rules.minimumLength = keyed.count("minLength")
     draft.description.rules.maximumLength = keyed.count("maxLength")
     draft.description.rules.pattern = keyed.text("pattern")?.value

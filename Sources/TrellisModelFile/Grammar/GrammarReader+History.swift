@@ -1,0 +1,30 @@
+import TrellisModel
+
+extension GrammarReader {
+  /// What is recorded about changes: `true`, `false` or `"values"`.
+  func readHistory(_ keyed: KeyedObject) -> Located<HistoryContent>? {
+    guard let node = keyed.object["history"]?.value else { return nil }
+    switch node.content {
+    case .bool(let isRecorded): return Located(isRecorded ? .changes : .none, at: node.offset)
+    case .string("values"): return Located(.values, at: node.offset)
+    case .string(let word):
+      keyed.reportUnknownWord("history", Located(word, at: node.offset), ["values"])
+    default: keyed.wrongType("history", node, "true, false or \"values\"")
+    }
+    return nil
+  }
+
+  /// How much of the history is kept.
+  func readHistoryLimit(_ model: KeyedObject) -> Located<HistoryLimit>? {
+    guard let node = model.object["keepHistory"]?.value else { return nil }
+    guard let object = node.object, !object.members.isEmpty else {
+      model.wrongType("keepHistory", node, "an object such as {\"days\": 30} or {\"transactions\": 100000}")
+      return nil
+    }
+    let keyed = KeyedObject(
+      object, at: node.offset, owner: "'keepHistory' of the model", keys: ["days", "transactions"], findings)
+    let limit = HistoryLimit(
+      days: keyed.count("days", least: 1), transactions: keyed.count("transactions", least: 1))
+    return Located(limit, at: node.offset)
+  }
+}
